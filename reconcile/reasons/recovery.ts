@@ -5,8 +5,6 @@ import { isWell, type Meaning, step } from './meaning.ts';
 const nothingLeft =
   'no data is left to go on from, and the cluster never starts empty: restore the disks themselves (PVCs with their annotations, bound to the same PersistentVolumes), or create the cluster anew from a snapshot ([Restore a snapshot](docs/how-to/restore.md), [runbook](docs/runbooks/all-data-lost.md))';
 const otherDisk = 'decide: [When a disk is another one](docs/runbooks/another-disk.md)';
-const asTheMessageSays =
-  'do what the message says; the recovery then goes on ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))';
 const contradicts =
   'a PVC says that it is being recovered, and the cluster contradicts it, for example after a backup was restored: do what the message says about its annotation ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))';
 const theRequirement =
@@ -43,7 +41,7 @@ export const recovery = {
   FencingMembers: step('A recovery waits for proof that the pods of other members have ended.', 'disrupts'),
   MemberNotFenced: {
     means: 'There is no proof that the pod of a member has ended.',
-    cure: 'restore the named node, or confirm that it is off with the command in the message ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))',
+    cure: 'restore the named node, or delete its Node object, or confirm that it is off with the command in the message ([runbook](docs/runbooks/lost-quorum.md#a-node-is-silent))',
     course: 'disrupts',
   },
   RecoveringData: step('The Job of a recovery runs.', 'disrupts'),
@@ -58,9 +56,12 @@ export const recovery = {
   RecoveredQuorum: step('The one member serves: the recovery is over.'),
   QuorumReturned: {
     means: 'A quorum answers again after its recovery was approved.',
-    cure: 'members that were given up returned after the approval: call the recovery off, or go on with it, as the message says ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))',
+    cure: 'members that were given up returned after the approval: call the recovery off, or go on with it, as the message says ([runbook](docs/runbooks/lost-quorum.md#members-came-back))',
   },
-  NoRoomForCopy: { means: 'The volume has no room for the safety copy.', cure: asTheMessageSays },
+  NoRoomForCopy: {
+    means: 'The volume has no room for the safety copy.',
+    cure: 'enlarge the volume and delete the Job, or approve a recovery without a copy ([runbook](docs/runbooks/lost-quorum.md#there-is-no-room-for-the-copy))',
+  },
   RecoveryFailed: {
     means: 'The Job of a recovery has failed.',
     cure: 'correct what the message quotes, then delete the Job: it is made anew ([runbook](docs/runbooks/lost-quorum.md#the-job-has-failed))',
@@ -75,11 +76,11 @@ export const recovery = {
   },
   RecoveryNotPermitted: {
     means: 'etcd-ratchet may not look at Jobs.',
-    cure: 'apply the roles of this release (`manifests/install`) ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))',
+    cure: 'apply the roles of this release (`manifests/install`) ([runbook](docs/runbooks/lost-quorum.md#etcd-ratchet-may-not-look-at-jobs))',
   },
   RecoveryVolumeLost: {
     means: 'The volume that the cluster was to go on from is lost or being deleted.',
-    cure: 'restore the disk of the recovery, or choose another one, as the message says ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))',
+    cure: 'restore the disk of the recovery, or choose another one, as the message says ([runbook](docs/runbooks/lost-quorum.md#the-pvc-of-the-recovery-is-being-deleted))',
   },
   RecoveryOutdated: {
     means: 'A volume says that it is being recovered, and other members have joined since.',

@@ -1,5 +1,6 @@
 import { podName } from '../../../manifests/render/names.ts';
 import type { Recovery } from '../../../manifests/render/volume-record.ts';
+import { endCure } from './leftovers.ts';
 import type { RecoveryView, Slot } from './observation.ts';
 
 /** Why a member may still run; `cure`: only a person can make sure that it does not. */
@@ -40,7 +41,7 @@ function fenceOf(
   if (node !== undefined) {
     return {
       message: `${podName(name)} was seen on node ${node}, which does not report: it may still run there`,
-      cure: `bring ${node} back; or, when it is certainly off, say so: kubectl taint nodes ${node} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute`,
+      cure: endCure({}, podName(name), node),
     };
   }
   if (pod) return { message: `waiting until kubelet reports the end of ${podName(name)}` };

@@ -56,6 +56,8 @@ export interface SceneOptions {
   readonly fleet?: Readonly<Record<string, unknown>> | false;
   /** Where Git server and forge listen; default 127.0.0.1, which pods don't reach. */
   readonly host?: string;
+  /** The kubeconfig of its invocations, where they are to have fewer rights than the test itself. */
+  readonly ticksAs?: string;
   /**
    * No test of the file's top level needs what another one made: when one has passed, its members go. They would take a
    * third of the processors from the tests that run.
@@ -107,7 +109,11 @@ async function removeClusters({ kube, namespace, list }: Scene): Promise<void> {
   }
 }
 
-export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promise<Scene & { close(): Promise<void> }> {
+export async function openScene({
+  fleet = {},
+  host,
+  ticksAs,
+}: SceneOptions = {}): Promise<Scene & { close(): Promise<void> }> {
   const namespace = `e2e-${randomBytes(4).toString('hex')}`;
   const { kubeconfig, kubectlPath } = environment();
   const kube = await connectKube({ userAgent: 'e2e/0', kubeconfig });
@@ -116,7 +122,8 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
   opening.defer(() => kube.close());
   const git = opening.use(await startGitServer({ ...(host && { host }) }));
   const forge = opening.use(await startForge({ ...(host && { host }) }));
-  const warm = opening.use(createWarmTicks({ KUBECONFIG: kubeconfig }));
+  const ofTicks = { KUBECONFIG: ticksAs ?? kubeconfig };
+  const warm = opening.use(createWarmTicks(ofTicks));
   const repository = await git.createRepository('platform/etcd');
   const { uid } = await furnishNamespace(kube, namespace);
   if (fleet !== false) {
@@ -135,7 +142,7 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
   // From here on nothing can fail: what was opened is closed with the scene.
   const opened = opening.move();
   const coldTick = async (...args: string[]) => {
-    const ended = await tick({ args: ['--namespace', namespace, ...args], env: { KUBECONFIG: kubeconfig } });
+    const ended = await tick({ args: ['--namespace', namespace, ...args], env: ofTicks });
     assertMade(args, ended);
     return ended;
   };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { until } from '../../e2e/support/until.ts';
@@ -79,6 +79,26 @@ suite('volumes', { concurrency: 6 }, () => {
       return seen.status?.capacity?.storage === '3Gi' ? seen : undefined;
     });
     assert.equal(grown.status?.conditions, undefined);
+  });
+
+  test('a volume that is bounded has the room that it says, and more when it has grown', async () => {
+    await apply(claim('bounded', '8Mi', 'bounded'));
+    const { spec, container } = user('bounded');
+    const script = `require('fs').writeFileSync('/data/file', 'x'.repeat(1e6)); ${forever}`;
+    await apply(scriptPod('filler', script, spec, container));
+    await podWhere('filler', isReady);
+    const path = (await volumeOf('bounded')).spec?.local?.path ?? '';
+    const file = join(path, 'large');
+    await assert.rejects(writeFile(file, 'x'.repeat(9e6)), { code: 'ENOSPC' });
+    await apply(claim('bounded', '16Mi', 'bounded'));
+    await until('the claim to grow', async () => {
+      return (await get<Claim>('pvc', 'bounded')).status?.capacity?.storage === '16Mi';
+    });
+    await writeFile(file, 'x'.repeat(9e6));
+    assert.equal((await stat(join(path, 'file'))).size, 1e6, 'what was written is kept');
+    await remove('pod', 'filler');
+    await remove('pvc', 'bounded');
+    await until('the directory to be removed', async () => !existsSync(path));
   });
 
   test('a wiped volume is empty, a corrupted one is not what was written', async () => {

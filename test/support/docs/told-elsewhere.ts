@@ -59,16 +59,6 @@ const simulated: readonly Simulated[] = [
     why: 'as AllVolumesGone, whose two stories are told, with PVCs that are left and no use',
   },
   {
-    reasons: ['MemberNotFenced', 'QuorumReturned', 'NoRoomForCopy'],
-    test: 'cluster/recover-quorum',
-    why: 'a Job that fails for its disk or its node: volumes of the process node are never full, and it has one machine',
-  },
-  {
-    reasons: ['RecoveryNotPermitted', 'RecoveryVolumeLost'],
-    test: 'cluster/recover-quorum',
-    why: 'rights or a disk that go within the second in which the Job runs',
-  },
-  {
     reasons: ['SnapshotOnMember'],
     test: 'cluster/world/snapshot-on-member',
     why: 'one commit, and one that names another PVC',

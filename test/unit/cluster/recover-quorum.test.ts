@@ -292,6 +292,16 @@ describe('a Job that does not come to run says why, and how to see more', () => 
     });
 });
 
+test('a PVC that is being deleted is not let go before its disk is kept', () => {
+  const cureWhile = (volume: Parameters<typeof withVolume>[0]) => {
+    const disk = { pv: 'pv-0', state: 'unknown', homes: 'unknown' } as const;
+    const decision = decide(seen(all(chosen(0), withVolume({ disk, ...volume })), outvoted));
+    return decision.kind === 'refuse' ? decision.cure : '';
+  };
+  assert.match(cureWhile({ leaving: true }), /^before its pod ends, keep its disk: kubectl patch pv pv-0 .*"Retain"/);
+  assert.match(cureWhile({ lost: true }), /^restore its disk/);
+});
+
 test('the approval of a recovery without a copy is a field of the refusal', () => {
   const pods = [failure(setAsideCodes.noRoom, 'set-aside')];
   const decision = decide(seen(chosen(1), outvoted, known({ job: { ...job, failed: true }, pods })));

@@ -252,7 +252,12 @@ describe('whichever was chosen', () => {
     const chosen = all(stopped, withRecord(recovering(1)), withVolume({ lost: true }));
     const decision = decide(lost({ state: 'superseded' }, chosen));
     assert.equal(words(decision), 'refuse RecoveryVolumeLost');
-    assert.match(decision.kind === 'refuse' ? decision.cure : '', /delete PersistentVolumeClaim orders-0/);
+    assert.match(
+      decision.kind === 'refuse' ? decision.cure : '',
+      /hand its annotations .* delete PersistentVolumeClaim orders-0/,
+    );
+    const handedOver = lost({ ...recovering(0), outvoted: outvotedOf(0, 2) }, all(stopped, without('volume')));
+    assert.equal(words(decide(handedOver)), 'act ForcingNewCluster');
     const without0 = lost({ state: 'superseded' }, all(stopped, without('volume')));
     const gone = decide(without0);
     assert.equal(words(gone), 'refuse AllVolumesGone');

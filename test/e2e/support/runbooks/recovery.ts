@@ -1,70 +1,167 @@
 import assert from 'node:assert/strict';
+import type { Pod } from '../../../../manifests/kube-types.ts';
+import { resources } from '../../../../reconcile/kube.ts';
 import { isWholeOf } from '../conditions.ts';
-import { readKey, writeKey } from '../keys.ts';
 import { node } from '../node.ts';
-import type { Scene } from '../scene.ts';
-import { born, type Fields, loseVolumes, push, type Story } from './story.ts';
+import {
+  bothOf,
+  chosenOf,
+  comeBack,
+  hang,
+  isKept,
+  loseChosen,
+  loseMarked,
+  ofTwo,
+  onNodesApart,
+  otherThan,
+  returned,
+  serving,
+} from './recovery-steps.ts';
+import { loseVolumes, push, type Story } from './story.ts';
 
 /** Of docs/runbooks/lost-quorum.md: what gets in the way of a recovery that a person approved. */
 
-const healing = { podGracePeriod: '5s', memberGracePeriod: '20s' };
-const ofTwo = { replicas: 2, healing };
 const approving = ['what-you-see', 'else-go-on-with-the-member-that-has-the-most-data', 'while-it-recovers'];
-const recovers = { page: 'lost-quorum.md', sections: approving, reason: 'QuorumLost', over: isWholeOf(2) } as const;
+const recovers = {
+  page: 'lost-quorum.md',
+  sections: approving,
+  reason: 'QuorumLost',
+  over: isWholeOf(2),
+  check: isKept,
+} as const;
 
-/** Two members with a key, one of which is to be lost. */
-async function serving(scene: Scene, name: string, fields: Fields = {}): Promise<{ readonly lost: string }> {
-  const { status } = await born(scene, name, { ...ofTwo, ...fields });
-  await writeKey(await scene.access(name), 'precious', 'of both');
-  return { lost: status?.members?.find((member) => member.name !== status.leader)?.name ?? assert.fail('no follower') };
-}
-
-async function isKept(scene: Scene, name: string): Promise<void> {
-  assert.equal(await readKey(await scene.access(name), 'precious'), 'of both');
-}
-
-/** The member from whose data the cluster goes on: the other one of two. */
-async function survivorOf(scene: Scene, name: string): Promise<string> {
-  const { status } = await scene.cluster(name);
-  const found = status?.lastDecision?.message.match(new RegExp(`${name}-\\d+(?=-recovery)`))?.[0];
-  return found ?? assert.fail(JSON.stringify(status?.lastDecision));
-}
-
+const bounded = (size: string) => ({ storage: { size, storageClassName: 'bounded' } });
+const unavailable = { image: { repository: 'registry.example/etcd' } };
 const tooSmall = { resources: { limits: { memory: '4Mi' } } };
 const largeEnough = { resources: { limits: { memory: '512Mi' } } };
 
 export const ofRecoveries: readonly Story[] = [
   {
     ...recovers,
-    title: 'the Job of a recovery does not start, has too little memory, and finds its data damaged',
+    title: 'the Job of a recovery lacks room, its image, then memory, and finds its data damaged',
     name: 'job',
     async happen(scene, name) {
-      const { lost } = await serving(scene, name);
+      const lost = await serving(scene, name, bounded('200Mi'));
       await loseVolumes(scene, lost);
-      await push(scene, name, { ...ofTwo, image: { repository: 'registry.example/etcd' } });
+      await push(scene, name, { ...ofTwo, ...bounded('200Mi'), ...unavailable });
       return undefined;
     },
     interrupted: [
       {
+        reason: 'NoRoomForCopy',
+        sections: ['there-is-no-room-for-the-copy'],
+        names: async (scene, name) => ({ MEMBER: await chosenOf(scene, name), SIZE: '800Mi' }),
+        correct: (scene, name) => push(scene, name, { ...ofTwo, ...bounded('800Mi'), ...unavailable }),
+      },
+      {
         reason: 'RecoveryPodStuck',
         sections: ['the-job-does-not-run'],
-        correct: (scene, name) => push(scene, name, { ...ofTwo, ...tooSmall }),
+        correct: (scene, name) => push(scene, name, { ...ofTwo, ...bounded('800Mi'), ...tooSmall }),
       },
       {
         reason: 'RecoveryOutOfMemory',
         sections: ['the-job-does-not-run'],
         async correct(scene, name) {
-          const survivor = await survivorOf(scene, name);
-          assert.ok(await node().alterVolume(scene.namespace, survivor, '/data/member/wal/', 'of both', 'of none'));
-          await push(scene, name, { ...ofTwo, ...largeEnough });
+          const chosen = await chosenOf(scene, name);
+          assert.ok(await node().alterVolume(scene.namespace, chosen, '/data/member/wal/', 'of both', 'of none'));
+          await push(scene, name, { ...ofTwo, ...bounded('800Mi'), ...largeEnough });
         },
       },
       {
         reason: 'RecoveryFailed',
         sections: ['the-job-has-failed'],
-        happen: async (scene, name) => ({ MEMBER: await survivorOf(scene, name) }),
+        names: async (scene, name) => ({ MEMBER: await chosenOf(scene, name) }),
       },
     ],
-    check: isKept,
+  },
+  {
+    ...recovers,
+    title: 'the lost member comes back after the approval: it is called off, and the next one goes on',
+    name: 'returns',
+    async happen(scene, name) {
+      const lost = await serving(scene, name);
+      await hang(scene, lost);
+      return undefined;
+    },
+    interrupted: [
+      {
+        reason: 'QuorumReturned',
+        sections: ['members-came-back'],
+        happen: returned,
+        names: bothOf,
+      },
+      {
+        reason: 'QuorumLost',
+        sections: approving,
+        async happen(scene, name) {
+          const { status } = await scene.tickUntil(name, isWholeOf(2));
+          const members = status?.members?.map((member) => member.name);
+          assert.deepEqual(members?.toSorted(), [`${name}-0`, `${name}-1`], 'both are the members of before');
+          await hang(scene, otherThan(status?.leader ?? assert.fail('no leader')));
+        },
+      },
+      {
+        reason: 'QuorumReturned',
+        sections: ['go-on-although-members-came-back'],
+        happen: returned,
+        names: bothOf,
+      },
+    ],
+  },
+  {
+    ...recovers,
+    title: 'the PVC that a recovery goes on from is deleted, and so is the next one',
+    name: 'disk',
+    async happen(scene, name) {
+      const lost = await serving(scene, name);
+      await hang(scene, lost);
+      return undefined;
+    },
+    interrupted: [
+      {
+        reason: 'RecoveryVolumeLost',
+        sections: ['the-disk-of-the-recovery-is-lost'],
+        happen: loseMarked,
+        names: async (scene, name) => {
+          const chosen = await chosenOf(scene, name);
+          return { LOST: chosen, MEMBER: otherThan(chosen) };
+        },
+        correct: comeBack,
+      },
+      {
+        reason: 'RecoveryVolumeLost',
+        sections: ['the-pvc-of-the-recovery-is-being-deleted'],
+        happen: loseChosen,
+        names: async (scene, name) => ({ MEMBER: await chosenOf(scene, name) }),
+      },
+    ],
+  },
+  {
+    ...recovers,
+    title: 'a node is silent, and the pod of the lost member may still run there',
+    name: 'silent',
+    async happen(scene, name) {
+      const lost = await serving(scene, name, onNodesApart);
+      const pod = await scene.get<Pod>(resources.pods, `${lost}-0`);
+      const NODE = pod?.spec.nodeName ?? assert.fail('no node');
+      await node().loseNode(NODE);
+      return { NODE };
+    },
+    interrupted: [{ reason: 'MemberNotFenced', sections: ['a-node-is-silent'] }],
+  },
+  {
+    ...recovers,
+    title: 'roles of an earlier release, and no room for a copy',
+    name: 'rights',
+    withoutJobs: true,
+    async happen(scene, name) {
+      const lost = await serving(scene, name, bounded('200Mi'));
+      await loseVolumes(scene, lost);
+      return undefined;
+    },
+    interrupted: [
+      { reason: 'RecoveryNotPermitted', sections: ['etcd-ratchet-may-not-look-at-jobs'] },
+      { reason: 'NoRoomForCopy', sections: ['go-on-without-a-copy'] },
+    ],
   },
 ];

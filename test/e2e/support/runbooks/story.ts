@@ -19,10 +19,12 @@ export interface Incident {
 export interface Interruption {
   /** What `Stalled` then says. */
   readonly reason: string;
-  /** Makes it happen, before anything ticks again; what it returns replaces names in the sections. */
-  happen?(scene: Scene, name: string): Promise<Readonly<Record<string, string>> | undefined>;
+  /** Makes it happen, before anything ticks again. Absent: what was done before. */
+  happen?(scene: Scene, name: string): Promise<unknown>;
   /** Anchors of the sections that are typed then, in this order. */
   readonly sections: readonly string[];
+  /** What replaces names in them. */
+  names?(scene: Scene, name: string): Promise<Readonly<Record<string, string>>>;
   /** What the page asks for elsewhere. Before its commands. */
   correct?(scene: Scene, name: string): Promise<unknown>;
 }
@@ -43,7 +45,7 @@ export interface Story {
   readonly name: string;
   /** What happens to the cluster before it is born. */
   readonly earlier?: readonly Incident[];
-  /** What happens after its sections are typed, one after the other, until it is over: nothing ticks while they are. */
+  /** What happens after its sections are typed, one after the other. Nothing ticks before the first step of each. */
   readonly interrupted?: readonly Interruption[];
   /** What happens to it when the story is over. */
   readonly afterwards?: readonly Incident[];
@@ -57,6 +59,8 @@ export interface Story {
   readonly over?: (cluster: EtcdCluster) => boolean;
   /** What must be so when it is over, beside what the status says. */
   check?(scene: Scene, name: string): Promise<void>;
+  /** Its invocations have the rights of an installation that knows no Jobs. */
+  readonly withoutJobs?: true;
   /** The page ends with the cluster deleted. */
   readonly leaves?: true;
 }

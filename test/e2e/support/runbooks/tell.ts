@@ -24,10 +24,13 @@ export async function tell(scene: Scene, story: Story): Promise<void> {
   if (interrupted.length > 0) await read(sections);
   else await whileTicking(scene, () => read(sections));
   for (const interruption of interrupted) {
-    const own = await interruption.happen?.(scene, name);
+    await interruption.happen?.(scene, name);
     await scene.tickUntil(name, isStalledFor(interruption.reason), 120);
+    const own = (await interruption.names?.(scene, name)) ?? names;
     await interruption.correct?.(scene, name);
-    await read(interruption.sections, own);
+    const reading = () => read(interruption.sections, own);
+    if (interruption === interrupted.at(-1)) await whileTicking(scene, reading);
+    else await reading();
   }
   if (!story.leaves) await scene.tickUntil(name, over, 240);
   else await until(`${name} to be gone`, async () => (await scene.get(resources.clusters, name)) === undefined);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writePlugin } from '../../../demo/stay.ts';
 import { type Block, blocksOf } from '../../../support/docs/blocks.ts';
 import { sectionsIn } from '../../../support/docs/places.ts';
-import { read } from '../../../unit/docs/pages.ts';
+import { checkout, read } from '../../../unit/docs/pages.ts';
 import type { Scene } from '../scene.ts';
 import { follow } from '../tutorial.ts';
 
@@ -35,6 +35,7 @@ export async function type({ namespace }: Scene, cluster: string, names: Names, 
   };
   if (kubernetes) await symlink(kubernetes.kubectl, join(directory.path, 'kubectl'));
   await writePlugin(directory.path, join(directory.path, 'kubectl-ratchet'));
+  await symlink(join(checkout, 'manifests'), join(directory.path, 'manifests'));
   const own: Names = { NAMESPACE: namespace, CLUSTER: cluster, ...names };
   const written = blocks.map((block) => ({ ...block, text: withNames(block.text, own) }));
   const env = { ...process.env, NAMESPACE: namespace, PATH: `${directory.path}:${process.env.PATH}` };

@@ -1,4 +1,5 @@
 import type { Api } from './api.ts';
+import { fitFileSystem } from './bounded-volume.ts';
 import type { Informer } from './informer.ts';
 import { createKeyedWork } from './keyed-work.ts';
 import type { Log } from './options.ts';
@@ -44,6 +45,7 @@ export function startExpansion(options: {
       });
     }
     if ((users.get(key) ?? 0) > 0) {
+      await fitFileSystem(volume, wanted);
       await api.patch(status, 'merge', { status: { capacity: { storage: wanted }, conditions: null } });
       return;
     }

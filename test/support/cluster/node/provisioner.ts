@@ -1,6 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Api, isStatus } from './api.ts';
+import { boundedMark, dropFileSystem } from './bounded-volume.ts';
 import type { Informer } from './informer.ts';
 import { createKeyedWork } from './keyed-work.ts';
 import type { Log } from './options.ts';
@@ -60,7 +61,13 @@ async function provision(
   await chmod(path, 0o777);
   const { namespace, uid, name: claimName } = claim.metadata;
   const volume = {
-    metadata: { name, annotations: { 'pv.kubernetes.io/provisioned-by': provisionerName } },
+    metadata: {
+      name,
+      annotations: {
+        'pv.kubernetes.io/provisioned-by': provisionerName,
+        ...(storageClass.parameters?.bounded === 'true' && boundedMark),
+      },
+    },
     spec: {
       capacity: { storage: resources?.requests?.storage ?? '1Gi' },
       accessModes,
@@ -88,6 +95,7 @@ async function reclaim({ api, directory, volumes }: ProvisionerOptions, key: str
   const volume = volumes.get(key);
   if (volume?.status?.phase !== 'Released' || volume.spec?.persistentVolumeReclaimPolicy !== 'Delete') return;
   if (volume.metadata.annotations?.['pv.kubernetes.io/provisioned-by'] !== provisionerName) return;
+  await dropFileSystem(volume);
   await rm(join(directory, volume.metadata.name), { recursive: true, force: true });
   try {
     await api.remove(`/api/v1/persistentvolumes/${volume.metadata.name}`, {

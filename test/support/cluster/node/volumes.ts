@@ -2,6 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { join, normalize } from 'node:path';
 import type { Api } from './api.ts';
 import { writePayload } from './atomic-writer.ts';
+import { fitFileSystem } from './bounded-volume.ts';
 import { containerResource, type PodPlace, podField } from './downward.ts';
 import { expand } from './env.ts';
 import type { Bind } from './mounts.ts';
@@ -105,6 +106,7 @@ export function createPodVolumes(context: VolumeContext, firstPod: Pod, director
         `MountVolume.NewMounter initialization failed for volume "${volume.metadata.name}": path "${path}" does not exist`,
       );
     });
+    await fitFileSystem(volume);
     return path;
   }
 

@@ -1,8 +1,9 @@
+import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { annotations } from '../../../../../manifests/render/names.ts';
 import type { Recovery } from '../../../../../manifests/render/volume-record.ts';
 import { type Decision, refuse } from '../../../know/decision.ts';
 import { hasDeparted, recordOf } from '../../../know/life.ts';
-import type { Slot } from '../../../know/observation.ts';
+import type { Slot, VolumeView } from '../../../know/observation.ts';
 import { outvotedBy } from '../../../know/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { isBeingRecovered } from './await-quorum.ts';
@@ -29,13 +30,7 @@ export function problemOf(
       `set annotation ${annotations.volumeState} of one of the two PersistentVolumeClaims to superseded`,
     );
   }
-  if (volume && (volume.leaving || volume.lost)) {
-    return refuse(
-      'RecoveryVolumeLost',
-      `volume ${name}, which the cluster was to go on from, is ${volume.leaving ? 'being deleted' : 'lost'}`,
-      `restore its disk (PersistentVolumeClaim ${name} with its annotations, bound to the same PersistentVolume); or, to go on from another one that holds data, delete PersistentVolumeClaim ${name} and set annotation ${annotations.volumeState} of the other one to sealed`,
-    );
-  }
+  if (volume && (volume.leaving || volume.lost)) return volumeLost(name, volume);
   const strays = life.stage === 'born' ? life.strays : [];
   const since = slots.find((slot) => slot !== chosen && !strays.includes(slot) && hasJoinedSince(slot, chosen));
   if (since && recordOf(chosen)?.state === 'recovering') {
@@ -46,6 +41,19 @@ export function problemOf(
     );
   }
   return undefined;
+}
+
+/** A PVC that is being deleted is there as long as its pod runs, and so is its disk. */
+function volumeLost(name: string, { leaving, disk }: VolumeView): Decision {
+  const keep =
+    leaving && disk
+      ? `before its pod ends, keep its disk: kubectl patch pv ${disk.pv} --type=merge -p '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'; then `
+      : '';
+  return refuse(
+    'RecoveryVolumeLost',
+    `volume ${name}, which the cluster was to go on from, is ${leaving ? 'being deleted' : 'lost'}`,
+    `${keep}restore its disk (PersistentVolumeClaim ${name} with its annotations, bound to the same PersistentVolume); or, to go on from another one that holds data, hand its annotations ${annotations.recovery}, ${annotations.lastSeenOn} and ${annotations.outvoted} over, as the runbook says, and delete PersistentVolumeClaim ${name} and StatefulSet ${name}`,
+  );
 }
 
 /**
@@ -62,7 +70,7 @@ export function quorumReturned(
   return refuse(
     'QuorumReturned',
     `a quorum of ${cluster.metadata.name} answers again, after its recovery from ${name} was approved and before any member was stopped`,
-    `to call the recovery off, remove annotation ${annotations.outvoted} of PersistentVolumeClaim ${name}, and set ${annotations.volumeState} of every PVC whose member is on "etcdctl member list" to sealed; to go on with it, delete the StatefulSets of the others`,
+    `to call the recovery off, set annotation ${annotations.volumeState} to sealed on the PVC of every other member on "etcdctl member list", and last: ${kubectl(cluster.metadata, `annotate --overwrite pvc ${name} ${annotations.volumeState}=sealed ${annotations.outvoted}-`)}; to go on with it, delete the StatefulSets of the others`,
   );
 }
 

@@ -20,7 +20,7 @@ export function force(chosen: Slot, recovery: Recovery, situation: Situation): D
     return refuse(
       'RecoveryNotPermitted',
       `Jobs cannot be read: ${view?.cause ?? 'they were not read'}`,
-      'apply the roles of this release of etcd-ratchet (manifests/install)',
+      'apply the roles of this release of etcd-ratchet: kubectl apply -k manifests/install',
     );
   }
   if (!peer?.current || peer.leaving) return bringPeer(chosen, situation);
