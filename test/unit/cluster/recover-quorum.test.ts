@@ -292,6 +292,13 @@ describe('a Job that does not come to run says why, and how to see more', () => 
     });
 });
 
+test('survivors that do not answer may have been started anew, and the runbook says how to go on', () => {
+  const silently = { 0: withEndpoint(silent), 1: without('volume'), 2: without('volume') };
+  const decision = decide(healthy(3, { membership: down, slots: silently }));
+  assert.match(decision.message, /; no other member answers$/);
+  assert.match(decision.kind === 'refuse' ? decision.cure : '', /make orders-0 run; where it runs, .*see the runbook$/);
+});
+
 test('a PVC that is being deleted is not let go before its disk is kept', () => {
   const cureWhile = (volume: Parameters<typeof withVolume>[0]) => {
     const disk = { pv: 'pv-0', state: 'unknown', homes: 'unknown' } as const;

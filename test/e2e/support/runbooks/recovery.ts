@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Pod } from '../../../../manifests/kube-types.ts';
 import { resources } from '../../../../reconcile/kube.ts';
-import { isWholeOf } from '../conditions.ts';
+import { condition, isStalledFor, isWholeOf } from '../conditions.ts';
 import { node } from '../node.ts';
 import {
   bothOf,
@@ -163,5 +163,22 @@ export const ofRecoveries: readonly Story[] = [
       { reason: 'RecoveryNotPermitted', sections: ['etcd-ratchet-may-not-look-at-jobs'] },
       { reason: 'NoRoomForCopy', sections: ['go-on-without-a-copy'] },
     ],
+  },
+  {
+    ...recovers,
+    title: 'the survivor has been started anew, and does not answer',
+    name: 'anew',
+    sections: ['what-you-see', 'no-member-answers'],
+    async happen(scene, name) {
+      const lost = await serving(scene, name);
+      const MEMBER = otherThan(lost);
+      await loseVolumes(scene, lost);
+      await node().killContainer(scene.namespace, `${MEMBER}-0`, 'etcd');
+      return { MEMBER };
+    },
+    seen: (cluster) =>
+      isStalledFor('QuorumLost')(cluster) &&
+      (cluster.status?.approvals ?? []).length === 0 &&
+      /no other member answers/.test(condition(cluster, 'Stalled')?.message ?? ''),
   },
 ];

@@ -179,7 +179,7 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
       'QuorumLost',
       `${gone}; ${best ? holding(best) : 'no other member answers'}`,
       life.stage === 'born'
-        ? `restore the lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies), or make ${listed(silent)} run`
+        ? `restore the lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies), or make ${listed(silent)} run; where it runs, it was started anew, and answers only with a quorum: see the runbook`
         : 'no client was ever admitted: delete the EtcdCluster with its PersistentVolumeClaims, and create it again',
     );
   }
