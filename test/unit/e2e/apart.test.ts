@@ -8,6 +8,7 @@ const tests = join(import.meta.dirname, '../../e2e');
 const runbooks: Readonly<Record<string, readonly string[]>> = {
   runbooks: ['members', 'kubernetes'],
   'runbooks-data': ['data', 'certificates'],
+  'runbooks-recovery': ['recovery'],
 };
 
 test('each cluster that is apart is in its story', () => {

@@ -34,6 +34,13 @@ export const apart: Readonly<Record<string, Clusters>> = {
     disk: { because: person },
   },
   'runbooks-data': { retained: { because: person }, unborn: { endsFor: ['RestoreFailed'] } },
+  'runbooks-recovery': {
+    job: { endsFor: ['NoRoomForCopy', 'RecoveryPodStuck', 'RecoveryOutOfMemory', 'RecoveryFailed'] },
+    returns: { because: breaks },
+    disk: { because: breaks },
+    silent: { because: person },
+    rights: { endsFor: ['RecoveryNotPermitted', 'NoRoomForCopy'] },
+  },
   'set-aside': { full: { because: breaks }, taken: { because: breaks } },
   'tls-lost': { bare: { because: 'when its last member is seen without the quorum of the others takes moments' } },
   'tls-provided': { given: { because: 'a person gives one Secret after the other, and rolls begin between them' } },
