@@ -34,6 +34,7 @@ test('one storage class is the default, and volumes wait for their pod', async (
       .split('\n')
       .map((line) => line.split(/\s+/)),
     [
+      ['bounded', 'WaitForFirstConsumer', 'true'],
       ['missing-provisioner', 'WaitForFirstConsumer', 'true'],
       ['no-expansion', 'WaitForFirstConsumer', 'false'],
       ['standard', 'WaitForFirstConsumer', 'true'],

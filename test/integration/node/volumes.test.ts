@@ -89,6 +89,8 @@ suite('volumes', { concurrency: 6 }, () => {
     await podWhere('filler', isReady);
     const path = (await volumeOf('bounded')).spec?.local?.path ?? '';
     const file = join(path, 'large');
+    // Its container runs before its script does, and would find no room any more.
+    await until('the file', async () => (await stat(join(path, 'file'))).size === 1e6);
     await assert.rejects(writeFile(file, 'x'.repeat(9e6)), { code: 'ENOSPC' });
     await apply(claim('bounded', '16Mi', 'bounded'));
     await until('the claim to grow', async () => {
