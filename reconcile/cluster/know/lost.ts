@@ -46,12 +46,17 @@ export function lossOf(situation: Situation): Loss | undefined {
     because: lostBecause(voter, situation),
     survivor: survivorOf(voter),
   }));
-  const lost = judged.flatMap(({ voter, because }) => (because === undefined ? [] : [{ ...voter, because }]));
+  const lost = byName(judged.flatMap(({ voter, because }) => (because === undefined ? [] : [{ ...voter, because }])));
   if (voters.length - lost.length >= quorumOf(voters.length)) return undefined;
   const left = judged.filter(({ because }) => because === undefined);
   const survivors = left.flatMap(({ survivor }) => survivor ?? []).toSorted(byData);
-  const silent = left.flatMap(({ voter, survivor }) => (survivor ? [] : [voter]));
+  const silent = byName(left.flatMap(({ voter, survivor }) => (survivor ? [] : [voter])));
   return { lost, silent, survivors };
+}
+
+/** As a person reads them: etcd lists members by their IDs, which are by chance. */
+function byName<M extends { readonly name: string }>(members: readonly M[]): readonly M[] {
+  return members.toSorted((one, other) => one.name.localeCompare(other.name, 'en', { numeric: true }));
 }
 
 /**

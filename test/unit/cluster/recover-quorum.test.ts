@@ -3,7 +3,9 @@ import { describe, test } from 'node:test';
 import { setAsideCodes } from '../../../manifests/render/recovery-job.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { lossOf } from '../../../reconcile/cluster/know/lost.ts';
 import type { Observation, RecoveryPodView, RecoveryView, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import {
   all,
   endpoint,
@@ -316,4 +318,14 @@ test('the approval of a recovery without a copy is a field of the refusal', () =
   assert.equal(decision.approval?.value, 'c1c1/without-copy');
   assert.match(decision.approval.loses, /there are no others: everything is lost then$/);
   assert.ok(decision.cure.endsWith(`${decision.approval.annotation}=${decision.approval.value}`), decision.cure);
+});
+
+test('members that are lost are named in their order, in whichever etcd lists them', () => {
+  const gone = all(without('volume', 'statefulSet', 'pod'), withEndpoint(silent));
+  const last = members(3).members.toReversed();
+  const observation = healthy(3, { membership: { ...down, last }, slots: { 1: gone, 2: gone } });
+  assert.deepEqual(
+    lossOf(situate(observation))?.lost.map(({ name }) => name),
+    ['orders-1', 'orders-2'],
+  );
 });
