@@ -63,7 +63,8 @@ describe('of what was foretold', () => {
 
   test('a step has not come, or another one has', () => {
     for (const so of [[prepare], [prepare, remove], [prepare, add, remove], []]) {
-      assert.deepEqual(differences({ decided: acts, plan: plan([prepare, add]) }, { decided: done, so }), ['steps']);
+      const end: Look = { decided: done, so };
+      assert.deepEqual(differences({ decided: acts, plan: plan([prepare, add]) }, end, end), ['steps']);
     }
   });
 
@@ -199,6 +200,14 @@ describe('of what was foretold', () => {
     assert.deepEqual(differences(...looks, { decided: done, so: [add] }), ['steps']);
     const again: Look = { decided: acts, plan: plan([add]) };
     assert.deepEqual(differences(...looks, again, { decided: done, so: [add] }), [undefined], 'foretold anew');
+  });
+
+  test('a step that the status does not tell yet is awaited for one look', () => {
+    const start: Look = { decided: acts, plan: plan([prepare, add]) };
+    const last: Look = { decided: acts, so: [prepare] };
+    const early: Look = { decided: done, so: [prepare] };
+    assert.deepEqual(differences(start, last, early, { decided: done, so: [prepare, add] }), [undefined]);
+    assert.deepEqual(differences(start, last, early, early), ['steps']);
   });
 
   test('more steps than the status remembers are counted to the last', () => {

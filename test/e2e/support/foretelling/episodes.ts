@@ -21,6 +21,8 @@ export interface Episode {
 interface Open extends Omit<Episode, 'taken' | 'end' | 'decided'> {
   /** It began with a step that is taken because of what has happened. */
   readonly isByAct: boolean;
+  /** How many steps were known when one was decided last; taken away by the next look at rest. */
+  decidedAt?: number | undefined;
   readonly decided: Sight['decided'][];
   /** How many steps had been taken before. */
   readonly from: number;
@@ -43,7 +45,7 @@ export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
   let asked: string | undefined;
   const close = (end?: Sight['decided']) => {
     if (open) {
-      const { from, isByAct: _, ...rest } = open;
+      const { from, isByAct: _, decidedAt: __, ...rest } = open;
       episodes.push({ ...rest, taken: known.slice(from), ...(end && { end }) });
     }
     open = undefined;
@@ -51,7 +53,7 @@ export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
   for (const sight of sights) {
     known = grown(known, sight.history);
     if (open && sight.asked !== open.asked) close();
-    if (open && isOver(open, known, sight)) close(sight.decided);
+    if (open && isReported(open, known, sight) && isOver(open, known, sight)) close(sight.decided);
     const isNews = sight.asked !== asked;
     if (open && !isDeepStrictEqual(open.decided.at(-1), sight.decided)) open.decided.push(sight.decided);
     // Of two that looked side by side one acts; what counts is what the one foretold whose step was taken.
@@ -65,10 +67,18 @@ export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
         decided: [sight.decided],
         from: known.length,
       };
+    if (open && sight.decided.kind === 'act') open.decidedAt = known.length;
     asked = sight.asked;
   }
   close();
   return episodes;
+}
+
+/** A look beside the invocation that acts may see what a step did before the status says that it was taken. */
+function isReported(open: Open, known: readonly ClusterHistoryEntry[], { decided }: Sight): boolean {
+  const isLate = decided.kind === 'done' && open.decidedAt === known.length;
+  if (isLate) open.decidedAt = undefined;
+  return !isLate;
 }
 
 function isOver({ plan, from, isByAct }: Open, known: readonly ClusterHistoryEntry[], sight: Sight): boolean {
