@@ -1,13 +1,14 @@
 import { formatVersion, isVersion, parseVersion } from '../../../../manifests/api/version.ts';
 import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import type { EndpointStatus, ListedMember } from '../../../etcd.ts';
+import { isRefusing } from '../../know/certificates/stranger.ts';
 import { memberOf, urlOf } from '../../know/health.ts';
 import { statusesOf } from '../../know/inherited.ts';
 import { hasDeparted, recordOf } from '../../know/life.ts';
 import type { Endpoint, Membership, Observation, Slot } from '../../know/observation.ts';
 import type { Effect } from '../effect.ts';
 import { lastSaid, rememberedList, rememberingTheList, silenced, templateOf } from '../knowledge.ts';
-import { isRefusing, unheard, whoConnect } from './handshakes.ts';
+import { unheard, whoConnect } from './handshakes.ts';
 
 /** Members that run find each other; if they are a quorum they elect a leader, publish their names and catch up. */
 export const runEtcd: Effect = (observation) => {

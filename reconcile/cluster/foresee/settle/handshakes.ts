@@ -29,10 +29,6 @@ export function whoRefusesUs({ certificates, at }: Observation): (slot: Slot) =>
 
 export const notAskedSince = { kind: 'unknown', cause: 'it was not asked since' } as const satisfies Endpoint;
 
-export function isRefusing({ endpoint }: Slot): boolean {
-  return endpoint.kind === 'unknown' && endpoint.tls === 'ClientCertificateRefused';
-}
-
 const refused = 'it refuses the client certificate of etcd-ratchet';
 
 export function refusing(endpoint: Endpoint): Endpoint {

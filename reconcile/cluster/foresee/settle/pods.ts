@@ -1,11 +1,12 @@
 import { quotaBackendBytes } from '../../../../manifests/render/quota.ts';
+import { isRefusing } from '../../know/certificates/stranger.ts';
 import { isCrashing } from '../../know/endings.ts';
 import { isDownOnItsConfiguration } from '../../know/health.ts';
 import { heldUpBy } from '../../know/held-up.ts';
 import type { ContainerView, Observation, PodView, Slot, VolumeView } from '../../know/observation.ts';
 import { create, type Effect, onSlot } from '../effect.ts';
 import { madeFrom, rememberingItsTemplate, templateOf } from '../knowledge.ts';
-import { isRefusing, notAskedSince } from './handshakes.ts';
+import { notAskedSince } from './handshakes.ts';
 
 /** The StatefulSet controller, the scheduler, the provisioner and the kubelet. */
 

@@ -1,5 +1,5 @@
 import type { Authority } from '../../../../manifests/render/certificate-names.ts';
-import type { Certificates, PodView } from '../observation.ts';
+import type { Certificates, PodView, Slot } from '../observation.ts';
 import { hasEnded, isStrangersWord } from './authority.ts';
 
 /** The words that every member must have loaded of this CA, because no chain leads to it from the CA before. */
@@ -19,4 +19,9 @@ export function wordToAcceptUs(certificates: Certificates, at: Date): string | u
 
 export function hasLoaded(pod: PodView | undefined, word: string): boolean {
   return pod?.trust?.split('.').includes(word) ?? false;
+}
+
+/** It has said so itself. */
+export function isRefusing({ endpoint }: Slot): boolean {
+  return endpoint.kind === 'unknown' && endpoint.tls === 'ClientCertificateRefused';
 }

@@ -22,10 +22,11 @@ export function createLedger(story: string): Ledger {
     },
     settle() {
       const episodes = [...sights.values()].flatMap(episodesOf);
-      const different = episodes.filter(
-        (episode) => differenceIn(episode, apart[story]?.[episode.cluster]) !== undefined,
-      );
-      assert.equal(different.length, 0, `${different.map(told).join('\n\n')}\n${help}`);
+      const different = episodes.flatMap((episode) => {
+        const difference = differenceIn(episode, apart[story]?.[episode.cluster]);
+        return difference === undefined ? [] : [told(episode, difference)];
+      });
+      assert.equal(different.length, 0, `${different.join('\n\n')}\n${help}`);
     },
   };
 }
@@ -33,11 +34,11 @@ export function createLedger(story: string): Ledger {
 const help =
   'Cure the plan (reconcile/cluster/foresee) or the step. Where the story itself interferes, apart.ts says why.';
 
-function told(episode: Episode): string {
+function told(episode: Episode, difference: string): string {
   const { cluster, asked, plan, taken, decided, end } = episode;
   const lines = (steps: readonly string[]) => steps.map((step) => `  ${step}\n`).join('');
   return [
-    `${cluster} (${asked}): what happened is not what was foretold (${differenceIn(episode)})\n`,
+    `${cluster} (${asked}): what happened is not what was foretold (${difference})\n`,
     `foretold: ${plan.summary}; it ends ${plan.end.kind} (${plan.end.reason})\n`,
     lines(plan.steps.map(line)),
     `taken, and it ended ${end ? `${end.kind} (${end.reason})` : 'under way'}:\n`,

@@ -62,6 +62,12 @@ export async function hang(scene: Scene, member: string): Promise<void> {
   });
 }
 
+/** Of two members the one that does not lead. */
+export async function hangOne(scene: Scene, name: string): Promise<undefined> {
+  await hang(scene, await serving(scene, name));
+  return undefined;
+}
+
 /** Its node has come back. */
 export async function comeBack(scene: Scene): Promise<void> {
   const pods = await scene.list<Pod>(resources.pods);

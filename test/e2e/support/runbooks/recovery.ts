@@ -8,6 +8,7 @@ import {
   chosenOf,
   comeBack,
   hang,
+  hangOne,
   isKept,
   loseChosen,
   loseMarked,
@@ -78,11 +79,7 @@ export const ofRecoveries: readonly Story[] = [
     ...recovers,
     title: 'the lost member comes back after the approval: it is called off, and the next one goes on',
     name: 'returns',
-    async happen(scene, name) {
-      const lost = await serving(scene, name);
-      await hang(scene, lost);
-      return undefined;
-    },
+    happen: hangOne,
     interrupted: [
       {
         reason: 'QuorumReturned',
@@ -112,11 +109,7 @@ export const ofRecoveries: readonly Story[] = [
     ...recovers,
     title: 'the PVC that a recovery goes on from is deleted, and so is the next one',
     name: 'disk',
-    async happen(scene, name) {
-      const lost = await serving(scene, name);
-      await hang(scene, lost);
-      return undefined;
-    },
+    happen: hangOne,
     interrupted: [
       {
         reason: 'RecoveryVolumeLost',

@@ -1,7 +1,7 @@
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { labels } from '../../../../../manifests/render/names.ts';
 import { isFatal } from '../../../../x509/defect.ts';
-import { hasLoaded, strangersFor, wordToAcceptUs } from '../../../know/certificates/stranger.ts';
+import { hasLoaded, isRefusing, strangersFor, wordToAcceptUs } from '../../../know/certificates/stranger.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
 import { isDownOnItsConfiguration } from '../../../know/health.ts';
 import type { Slot } from '../../../know/observation.ts';
@@ -100,11 +100,7 @@ function whoIsDeaf(situation: Situation): ((slot: Slot) => boolean) | undefined 
       (word !== undefined && isSilent(slot) && !hasLoaded(slot.pod, word));
   }
   if (trust === undefined) return undefined;
-  return (slot) => isSilent(slot) && refusesUs(slot) && slot.pod?.trust !== trust;
-}
-
-function refusesUs({ endpoint }: Slot): boolean {
-  return endpoint.kind === 'unknown' && endpoint.tls === 'ClientCertificateRefused';
+  return (slot) => isSilent(slot) && isRefusing(slot) && slot.pod?.trust !== trust;
 }
 
 function isSilent(slot: Slot): boolean {
