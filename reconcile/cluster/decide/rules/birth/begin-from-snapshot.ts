@@ -4,6 +4,7 @@ import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import { isHeld } from '../../../know/job-pod.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { RecoveryJobView, RecoveryView, Slot } from '../../../know/observation.ts';
 import { hostRefusedCure, onMember, restoringIn, type WantedSnapshot, wantedSnapshot } from '../../../know/restore.ts';
@@ -11,7 +12,7 @@ import type { Situation } from '../../../know/situation.ts';
 import { recoveryPodThatStays } from '../../../know/staying.ts';
 import { lackedBeforeAStart } from '../certificates/certify.ts';
 import { handOver } from '../recovery/hand-over.ts';
-import { failed, isHeld, notStarted, podStuck, repeating } from './restore-failures.ts';
+import { failed, notStarted, podStuck, repeating } from './restore-failures.ts';
 import { runMembers } from './run-members.ts';
 
 /**

@@ -4,6 +4,7 @@ import { type FailureReason, failures } from '../../../../backup/agent/failure.t
 import type { ToldFailure } from '../../../../backup/agent/told.ts';
 import { cureOfStart } from '../../../../pod-start.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import { isKilled } from '../../../know/job-pod.ts';
 import type { RecoveryJobView, RecoveryPodView } from '../../../know/observation.ts';
 import type { Ref } from '../../../know/ref.ts';
 import type { WantedSnapshot } from '../../../know/restore.ts';
@@ -114,18 +115,6 @@ export function repeating({ name, uid }: Ref): Decision {
     `Job ${name} ended without a result, or the spec has changed: it is recreated; no client was admitted yet`,
   );
 }
-
-/** By a signal: an eviction, or a node that shuts down. */
-function isKilled({ code, reason }: NonNullable<RecoveryPodView['failure']>): boolean {
-  return (code === 137 || code === 143) && reason !== 'OOMKilled';
-}
-
-/** Whether kubelet's or the scheduler's word means that it will not pass by itself. */
-export function isHeld(word: string): boolean {
-  return !passing.has(word);
-}
-
-const passing: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing', 'SchedulerError']);
 
 export function notStarted(
   { name }: Ref,

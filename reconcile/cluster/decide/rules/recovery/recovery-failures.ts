@@ -3,14 +3,13 @@ import { annotations } from '../../../../../manifests/render/names.ts';
 import { setAsideCodes } from '../../../../../manifests/render/recovery-job.ts';
 import { cureOfStart } from '../../../../pod-start.ts';
 import { act, type Decision, refuse, refuseUntil } from '../../../know/decision.ts';
+import { isHeld, isKilled } from '../../../know/job-pod.ts';
 import { approvalGiven } from '../../../know/lost.ts';
 import type { RecoveryJobView, RecoveryPodView } from '../../../know/observation.ts';
 import type { Ref } from '../../../know/ref.ts';
 import type { Situation } from '../../../know/situation.ts';
 
 /** The Job of a recovery that does not start, or has failed: what is tried again, and what is left to a person. */
-
-const passing: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing', 'SchedulerError']);
 
 /** Kubelet's or the scheduler's word for it, or what events say of a pod that has no volume, or was never made. */
 export function notStarting(
@@ -19,7 +18,7 @@ export function notStarting(
   { cluster }: Situation,
 ): Decision | undefined {
   const { name, notStarted } = job;
-  const word = [pod?.waiting ?? pod?.unscheduled].find((one) => one !== undefined && !passing.has(one));
+  const word = [pod?.waiting ?? pod?.unscheduled].find((one) => one !== undefined && isHeld(one));
   const reason = word ?? notStarted?.reason;
   if (reason === undefined) return undefined;
   const what = pod ? `pod ${pod.name}` : `job ${name}`;
@@ -43,7 +42,7 @@ export function failed(name: string, pod: RecoveryPodView | undefined, job: Ref,
       'raise spec.resources.limits.memory: the Job is then recreated',
     );
   }
-  if (failure === undefined || failure.code === setAsideCodes.ranAlready || isKilled(failure.code)) return again;
+  if (failure === undefined || failure.code === setAsideCodes.ranAlready || isKilled(failure)) return again;
   const { namespace = 'default' } = cluster.metadata;
   if (failure.code === setAsideCodes.noRoom && failure.container === 'set-aside') {
     if (mayDoWithoutCopy(situation)) return again;
@@ -76,11 +75,6 @@ export function repeating({ name, uid }: Ref): Decision {
     'RepeatingRecovery',
     `Job ${name} ended without a result: it is recreated; no client was admitted yet`,
   );
-}
-
-/** By a signal: an eviction, or a node that shuts down. */
-function isKilled(code: number): boolean {
-  return code === 137 || code === 143;
 }
 
 function withoutCopyText({ life }: Situation): string {
