@@ -34,6 +34,7 @@ function seen(looks: readonly Look[]): readonly Sight[] {
     name: 'a',
     at: index,
     asked: 'generation 1',
+    generation: 1,
     history: told(so),
     ...look,
   }));
@@ -93,6 +94,14 @@ describe('of what was foretold', () => {
     ]);
     assert.deepEqual(differences(start, { ...then, so: [prepare, remove] }), ['steps', undefined]);
     assert.deepEqual(differences(start, { decided: waits, so: [prepare] }), [undefined]);
+  });
+
+  test('a step for a new spec is not held against the plan before, also where no look told it', () => {
+    const start: Look = { decided: acts, plan: plan([prepare]) };
+    const later = told([prepare, remove]).map((step, index) => ({ ...step, generation: index + 1 }));
+    const asked = { asked: 'generation 2', generation: 2 };
+    assert.deepEqual(differences(start, { decided: done, ...asked, history: later }), [undefined]);
+    assert.deepEqual(differences(start, { decided: done, ...asked, so: [prepare, remove] }), ['steps']);
   });
 
   test('some of the restarts next to each other have come when something else is asked', () => {

@@ -26,6 +26,7 @@ interface Open extends Omit<Episode, 'taken' | 'end' | 'decided'> {
   readonly decided: Sight['decided'][];
   /** How many steps had been taken before. */
   readonly from: number;
+  readonly generation: number;
 }
 
 /**
@@ -45,8 +46,10 @@ export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
   let asked: string | undefined;
   const close = (end?: Sight['decided']) => {
     if (open) {
-      const { from, isByAct: _, decidedAt: __, ...rest } = open;
-      episodes.push({ ...rest, taken: known.slice(from), ...(end && { end }) });
+      const { from, generation, isByAct: _, decidedAt: __, ...rest } = open;
+      // Jobs of the cluster itself tell no looks: the first look at a new spec may find steps that it has had already.
+      const taken = known.slice(from).filter((step) => (step.generation ?? 0) <= generation);
+      episodes.push({ ...rest, taken, ...(end && { end }) });
     }
     open = undefined;
   };
@@ -66,6 +69,7 @@ export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
         plan: sight.plan,
         decided: [sight.decided],
         from: known.length,
+        generation: sight.generation,
       };
     if (open && sight.decided.kind === 'act') open.decidedAt = known.length;
     asked = sight.asked;

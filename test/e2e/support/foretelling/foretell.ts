@@ -16,7 +16,7 @@ export function foretellEachStep(tell: (sight: Sight) => void): void {
   subscribe(decidedChannel, (message) => {
     const { observation, decision } = message as Decided;
     const { metadata, status } = observation.cluster;
-    const { uid = '', name } = metadata;
+    const { uid = '', name, generation = 0 } = metadata;
     const asked = askedOf(observation.cluster);
     const { kind } = decision;
     const isNew = foretold.get(uid) !== asked;
@@ -28,6 +28,7 @@ export function foretellEachStep(tell: (sight: Sight) => void): void {
       name,
       at: observation.at.getTime(),
       asked,
+      generation,
       decided: decidedOf(decision),
       history: status?.history ?? [],
       ...(isWorth && { plan: foreseen(observation) }),

@@ -18,6 +18,8 @@ export interface Sight {
   readonly at: number;
   /** What is asked of it, by its spec and by people: the same words as long as nothing else is. */
   readonly asked: string;
+  /** Of the spec. */
+  readonly generation: number;
   readonly decided: Decided;
   /** What its status remembered then. */
   readonly history: readonly ClusterHistoryEntry[];
