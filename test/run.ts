@@ -10,25 +10,11 @@ import { notesVariable, processorSeconds } from './run/processor-time.ts';
 import { report } from './run/report.ts';
 import { type Selection, select } from './run/scenarios.ts';
 import { ProvisionError } from './support/cluster/binaries/error.ts';
-import {
-  type Binaries,
-  binariesEnvironment,
-  certManagerEnvironment,
-  emulatorsEnvironment,
-  giteaEnvironment,
-  helmEnvironment,
-  monitoringEnvironment,
-  provisionBinaries,
-  provisionCertManager,
-  provisionEmulators,
-  provisionGitea,
-  provisionHelm,
-  provisionMonitoring,
-} from './support/cluster/binaries.ts';
+import { type Binaries, binariesEnvironment, provisionBinaries } from './support/cluster/binaries.ts';
 import { type LocalCluster, startLocalCluster } from './support/cluster/local-cluster.ts';
 import { buildOwnImage } from './support/cluster/own-image.ts';
-import { pageToolsEnvironment, providePageTools } from './support/cluster/page-tools.ts';
 import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
+import { toolsFor } from './support/cluster/tools.ts';
 
 /**
  * A file's process is killed after this many milliseconds: nothing here may hang for good. `EXHAUSTIVE=1` takes hours.
@@ -85,37 +71,12 @@ function usesOwnCluster(): boolean {
 async function prepare(selections: readonly Selection[]): Promise<Binaries | undefined> {
   if (selections.every(({ room }) => room === 'unit' || room === 'explore')) return undefined;
   const binaries = await provisionBinaries();
-  const needsEmulators = selections.some(({ files }) =>
-    files.some((file) => /(integration\/backup\/.*|e2e\/backup)\.test\.ts$/.test(file)),
-  );
-  const needsHelm = selections.some(({ files }) =>
-    files.some((file) => /(chart[^/]*|uninstall)\.test\.ts$/.test(file)),
-  );
-  const needsPageTools = selections.some(({ files }) =>
-    files.some((file) => file.endsWith('/integration/docs/typed.test.ts')),
-  );
-  const needsMonitoring = selections.some(({ files }) =>
-    files.some((file) => file.includes('/integration/monitoring/')),
-  );
-  const needsForge = selections.some(({ files }) =>
-    files.some((file) => /(tutorials|forge|uninstall)\.test\.ts$/.test(file)),
-  );
-  const needsIssuer = selections.some(({ files }) =>
-    files.some((file) => file.endsWith('/e2e/cert-manager-controllers.test.ts')),
-  );
-  const environment = {
-    ...binariesEnvironment(binaries),
-    ...(needsEmulators && emulatorsEnvironment(await provisionEmulators())),
-    ...(needsHelm && helmEnvironment(await provisionHelm())),
-    ...(needsPageTools && pageToolsEnvironment(await providePageTools())),
-    ...(needsMonitoring && monitoringEnvironment(await provisionMonitoring())),
-    ...(needsForge && giteaEnvironment(await provisionGitea())),
-    ...(needsIssuer && certManagerEnvironment(await provisionCertManager())),
-  };
+  const files = selections.flatMap((selection) => selection.files);
+  const environment = { ...binariesEnvironment(binaries), ...(await toolsFor(files)) };
   if (usesOwnCluster()) Object.assign(process.env, environment);
   else {
     const sandbox = await enterSandbox(environment);
-    if (selections.some(({ files }) => files.some(startsPods))) await buildOwnImage(sandbox);
+    if (files.some(startsPods)) await buildOwnImage(sandbox);
   }
   return binaries;
 }

@@ -1,12 +1,7 @@
-import {
-  type Binaries,
-  binariesEnvironment,
-  giteaEnvironment,
-  provisionBinaries,
-  provisionGitea,
-} from '../support/cluster/binaries.ts';
+import { type Binaries, binariesEnvironment, provisionBinaries } from '../support/cluster/binaries.ts';
 import { buildOwnImage } from '../support/cluster/own-image.ts';
 import { enterSandbox, type Sandbox } from '../support/cluster/sandbox.ts';
+import { tools } from '../support/cluster/tools.ts';
 import { createNarrator, type Narrator } from './narrator.ts';
 
 export interface Entered {
@@ -18,8 +13,8 @@ export interface Entered {
 /** Into the sandbox of the demo or the playground, with all that the network must give before. */
 export async function enter(chapter: string): Promise<Entered> {
   const binaries = await provisionBinaries();
-  const gitea = await provisionGitea();
-  const sandbox = await enterSandbox({ ...binariesEnvironment(binaries), ...giteaEnvironment(gitea) });
+  const gitea = await tools.gitea.provide();
+  const sandbox = await enterSandbox({ ...binariesEnvironment(binaries), ...tools.gitea.environment(gitea) });
   const narrator = createNarrator();
   narrator.chapter(chapter);
   await buildOwnImage(sandbox);

@@ -4,7 +4,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Secret, StatefulSet } from '../../manifests/kube-types.ts';
 import { certificateResource } from '../../manifests/render/cert-manager-certificate.ts';
 import { resources } from '../../reconcile/kube.ts';
-import { provisionCertManager } from '../support/cluster/binaries.ts';
+import { tools } from '../support/cluster/tools.ts';
 import { startCertManager } from './support/cert-manager-controllers.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';
@@ -23,7 +23,7 @@ import { fingerprintIn, textIn } from './support/wire.ts';
  * A renewed certificate is served five minutes after it begins (clocks differ), and theirs begin now: what follows a
  * renewal is told by cert-manager.test.ts.
  */
-const binary = await provisionCertManager();
+const binary = await tools.certManager.provide();
 const binaries = await inOwnSandbox();
 const cluster = await startOwnCluster({ binaries });
 let started: Issuer | undefined;

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
-import { provisionHelm } from '../support/cluster/binaries.ts';
 import { helmFor } from '../support/cluster/helm.ts';
+import { tools } from '../support/cluster/tools.ts';
 import { localSettings } from '../support/network.ts';
 import { isReady } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
@@ -12,7 +12,7 @@ import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 
 const chart = resolve(import.meta.dirname, '../../manifests/helm/etcd-ratchet');
-const binary = await provisionHelm();
+const binary = await tools.helm.provide();
 const home = await mkdtemp(join(tmpdir(), 'helm-'));
 after(() => rm(home, { recursive: true }));
 

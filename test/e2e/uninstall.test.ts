@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { startGround } from '../demo/ground.ts';
-import { helmEnvironment, provisionHelm } from '../support/cluster/binaries.ts';
+import { tools } from '../support/cluster/tools.ts';
 import type { Block } from '../support/docs/blocks.ts';
 import { typedIn } from '../support/docs/typed-by.ts';
 import { inOwnSandbox } from './support/own-cluster.ts';
@@ -20,8 +20,8 @@ const checkout = resolve(import.meta.dirname, '../..');
 const plural = 'etcdclusters.etcd.ratchet.dev';
 
 // Before the sandbox, which reaches no network.
-const helm = await provisionHelm();
-Object.assign(process.env, helmEnvironment(helm));
+const helm = await tools.helm.provide();
+Object.assign(process.env, tools.helm.environment(helm));
 const binaries = await inOwnSandbox();
 const ground = await startGround(binaries);
 after(() => ground[Symbol.asyncDispose]());

@@ -9,9 +9,9 @@ import {
 import type { Kube, Resource } from '../../../reconcile/kube.ts';
 import { type Authority, createAuthority } from '../../../reconcile/x509/issue.ts';
 import { certManager } from '../../support/cluster/binaries/catalogue.ts';
-import type { CertManagerBinary } from '../../support/cluster/binaries.ts';
 import { startDaemon, untilReady } from '../../support/cluster/daemon.ts';
 import type { Kubectl } from '../../support/cluster/kubectl.ts';
+import type { CertManagerBinary } from '../../support/cluster/tools.ts';
 import { startApprover, type Verdict } from './approver.ts';
 import type { Issuer } from './issuer.ts';
 import { conditionOf } from './issuer-answers.ts';

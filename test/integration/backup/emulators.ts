@@ -6,7 +6,7 @@ import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { join } from 'node:path';
 import { freePort } from '../../../reconcile/backup/agent/free-port.ts';
 import { until } from '../../e2e/support/until.ts';
-import { provisionEmulators } from '../../support/cluster/binaries.ts';
+import { tools } from '../../support/cluster/tools.ts';
 import { temporary } from './members.ts';
 
 /**
@@ -26,7 +26,7 @@ export interface ServerFiles {
 }
 
 export async function startFakeGcs(externalUrl?: string, host = '127.0.0.1', tls?: ServerFiles): Promise<Emulator> {
-  const { 'fake-gcs-server': binary } = await provisionEmulators();
+  const { 'fake-gcs-server': binary } = await tools.emulators.provide();
   const place = await temporary();
   const port = await freePort(host);
   const scheme = tls ? 'https' : 'http';
@@ -59,7 +59,7 @@ export const s3Secret = 'the-secret-access-key';
 
 /** It wants a file system with extended attributes, or a directory of its own for them. */
 export async function startVersity(host = '127.0.0.1', tls?: ServerFiles): Promise<Emulator> {
-  const { versitygw: binary } = await provisionEmulators();
+  const { versitygw: binary } = await tools.emulators.provide();
   const place = await temporary();
   const port = await freePort(host);
   const url = `${tls ? 'https' : 'http'}://${host}:${port}`;

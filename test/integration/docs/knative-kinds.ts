@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Kubectl } from '../../support/cluster/kubectl.ts';
-import type { PageTools } from '../../support/cluster/page-tools.ts';
+import type { PageTools } from '../../support/cluster/tools.ts';
 import { pluralOf, standIn } from './stand-in-kinds.ts';
 
 /** What manifests/knative has objects of: the group, the kind, and the file of its definition. */

@@ -7,7 +7,7 @@ import { asOf } from '../../e2e/support/runbooks/typing.ts';
 import { follow } from '../../e2e/support/tutorial.ts';
 import { until } from '../../e2e/support/until.ts';
 import { provisionBinaries } from '../../support/cluster/binaries.ts';
-import { providePageTools } from '../../support/cluster/page-tools.ts';
+import { tools } from '../../support/cluster/tools.ts';
 import { blocksOf } from '../../support/docs/blocks.ts';
 import { typedIn } from '../../support/docs/typed-by.ts';
 import { checkout, read } from '../../unit/docs/pages.ts';
@@ -17,7 +17,7 @@ import { installKnativeKinds } from './knative-kinds.ts';
 /** Pages whose commands need an API server and no node, typed one after the other as one platform team would. */
 
 // Before the sandbox, which reaches no network.
-const tools = await providePageTools();
+const pageTools = await tools.pageTools.provide();
 const { kubectl: kubectlPath } = (await provisionBinaries()).kubernetes;
 const api = await startApiServer();
 const directory = await mkdtemp(join(tmpdir(), 'pages-'));
@@ -36,7 +36,7 @@ before(async () => {
   await mkdir(bin);
   await cp(join(checkout, 'manifests'), join(directory, 'manifests'), { recursive: true });
   await symlink(kubectlPath, join(bin, 'kubectl'));
-  await symlink(tools.kustomize, join(bin, 'kustomize'));
+  await symlink(pageTools.kustomize, join(bin, 'kustomize'));
   await writeFile(join(bin, 'docker'), '#!/bin/sh\necho "docker $*"\n', { mode: 0o755 });
   const kubeconfig = await api.kubectl(['config', 'view', '--raw', '--flatten']);
   await writeFile(join(directory, 'kubeconfig'), kubeconfig, { mode: 0o600 });
@@ -121,8 +121,9 @@ test('air-gapped.md carries the images over, and installs from the mirror', asyn
 });
 
 test('knative.md installs what Knative is told, with one image', async (t) => {
-  if ('missing' in tools.knative) t.diagnostic(`definitions that take any field serve: ${tools.knative.missing}`);
-  await installKnativeKinds(api.kubectl, tools);
+  if ('missing' in pageTools.knative)
+    t.diagnostic(`definitions that take any field serve: ${pageTools.knative.missing}`);
+  await installKnativeKinds(api.kubectl, pageTools);
   await typed(['docs/how-to/knative.md#install-it', 'docs/how-to/knative.md#when-nothing-happens-after-a-change']);
   const service = ['-n', 'etcd-ratchet', 'services.serving.knative.dev/etcd-ratchet-events'];
   assert.equal(await jsonPath('{.spec.template.spec.containers[0].image}', ...service), await imageOf());

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { follow } from '../../e2e/support/tutorial.ts';
-import { provisionHelm } from '../../support/cluster/binaries.ts';
 import { helmFor } from '../../support/cluster/helm.ts';
+import { tools } from '../../support/cluster/tools.ts';
 import { typedIn } from '../../support/docs/typed-by.ts';
 import { pluralOf, standIn } from '../docs/stand-in-kinds.ts';
 import { startApiServer } from './api-server.ts';
@@ -13,14 +13,14 @@ import { startApiServer } from './api-server.ts';
 const chart = resolve(import.meta.dirname, '../../../manifests/helm/etcd-ratchet');
 
 // Before the sandbox, which reaches no network.
-await provisionHelm();
+await tools.helm.provide();
 const api = await startApiServer();
 after(() => api[Symbol.asyncDispose]());
 const home = await mkdtemp(join(tmpdir(), 'release-'));
 after(() => rm(home, { recursive: true }));
 const kubeconfig = join(home, 'kubeconfig');
 await writeFile(kubeconfig, await api.kubectl(['config', 'view', '--raw', '--flatten']), { mode: 0o600 });
-const helm = helmFor(await provisionHelm(), home, kubeconfig);
+const helm = helmFor(await tools.helm.provide(), home, kubeconfig);
 
 const release = ['etcd-ratchet', chart, '--namespace', 'etcd-ratchet'];
 const names = (kind: string, namespace: string) => api.kubectl(['-n', namespace, 'get', kind, '-o', 'name']);
@@ -93,7 +93,7 @@ describe('the pages about Helm, typed', () => {
   const typed = async (place: string) => {
     const bin = join(home, 'bin');
     await mkdir(bin, { recursive: true });
-    await symlink(await provisionHelm(), join(bin, 'helm')).catch((error: NodeJS.ErrnoException) => {
+    await symlink(await tools.helm.provide(), join(bin, 'helm')).catch((error: NodeJS.ErrnoException) => {
       assert.equal(error.code, 'EEXIST');
     });
     const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home, KUBECONFIG: kubeconfig };

@@ -9,9 +9,10 @@ import { parseAllDocuments } from 'yaml';
 import { packageChart } from '../../../functions/package-chart.ts';
 import { type Component, kustomizationOf } from '../../../manifests/helm/chart.ts';
 import { version } from '../../../manifests/release.ts';
-import { provisionBinaries, provisionHelm } from '../../support/cluster/binaries.ts';
+import { provisionBinaries } from '../../support/cluster/binaries.ts';
 import { helmFor } from '../../support/cluster/helm.ts';
 import { kubectlFor } from '../../support/cluster/kubectl.ts';
+import { tools } from '../../support/cluster/tools.ts';
 
 const manifests = resolve(import.meta.dirname, '../../../manifests');
 const chart = join(manifests, 'helm/etcd-ratchet');
@@ -31,7 +32,7 @@ interface Manifest {
   };
 }
 
-const helm = helmFor(await provisionHelm(), home);
+const helm = helmFor(await tools.helm.provide(), home);
 
 function template(...settings: readonly string[]): Promise<string> {
   const sets = settings.flatMap((one) => ['--set-json', one]);

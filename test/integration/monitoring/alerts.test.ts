@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { stringify } from 'yaml';
 import { prometheusRule } from '../../../manifests/monitoring/alerts.ts';
-import { provisionMonitoring } from '../../support/cluster/binaries.ts';
+import { tools } from '../../support/cluster/tools.ts';
 import { selectorsOf } from '../../unit/manifests/queries.ts';
 import { type AlertCase, alertCases, type Series } from './alert-cases.ts';
 
-const { promtool } = await provisionMonitoring();
+const { promtool } = await tools.monitoring.provide();
 const directory = await mkdtemp(join(tmpdir(), 'alerts-'));
 after(() => rm(directory, { recursive: true }));
 

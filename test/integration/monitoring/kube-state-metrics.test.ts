@@ -9,15 +9,15 @@ import { kinds } from '../../../manifests/api/group.ts';
 import { definitions } from '../../../manifests/api/kinds.ts';
 import { metricNames } from '../../../manifests/monitoring/metrics.ts';
 import { until } from '../../e2e/support/until.ts';
-import { monitoringEnvironment, provisionMonitoring } from '../../support/cluster/binaries.ts';
+import { tools } from '../../support/cluster/tools.ts';
 import { cluster } from '../../unit/manifests/api-documents.ts';
 import { startApiServer } from '../manifests/api-server.ts';
 import { at, atSeconds, objects } from './objects.ts';
 import { type Sample, samplesIn } from './samples.ts';
 
-const binaries = await provisionMonitoring();
+const binaries = await tools.monitoring.provide();
 // For inside, where nothing can be fetched.
-Object.assign(process.env, monitoringEnvironment(binaries));
+Object.assign(process.env, tools.monitoring.environment(binaries));
 const api = await startApiServer();
 const parts = new AsyncDisposableStack();
 after(async () => {

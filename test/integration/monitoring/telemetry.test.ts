@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { build } from '../../../functions/build.ts';
 import { pushed } from '../../../manifests/monitoring/pushed.ts';
-import { monitoringEnvironment, provisionMonitoring } from '../../support/cluster/binaries.ts';
+import { tools } from '../../support/cluster/tools.ts';
 import { cluster } from '../../unit/manifests/api-documents.ts';
 import { install, startApiServer } from '../manifests/api-server.ts';
 import { attributesOf, type Sent, type SentMetric, type SentSpan, startSink } from './otlp-sink.ts';
 
-const binaries = await provisionMonitoring();
-Object.assign(process.env, monitoringEnvironment(binaries));
+const binaries = await tools.monitoring.provide();
+Object.assign(process.env, tools.monitoring.environment(binaries));
 const api = await startApiServer();
 const parts = new AsyncDisposableStack();
 after(async () => {

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '../../../reconcile/backup/agent/free-port.ts';
 import { gitea } from '../cluster/binaries/catalogue.ts';
-import type { GiteaBinary } from '../cluster/binaries.ts';
+import type { GiteaBinary } from '../cluster/tools.ts';
 import { allowThisMachine } from '../network.ts';
 import { askAt, clientOf } from './client.ts';
 import type { ForgeAddress, PeoplesForge } from './peoples-forge.ts';

@@ -107,3 +107,11 @@ async function make(wanted: Wanted, file: string, reachable: ReadonlySet<string>
   }
   await progress.during(`building ${title(wanted)}`, wanted.buildSeconds, () => build(wanted, file, settled));
 }
+
+/** The path of one of them. */
+export function pathIn(paths: ReadonlyMap<Wanted, string>) {
+  return (name: Wanted['name'], version: string): string => {
+    for (const [wanted, found] of paths) if (wanted.name === name && wanted.version === version) return found;
+    throw new Error(`no path was provided for ${name} ${version}`);
+  };
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import {
+  certManager as certManagerBinary,
+  type EmulatorBinary,
+  emulators as emulatorBinaries,
+  gitea as giteaBinary,
+  helm as helmBinary,
+  kustomize as kustomizeBinary,
+  type MonitoringBinary,
+  monitoring as monitoringBinaries,
+  type OnlyBuilt,
+} from './binaries/catalogue.ts';
+import { ProvisionError } from './binaries/error.ts';
+import { type ProvideOptions, pathIn, provide } from './binaries/provide.ts';
+import { sourceOf } from './binaries/source.ts';
+import { type Handed, handed, handedOrMissing, type Missing } from './handed.ts';
+
+/** What some tests need beside what the local cluster runs. Paths are absolute. */
+
+const helm = handed<string>('RATCHET_HELM_BINARY', (options) => only(helmBinary, options));
+
+/** Object stores that others wrote, to try backups against. */
+const emulators = handed<Readonly<Record<EmulatorBinary, string>>>('RATCHET_EMULATORS', (options) =>
+  each(emulatorBinaries, options),
+);
+
+/** What reads metrics. */
+const monitoring = handed<Readonly<Record<MonitoringBinary, string>>>('RATCHET_MONITORING', (options) =>
+  each(monitoringBinaries, options),
+);
+
+export interface GiteaBinary {
+  readonly path: string;
+  /** Its templates and translations; a distribution's binary has them in itself. */
+  readonly staticRoot?: string;
+}
+
+/** What needs a forge has a stand-in for it. */
+const gitea = handedOrMissing<GiteaBinary>('RATCHET_GITEA_BINARY', async (options) => {
+  const path = await only(giteaBinary, options);
+  const named = (options.environment ?? process.env)[giteaBinary.variable];
+  return named ? { path } : { path, staticRoot: await sourceOf(giteaBinary.module, 'code.gitea.io/gitea') };
+});
+
+export interface CertManagerBinary {
+  readonly path: string;
+  /** The directory of the CustomResourceDefinitions that belong to it. */
+  readonly crds: string;
+}
+
+const certManager = handedOrMissing<CertManagerBinary>('RATCHET_CERT_MANAGER_BINARY', async (options) => {
+  const path = await only(certManagerBinary, options);
+  const source = await sourceOf(certManagerBinary.module, 'github.com/cert-manager/cert-manager');
+  return { path, crds: join(source, 'deploy/crds') };
+});
+
+/** What pages call, and their kinds. */
+export interface PageTools {
+  readonly kustomize: string;
+  /** Directories of Knative's CustomResourceDefinitions, or why there are none. */
+  readonly knative: readonly string[] | Missing;
+}
+
+const pageTools = handed<PageTools>('RATCHET_PAGE_TOOLS', async (options) => ({
+  kustomize: await only(kustomizeBinary, options),
+  knative: await knativeKinds(),
+}));
+
+export const tools = { helm, emulators, monitoring, gitea, certManager, pageTools };
+
+type Environment = Readonly<Record<string, string>>;
+
+/** For which test files `npm test` provides it. */
+const toolsOfTests: readonly (readonly [files: RegExp, tool: () => Promise<Environment>])[] = [
+  [/(integration\/backup\/.*|e2e\/backup)\.test\.ts$/, () => handIn(emulators)],
+  [/(chart[^/]*|uninstall)\.test\.ts$/, () => handIn(helm)],
+  [/\/integration\/docs\/typed\.test\.ts$/, () => handIn(pageTools)],
+  [/\/integration\/monitoring\//, () => handIn(monitoring)],
+  [/(tutorials|forge|uninstall)\.test\.ts$/, () => handIn(gitea)],
+  [/\/e2e\/cert-manager-controllers\.test\.ts$/, () => handIn(certManager)],
+];
+
+/** With which these test files find what they need without looking. @throws {ProvisionError} */
+export async function toolsFor(files: readonly string[]): Promise<Environment> {
+  const environment: Record<string, string> = {};
+  for (const [pattern, tool] of toolsOfTests)
+    if (files.some((file) => pattern.test(file))) Object.assign(environment, await tool());
+  return environment;
+}
+
+async function handIn<T>({ provide, environment }: Handed<T>): Promise<Environment> {
+  return environment(await provide());
+}
+
+async function knativeKinds(): Promise<readonly string[] | Missing> {
+  try {
+    const [serving, eventing] = await Promise.all(
+      ['knative.dev/serving', 'knative.dev/eventing'].map((goModule) => sourceOf('knative', goModule)),
+    );
+    return [join(serving ?? '', 'config/core/300-resources'), join(eventing ?? '', 'config/core/resources')];
+  } catch (error) {
+    if (!(error instanceof ProvisionError)) throw error;
+    return { missing: error.message.split('\n', 1)[0] ?? '' };
+  }
+}
+
+async function only(wanted: OnlyBuilt, options: ProvideOptions): Promise<string> {
+  return pathIn(await provide([wanted], options))(wanted.name, wanted.version);
+}
+
+async function each<Name extends OnlyBuilt['name']>(
+  wanted: readonly (OnlyBuilt & { readonly name: Name })[],
+  options: ProvideOptions,
+): Promise<Readonly<Record<Name, string>>> {
+  const path = pathIn(await provide(wanted, options));
+  return Object.fromEntries(wanted.map(({ name, version }) => [name, path(name, version)])) as Record<Name, string>;
+}
