@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { repositoryFiles } from '../../manifests/documentation.ts';
-import { toGoOn } from '../../reconcile/cluster/know/outcome.ts';
+import { toGoOn } from '../../reconcile/reasons/cure.ts';
 import { withoutMentions } from '../../reconcile/reasons/runbook-mention.ts';
 import { meaningOf } from '../../reconcile/reasons.ts';
 import { clusterConcerns } from '../page/attention.ts';

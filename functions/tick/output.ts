@@ -2,6 +2,7 @@ import { conditionOf } from '../../reconcile/conditions.ts';
 import { kstatusOf } from '../../reconcile/fleet/kstatus.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
+import { withCure } from '../../reconcile/reasons/cure.ts';
 import type { OnePass } from '../pass/one-pass.ts';
 import type { PassResult } from '../pass/pass-context.ts';
 import { printable } from '../printable.ts';
@@ -53,8 +54,9 @@ function asText({ fleets, clusters, backups, nodes = [] }: PassResult): string {
   }
   for (const { namespace, name, decision, outcome, problem } of clusters) {
     const done = outcome === 'none' ? decision.kind : outcome;
-    const cure = decision.kind === 'refuse' ? ` To go on: ${decision.cure}` : '';
-    lines.push(`cluster  ${namespace}/${name}  ${done}  ${decision.reason}: ${problem ?? decision.message}${cure}`);
+    const message = problem ?? decision.message;
+    const told = decision.kind === 'refuse' ? withCure(message, decision.cure) : message;
+    lines.push(`cluster  ${namespace}/${name}  ${done}  ${decision.reason}: ${told}`);
   }
   for (const { namespace, name, outcome, reason, message } of backups)
     lines.push(`backup   ${namespace}/${name}  ${outcome}  ${reason}: ${message}`);

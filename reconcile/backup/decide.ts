@@ -2,6 +2,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import { parseObjectTemplate } from '../../manifests/api/object-template.ts';
 import { backupDefaults } from '../../manifests/api/spec-defaults.ts';
 import { cureOfStart, startSeconds } from '../pod-start.ts';
+import { withCure } from '../reasons/cure.ts';
 import { failures } from './agent/failure.ts';
 import type { BackupRecord } from './agent/record.ts';
 import type { BackupDecision } from './decision.ts';
@@ -119,7 +120,7 @@ function underWay(
   return {
     kind: 'wait',
     reason: 'PodNotStarting',
-    message: `${message}. To go on: ${cureOfStart(trouble.code)}`,
+    message: withCure(message, cureOfStart(trouble.code)),
     stalled: true,
   };
 }

@@ -1,6 +1,7 @@
 import type { EtcdBackupStatus } from '../../manifests/api/etcd-backup.ts';
 import { backupJobName } from '../../manifests/render/names.ts';
 import { conditionsFrom, type Said } from '../conditions.ts';
+import { withCure } from '../reasons/cure.ts';
 import { withRunbook } from '../reasons/kind-runbooks.ts';
 import { timestamp } from '../timestamp.ts';
 import { takingReason } from './decide.ts';
@@ -75,7 +76,7 @@ export function statementOf(
         message: retryMessage(attempt.number + 1, decision.reason, message),
       };
     case 'fail':
-      return { course: 'stalled', reason: decision.reason, message: `${message}. To go on: ${decision.cure}` };
+      return { course: 'stalled', reason: decision.reason, message: withCure(message, decision.cure) };
     case 'done':
       return { course: 'ready', reason: decision.reason, message };
   }

@@ -1,11 +1,11 @@
 import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster-status.ts';
 import { podName } from '../../../manifests/render/names.ts';
+import { toldIn } from '../../reasons/cure.ts';
 import { refusalIn } from '../../reasons/refusals.ts';
 import { partsOf, targetOf } from '../act/act.ts';
 import type { Action } from '../know/action.ts';
 import { type Decision, type Refused, refuse } from '../know/decision.ts';
 import { isUnreadable, unreadableInWords } from '../know/life.ts';
-import { toldIn } from '../know/outcome.ts';
 import { entryFor } from '../know/set-aside.ts';
 import type { Rule, Situation } from '../know/situation.ts';
 import { converged } from './rules/general/converged.ts';

@@ -1,3 +1,4 @@
+import { toldIn } from '../../reasons/cure.ts';
 import { courseOf, type Reason } from '../../reasons.ts';
 import { timestamp } from '../../timestamp.ts';
 import { targetOf } from '../act/act.ts';
@@ -6,7 +7,7 @@ import { saysItFits } from '../decide/rules/space/free-space.ts';
 import type { ActionKind } from '../know/action.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Observation } from '../know/observation.ts';
-import { type Failure, toldIn } from '../know/outcome.ts';
+import type { Failure } from '../know/outcome.ts';
 import { lastingly } from '../know/set-aside.ts';
 import { type Situation, situate } from '../know/situation.ts';
 import { laterThan } from './patience.ts';

@@ -1,4 +1,5 @@
 import type { CheckedCluster, CheckedStep } from '../../../manifests/api/check-report.ts';
+import { withCure } from '../../reasons/cure.ts';
 
 /** Plans as people read them: in a terminal, and on a pull request. */
 
@@ -64,7 +65,7 @@ function endText(end: Ended): string {
     case 'done':
       return `→ ${end.reason}: ${end.message}`;
     case 'refused':
-      return `→ needs a person: ${end.reason}: ${end.message}. To go on: ${end.cure ?? 'see there'}`;
+      return `→ needs a person: ${end.reason}: ${withCure(end.message, end.cure ?? 'see there')}`;
     case 'waits':
       return `→ waits, for how long cannot be foreseen: ${end.reason}: ${end.message}`;
     case 'circles':

@@ -8,6 +8,7 @@ import { issuerDefaults } from '../../../manifests/api/spec-defaults.ts';
 import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
 import { peerInputs } from '../../../manifests/render/peer.ts';
 import { reservedInClaim } from '../../../manifests/render/volume-claim.ts';
+import { toldIn } from '../../reasons/cure.ts';
 import { refusalIn } from '../../reasons/refusals.ts';
 import { effectiveTrust } from './certificates/trust.ts';
 import { refusedNames } from './certificates/wanted.ts';
@@ -16,7 +17,6 @@ import { judgeVersion, type Pending } from './effective-version.ts';
 import type { Inputs } from './inputs.ts';
 import { type Life, recordOf } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
-import { toldIn } from './outcome.ts';
 import { rollbackRefusal } from './rollback-refusal.ts';
 import type { Refusal } from './spec-refusal.ts';
 

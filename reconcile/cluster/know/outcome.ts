@@ -1,5 +1,6 @@
 import { EtcdError } from '../../etcd.ts';
 import { KubeError } from '../../kube.ts';
+import { withCure } from '../../reasons/cure.ts';
 import type { RefusalReason } from '../../reasons/refusals.ts';
 import { reasonOfApi } from '../../reasons.ts';
 
@@ -40,20 +41,6 @@ export function needsPerson(reason: RefusalReason, message: string): StepError {
   return new StepError({ class: 'terminal', reason, message });
 }
 
-/** Between what is wrong and its cure, in one sentence for a person. */
-export const toGoOn = '. To go on: ';
-
-/** What {@link toldIn} separates. */
-export function curedBy(message: string, cure: string): string {
-  return message.includes(toGoOn) ? message : `${message}${toGoOn}${cure}`;
-}
-
-/** What is wrong, and its cure, for a failure that needs a person. */
-export function toldIn(message: string): { readonly message: string; readonly cure: string } {
-  const [what = '', ...cure] = message.split(toGoOn);
-  return { message: what, cure: cure.join(toGoOn) || 'correct what the API server refuses there' };
-}
-
 export function failureOf(error: unknown): Failure {
   if (error instanceof StepError) return error.failure;
   if (error instanceof KubeError) {
@@ -61,7 +48,7 @@ export function failureOf(error: unknown): Failure {
     return {
       class: kind,
       reason: reasonOfApi(reason),
-      message: kind === 'terminal' ? `${message}${toGoOn}${cureOf(error)}` : message,
+      message: kind === 'terminal' ? withCure(message, cureOf(error)) : message,
     };
   }
   if (error instanceof EtcdError) return ofEtcd(error);

@@ -3,10 +3,11 @@ import type { NameAllowance } from '../../../manifests/render/certificate-allowa
 import type { EtcdTls } from '../../etcd.ts';
 import type { EtcdAdmin } from '../../etcd-admin.ts';
 import { type Kube, KubeError } from '../../kube.ts';
+import { curedBy } from '../../reasons/cure.ts';
 import type { EtcdWay } from '../etcd-way.ts';
 import type { Holder } from '../know/holder.ts';
 import type { Certificates, Observation } from '../know/observation.ts';
-import { curedBy, needsPerson } from '../know/outcome.ts';
+import { needsPerson } from '../know/outcome.ts';
 import { askEtcd, askExisting, type EtcdAnswers, endpointOf, isReachable } from './ask-etcd.ts';
 import { callsForExisting, type ExistingEndpoint, existingEndpoints, namingThem } from './ask-existing.ts';
 import { askHashes } from './ask-hashes.ts';

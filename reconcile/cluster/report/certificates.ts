@@ -1,4 +1,5 @@
 import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
+import { withCure } from '../../reasons/cure.ts';
 import { timestamp } from '../../timestamp.ts';
 import { isFatal } from '../../x509/defect.ts';
 import { renewalTime } from '../../x509/judge.ts';
@@ -77,7 +78,7 @@ function judged(situation: Situation, { authorities, leaves }: ReadCertificates)
   if (defect && !absent) {
     const cure =
       ours && suspended ? 'resume the cluster: no certificate is renewed while it is suspended' : defect.cure;
-    return { status: 'False', reason: defect.reason, message: `${defect.message}. To go on: ${cure}` };
+    return { status: 'False', reason: defect.reason, message: withCure(defect.message, cure) };
   }
   if (absent) return { status: 'False', reason: 'Issuing', message: `Secret ${absent.name} does not exist yet` };
   if (Object.values(authorities).some(({ facts }) => facts && facts.trust.length > 1)) {

@@ -1,3 +1,4 @@
+import { withCure } from '../../reasons/cure.ts';
 import { runbookOf } from '../../reasons/runbook.ts';
 import { mentioning } from '../../reasons/runbook-mention.ts';
 import { courseOf, type Reason } from '../../reasons.ts';
@@ -23,14 +24,14 @@ export function statementsFor(
 function besides({ besides: all = [] }: Decision): readonly Statement[] {
   const [first] = all;
   if (!first) return [];
-  const message = all.map(withCure).join('. Also: ');
+  const message = all.map(inFull).join('. Also: ');
   return [{ type: 'SetAside', status: 'True', reason: first.reason, message }];
 }
 
 /** What is, where to read more, and what to do: a command, or an approval, stays the last word. */
-function withCure({ reason, message, cure }: { reason: Reason; message: string; cure: string }): string {
+function inFull({ reason, message, cure }: { reason: Reason; message: string; cure: string }): string {
   const page = runbookOf(reason);
-  return `${page === undefined ? message : mentioning(message, page)}. To go on: ${cure}`;
+  return withCure(page === undefined ? message : mentioning(message, page), cure);
 }
 
 function progress(decision: Decision, outcome: Outcome, allHealthy: boolean): readonly Statement[] {
@@ -43,7 +44,7 @@ function progress(decision: Decision, outcome: Outcome, allHealthy: boolean): re
     case 'wait':
       return reconciling(decision.reason, decision.message);
     case 'refuse':
-      return stalled(decision.reason, withCure(decision));
+      return stalled(decision.reason, inFull(decision));
     case 'done':
       return finished(decision.reason, decision.message, allHealthy);
   }

@@ -1,5 +1,6 @@
 import { type ClusterNews, writeEvent } from '../../cluster-event.ts';
 import type { Kube } from '../../kube.ts';
+import { withCure } from '../../reasons/cure.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Outcome } from '../know/outcome.ts';
 import { entryFor } from '../know/set-aside.ts';
@@ -42,7 +43,7 @@ function newsOf({ cluster }: Situation, decision: Decision, outcome: Outcome): C
       type: 'Warning',
       action: 'Refuse',
       reason: decision.reason,
-      note: `${decision.message}. To go on: ${decision.cure}`,
+      note: withCure(decision.message, decision.cure),
     };
   }
   if (decision.kind === 'done' && ready?.reason !== decision.reason) {

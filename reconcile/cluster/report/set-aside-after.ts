@@ -1,10 +1,11 @@
 import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster-status.ts';
+import { curedBy } from '../../reasons/cure.ts';
 import { timestamp } from '../../timestamp.ts';
 import { targetOf } from '../act/act.ts';
 import type { Action } from '../know/action.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Observation } from '../know/observation.ts';
-import { curedBy, type Failure, type Outcome } from '../know/outcome.ts';
+import type { Failure, Outcome } from '../know/outcome.ts';
 import { keyOf } from '../know/set-aside.ts';
 
 /** What is remembered after this step. Equal for equal facts, unless something was refused just now. */

@@ -8,6 +8,7 @@ import { selectorOf } from '../../../manifests/render/names.ts';
 import { reconcileRequestOf } from '../../../manifests/render/reconcile-request.ts';
 import { isAspirant } from '../../../manifests/render/volume-record.ts';
 import { conditionsFrom } from '../../conditions.ts';
+import { withCure } from '../../reasons/cure.ts';
 import { timestamp } from '../../timestamp.ts';
 import { targetOf } from '../act/act.ts';
 import { isOutOfSpace } from '../know/databases.ts';
@@ -80,7 +81,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
     ...(effective.refusals.length > 0 && {
       refusals: effective.refusals.map(({ reason, message, cure, field }) => ({
         reason,
-        message: `${message}. To go on: ${cure}`,
+        message: withCure(message, cure),
         field,
       })),
     }),

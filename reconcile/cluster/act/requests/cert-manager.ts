@@ -10,11 +10,12 @@ import { askedBy, namesRefused } from '../../../../manifests/render/certificate-
 import { issuedSecretName, type LeafPlan, memberLeaves } from '../../../../manifests/render/certificate-names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { resources } from '../../../kube.ts';
+import { curedBy } from '../../../reasons/cure.ts';
 import type { CertificateOrder } from '../../know/actions/certificates.ts';
 import { isOwnedBy } from '../../know/certificates/issued.ts';
 import { certificateFor } from '../../know/certificates/order.ts';
 import type { IssuedView, LeafView, SecretState } from '../../know/observation.ts';
-import { curedBy, needsPerson } from '../../know/outcome.ts';
+import { needsPerson } from '../../know/outcome.ts';
 import { certificateOwner, issuedSecretState } from '../../observe/certificates/issued.ts';
 import { asChanged, type LeafOwner, referenceTo, requireAsRead, secretWritten } from './certificate-secrets.ts';
 import type { Host } from './host.ts';

@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import { kubectl } from '../../../../manifests/render/kubectl.ts';
+import { withCure } from '../../../reasons/cure.ts';
 import type { RefusalReason } from '../../../reasons/refusals.ts';
 import type { Reason } from '../../../reasons.ts';
 import { isFatal } from '../../../x509/defect.ts';
@@ -88,12 +89,12 @@ export function issuanceStatement(
   const trouble = firstTrouble(cluster, read, at);
   if (trouble) {
     const { reason, message, cure } = trouble;
-    return no(reason, cure === undefined ? message : `${message}. To go on: ${cure}`);
+    return no(reason, cure === undefined ? message : withCure(message, cure));
   }
   const unasked = certManager && leaves.find(({ issued }) => issued?.certificate?.state !== 'ours');
   if (unasked) return no('Requesting', `${unasked.plan.secretName} is not requested from cert-manager yet`);
   const [defect] = certManager ? [] : sourceDefects({ at }, read);
-  if (defect) return no(defect.reason, `${defect.message}. To go on: ${defect.cure}`);
+  if (defect) return no(defect.reason, withCure(defect.message, defect.cure));
   if ((['peer', 'client'] as const).some((authority) => trustsBoth(read, authority))) {
     return no('RotatingAuthorities', followedSlowly(read));
   }

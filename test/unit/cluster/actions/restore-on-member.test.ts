@@ -6,8 +6,9 @@ import { wishOf } from '../../../../manifests/render/snapshot-id.ts';
 import { livePeer } from '../../../../reconcile/cluster/act/requests/objects.ts';
 import { createRestoreJob } from '../../../../reconcile/cluster/act/requests/recovery.ts';
 import { runLive } from '../../../../reconcile/cluster/act/requests/run-live.ts';
-import { failureOf, toldIn } from '../../../../reconcile/cluster/know/outcome.ts';
+import { failureOf } from '../../../../reconcile/cluster/know/outcome.ts';
 import { resources } from '../../../../reconcile/kube.ts';
+import { toldIn } from '../../../../reconcile/reasons/cure.ts';
 import { healthy, namespace } from '../observations.ts';
 import { kubeOf } from './on-kube.ts';
 

@@ -10,6 +10,7 @@ import type { RecoveryJobView, RecoveryView, Slot } from '../../../know/observat
 import { hostRefusedCure, onMember, restoringIn, type WantedSnapshot, wantedSnapshot } from '../../../know/restore.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { recoveryPodThatStays } from '../../../know/staying.ts';
+import { configureBeforeStart } from '../../configure-before-start.ts';
 import { lackedBeforeAStart } from '../certificates/certify.ts';
 import { handOver } from '../recovery/hand-over.ts';
 import { failed, notStarted, podStuck, repeating } from './restore-failures.ts';
@@ -70,13 +71,8 @@ function begin({ chosen, record, wanted }: Restore, situation: Situation): Decis
   const refused = refusedSnapshot(wanted, situation);
   if (refused) return refused;
   const { inputs } = situation.effective;
-  if (peer && isOutdated(chosen, situation)) {
-    return act(
-      { kind: 'reconfigure-members', peers: [{ name, uid: peer.uid }], inputs },
-      'UpdatingPeers',
-      `giving ${name} the configuration of the spec before its data are restored`,
-    );
-  }
+  if (peer && isOutdated(chosen, situation))
+    return configureBeforeStart([{ name, uid: peer.uid }], inputs, 'its data are restored');
   return act(
     {
       kind: 'restore-snapshot',

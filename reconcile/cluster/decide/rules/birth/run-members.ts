@@ -9,6 +9,7 @@ import type { Slot } from '../../../know/observation.ts';
 import type { Ref } from '../../../know/ref.ts';
 import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { configureBeforeStart } from '../../configure-before-start.ts';
 import { isBehind } from '../volumes/keep-config-maps.ts';
 import { adoptable } from './adopt.ts';
 
@@ -28,13 +29,7 @@ export function runMembers({ slots, life, effective, certificates, membership }:
   const peers = due.map(({ name }) => name);
   if (peers.length === 0) return undefined;
   const outdated = life.stage === 'birth' ? outdatedBeforeTheFirstStart(slots, effective.inputs) : [];
-  if (outdated.length > 0) {
-    return act(
-      { kind: 'reconfigure-members', peers: outdated, inputs: effective.inputs },
-      'UpdatingPeers',
-      `giving ${outdated.map(({ name }) => name).join(', ')} the configuration of the spec before the first start`,
-    );
-  }
+  if (outdated.length > 0) return configureBeforeStart(outdated, effective.inputs, 'the first start');
   return act({ kind: 'start-members', peers }, 'StartingMembers', `starting ${peers.join(', ')}`);
 }
 

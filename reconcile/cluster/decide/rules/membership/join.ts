@@ -11,6 +11,7 @@ import { hasDeparted, recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { personsAilment } from '../../../know/persons-ailment.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { configureBeforeStart } from '../../configure-before-start.ts';
 import { isSealBroken } from '../volumes/keep-config-maps.ts';
 
 /**
@@ -74,11 +75,7 @@ function toldBeforeItsStart({ name, peer, statefulSet }: Slot, { effective }: Si
   const { inputs } = effective;
   if (!peer || statefulSet || peer.inputs.version !== inputs.version) return undefined;
   if (inputsHash(peer.inputs) === inputsHash(inputs)) return undefined;
-  return act(
-    { kind: 'reconfigure-members', peers: [{ name, uid: peer.uid }], inputs },
-    'UpdatingPeers',
-    `giving ${name} the configuration of the spec before it is started as a learner`,
-  );
+  return configureBeforeStart([{ name, uid: peer.uid }], inputs, 'it is started as a learner');
 }
 
 const ordinary = { reason: 'LearnerStarting', message: '', passing: true } as const;
