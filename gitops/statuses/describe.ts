@@ -24,6 +24,9 @@ export function describe(message: string): string {
   // A word's end, unless that would throw away most of it (a long URL, a language without spaces).
   const rest = line.slice(cut.length);
   const space = rest.startsWith(' ') ? cut.length : cut.lastIndexOf(' ');
-  const words = space > longestDescription / 2 ? cut.slice(0, space) : cut;
+  const words = (space > longestDescription / 2 ? cut.slice(0, space) : cut).replace(barelyBegun, '');
   return `${words.replace(/[\s,;:.–-]+$/, '')}…`;
 }
+
+/** Of a sentence of which no more fits, as "To go on:", a reader learns nothing. */
+const barelyBegun = /\.\s+[^.]{0,12}$/;

@@ -14,6 +14,16 @@ for (const [name, message, expected] of [
     `${'word '.repeat(27)}last, ${'y'.repeat(40)}`,
     `${'word '.repeat(27).trim()}…`,
   ],
+  [
+    'a sentence that is barely begun is left out',
+    `${'word '.repeat(25)}last. To go on: ${'y'.repeat(40)}`,
+    `${'word '.repeat(25)}last…`,
+  ],
+  [
+    'a sentence of which more fits stays',
+    `${'word '.repeat(20)}last. To go on: restore it, ${'y'.repeat(40)}`,
+    `${'word '.repeat(20)}last. To go on: restore it…`,
+  ],
   ['a word that just fits is kept', `${'x'.repeat(139)} y`, `${'x'.repeat(139)}…`],
   ['half a surrogate pair is replaced', 'a\ud800', 'a\ufffd'],
 ] as const) {
