@@ -17,15 +17,16 @@ import type { ClusterResult } from './result.ts';
 import type { StepContext } from './step-context.ts';
 import { fenced } from './write-fence.ts';
 
-/** What a step saw, and decided, before it does anything: said in the process, to those that subscribe. */
-export const decidedChannel = 'etcd-ratchet.decided';
+/** What a step saw and decided, and how that went, before it is reported: said in the process to those that subscribe. */
+export const steppedChannel = 'etcd-ratchet.stepped';
 
-export interface Decided {
+export interface Stepped {
   readonly observation: Observation;
   readonly decision: Decision;
+  readonly outcome: Outcome['kind'];
 }
 
-const decided = channel(decidedChannel);
+const stepped = channel(steppedChannel);
 
 /** What one step looks at, of the one LIST per kind. */
 export interface StepObjects extends ClusterObjects {
@@ -41,17 +42,17 @@ export interface StepObjects extends ClusterObjects {
 export async function step(context: StepContext, objects: StepObjects): Promise<ClusterResult> {
   const { kube, signal, dryRun } = context;
   const { observation, etcd, objects: read } = await traced('observe', {}, () => observe(context, objects, signal));
+  const seen = { ...observation, ...(objects.crowdedBy && { crowdedBy: objects.crowdedBy }) };
   const { situation, decision } = await traced('decide', {}, async (note) => {
-    const seen = { ...observation, ...(objects.crowdedBy && { crowdedBy: objects.crowdedBy }) };
     const situation = situate(seen);
     const decision = decide(situation);
-    decided.publish({ observation: seen, decision } satisfies Decided);
     note({ decision: decision.kind, reason: decision.reason });
     return { situation, decision };
   });
   if (dryRun) return resultOf(objects.cluster, decision, { kind: 'none' }, decision);
 
   const { outcome, written } = await carryOut(context, etcd, situation, decision);
+  stepped.publish({ observation: seen, decision, outcome: outcome.kind } satisfies Stepped);
   const quiet = outcome.kind === 'lost' || situation.lease.kind === 'held';
   const all = { situation, decision, outcome, written, objects: read };
   const telling = () => report(kube, all, { log: context.log, signal: reportSignal(signal) });

@@ -13,7 +13,7 @@ import type { Ground } from './ground.ts';
  * @param ideas what to try first, with what is there
  */
 export async function stay(ground: Ground, binaries: Binaries, ideas: string): Promise<void> {
-  const { gitUrl, apiUrl, token } = ground.forge;
+  const { gitUrl, apiUrl, token, password } = ground.forge;
   await using git = await openOutlet({ host: '127.0.0.1', port: Number(new URL(gitUrl).port) });
   await using api = await openOutlet({ host: '127.0.0.1', port: Number(new URL(apiUrl).port) });
   const kubeconfig = await ground.cluster.expose();
@@ -22,12 +22,13 @@ export async function stay(ground: Ground, binaries: Binaries, ideas: string): P
     GIT_URL: `http://ada:${token}@127.0.0.1:${git.port}${new URL(gitUrl).pathname}`,
     FORGE_URL: `http://127.0.0.1:${api.port}${new URL(apiUrl).pathname}/repos/platform/etcd`,
     FORGE_TOKEN: token,
+    ...(password !== undefined && { FORGE_PASSWORD: password }),
   });
   console.log(`
 It stays up until you press Ctrl-C. In another terminal, this line sets KUBECONFIG, GIT_URL, FORGE_URL and FORGE_TOKEN, and kubectl with its plugin ratchet:
 
   . ${environment}
-
+${password === undefined ? '' : pages(`http://127.0.0.1:${git.port}`)}
 ${ideas}
 Push a change, then wait for the minute, or make a tick of your own:
 
@@ -36,6 +37,13 @@ Push a change, then wait for the minute, or make a tick of your own:
   const alive = setInterval(() => {}, 60_000);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   clearInterval(alive);
+}
+
+function pages(url: string): string {
+  return `
+The forge has pages, with each request's plan and statuses: ${url}/platform/etcd/pulls
+for the user ada, with the password that this prints: echo "$FORGE_PASSWORD"
+`;
 }
 
 /** For a shell to read: no command on the way shows the token in a list of processes. */
@@ -48,7 +56,9 @@ export async function environmentFile(
   await mkdir(commands, { recursive: true });
   await symlink(binaries.kubernetes.kubectl, join(commands, 'kubectl'));
   await writePlugin(directory, join(commands, 'kubectl-ratchet'));
-  const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'`);
+  const lines = Object.entries(variables).map(
+    ([name, value]) => `export ${name}='${value.replaceAll("'", String.raw`'\''`)}'`,
+  );
   const path = join(directory, 'env');
   await writeFile(path, `${lines.join('\n')}\nexport PATH='${commands}':"$PATH"\n`, { mode: 0o600 });
   return path;

@@ -24,7 +24,7 @@ export async function startGitea(binary: GiteaBinary, { host, port }: ForgeAddre
   const command = await furnish(directory, binary, url);
   await command('migrate');
   parts.use(await serve(directory, binary));
-  const token = await makeAda(command);
+  const { token, password } = await makeAda(command);
   const apiUrl = `${url}/api/v1`;
   await answers(`${apiUrl}/version`);
   const ask = askAt(apiUrl, `token ${token}`);
@@ -37,6 +37,7 @@ export async function startGitea(binary: GiteaBinary, { host, port }: ForgeAddre
     gitUrl: `${url}/platform/etcd.git`,
     apiUrl,
     token,
+    password,
     ...clientOf(ask),
     async hook(target, secret) {
       const config = { url: target, content_type: 'json', secret };
@@ -48,15 +49,17 @@ export async function startGitea(binary: GiteaBinary, { host, port }: ForgeAddre
   };
 }
 
-/** With a password that nothing knows, and a token. */
-async function makeAda(command: Command): Promise<string> {
+/** With a password and a token that Gitea makes up: none stands in a list of processes. */
+async function makeAda(command: Command): Promise<{ readonly token: string; readonly password: string }> {
   const person = ['--username', 'ada', '--email', 'ada@example.com', '--admin', '--must-change-password=false'];
   const scopes = 'write:repository,write:issue,write:organization,read:user';
   const access = ['--random-password', '--access-token', '--access-token-name', 'ada', '--access-token-scopes', scopes];
   const printed = await command('admin', 'user', 'create', ...person, ...access);
   const token = /\b[0-9a-f]{40}\b/.exec(printed)?.[0];
-  if (token === undefined) throw new Error('Gitea printed no access token for the user that it made');
-  return token;
+  const password = /random password is '(.+)'/.exec(printed)?.[1];
+  if (token === undefined || password === undefined)
+    throw new Error('Gitea printed no access token, or no password, for the user that it made');
+  return { token, password };
 }
 
 /** What it prints. */

@@ -10,6 +10,8 @@ export interface PeoplesForge extends ForgeClient, AsyncDisposable {
   readonly apiUrl: string;
   /** Of `ada`, for Git and the API. */
   readonly token: string;
+  /** Of `ada`, for the forge's pages, which begin where its repositories do; absent: it has none. */
+  readonly password?: string;
   /** From now on every push is told to this address, signed with the secret. */
   hook(url: string, secret: string): Promise<void>;
   /** Tells the hooks of a push, where the forge does not do that by itself. */

@@ -219,6 +219,13 @@ describe('of what was foretold', () => {
     assert.deepEqual(differences(start, last, early, early), ['steps']);
   });
 
+  test('a later look that read an earlier status adds no steps', () => {
+    const start: Look = { decided: acts, plan: plan([prepare, add]) };
+    const looks = [start, { decided: acts, so: [prepare, add] }, { decided: waits, so: [prepare] }];
+    assert.deepEqual(differences(...looks, { decided: done, so: [prepare, add] }), [undefined]);
+    assert.deepEqual(differences(...looks, { decided: done, so: [prepare, add, prepare] }), ['steps']);
+  });
+
   test('more steps than the status remembers are counted to the last', () => {
     const many = Array.from({ length: 30 }, (_, n): Step => ({ ...prepare, target: `a-${n}` }));
     const start: Look = { decided: acts, plan: plan(many) };

@@ -3,7 +3,7 @@ import { type Plan, plan } from '../../../../reconcile/cluster/foresee/plan.ts';
 import { summaryOf } from '../../../../reconcile/cluster/foresee/summary.ts';
 import type { Decision } from '../../../../reconcile/cluster/know/decision.ts';
 import type { Observation } from '../../../../reconcile/cluster/know/observation.ts';
-import { type Decided, decidedChannel } from '../../../../reconcile/cluster/step.ts';
+import { type Stepped, steppedChannel } from '../../../../reconcile/cluster/step.ts';
 import { askedOf, type Foreseen, type Sight } from './sight.ts';
 
 /**
@@ -13,8 +13,10 @@ import { askedOf, type Foreseen, type Sight } from './sight.ts';
 export function foretellEachStep(tell: (sight: Sight) => void): void {
   /** What each cluster's last plan while it only waits was about. */
   const foretold = new Map<string, string>();
-  subscribe(decidedChannel, (message) => {
-    const { observation, decision } = message as Decided;
+  subscribe(steppedChannel, (message) => {
+    const { observation, decision, outcome } = message as Stepped;
+    // Another invocation was faster: what is done is what that one foretold.
+    if (outcome === 'lost') return;
     const { metadata, status } = observation.cluster;
     const { uid = '', name, generation = 0 } = metadata;
     const asked = askedOf(observation.cluster);
