@@ -17,7 +17,7 @@ import type { ClusterResult } from './result.ts';
 import type { StepContext } from './step-context.ts';
 import { fenced } from './write-fence.ts';
 
-/** What a step saw and decided, and how that went, before it is reported: said in the process to those that subscribe. */
+/** What a step saw and decided, and how that went, before it is reported: said in the process. */
 export const steppedChannel = 'etcd-ratchet.stepped';
 
 export interface Stepped {
