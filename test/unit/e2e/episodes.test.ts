@@ -211,12 +211,13 @@ describe('of what was foretold', () => {
     assert.deepEqual(differences(...looks, again, { decided: done, so: [add] }), [undefined], 'foretold anew');
   });
 
-  test('a step that the status does not tell yet is awaited for one look', () => {
+  test('a step that was taken, and that the status does not tell yet, is awaited', () => {
     const start: Look = { decided: acts, plan: plan([prepare, add]) };
-    const last: Look = { decided: acts, so: [prepare] };
+    const last: Look = { decided: acts, acted: true, so: [prepare] };
     const early: Look = { decided: done, so: [prepare] };
-    assert.deepEqual(differences(start, last, early, { decided: done, so: [prepare, add] }), [undefined]);
-    assert.deepEqual(differences(start, last, early, early), ['steps']);
+    assert.deepEqual(differences(start, last, early, early, { decided: done, so: [prepare, add] }), [undefined]);
+    assert.deepEqual(differences(start, last, early, { decided: done, so: [prepare, remove] }), ['steps']);
+    assert.deepEqual(differences(start, { decided: acts, so: [prepare] }, early), ['steps'], 'it was not taken');
   });
 
   test('a later look that read an earlier status adds no steps', () => {

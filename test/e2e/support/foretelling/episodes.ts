@@ -21,8 +21,8 @@ export interface Episode {
 interface Open extends Omit<Episode, 'taken' | 'end' | 'decided'> {
   /** It began with a step that is taken because of what has happened. */
   readonly isByAct: boolean;
-  /** How many steps were known when one was decided last; taken away by the next look at rest. */
-  decidedAt?: number | undefined;
+  /** How many steps were known when one was taken last. */
+  actedAt?: number;
   readonly decided: Sight['decided'][];
   /** How many steps had been taken before. */
   readonly from: number;
@@ -46,7 +46,7 @@ export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
   let asked: string | undefined;
   const close = (end?: Sight['decided']) => {
     if (open) {
-      const { from, generation, isByAct: _, decidedAt: __, ...rest } = open;
+      const { from, generation, isByAct: _, actedAt: __, ...rest } = open;
       // Jobs of the cluster itself tell no looks: the first look at a new spec may find steps that it has had already.
       const taken = known.slice(from).filter((step) => (step.generation ?? 0) <= generation);
       episodes.push({ ...rest, taken, ...(end && { end }) });
@@ -56,7 +56,9 @@ export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
   for (const sight of sights) {
     known = grown(known, sight.history);
     if (open && sight.asked !== open.asked) close();
-    if (open && isReported(open, known, sight) && isOver(open, known, sight)) close(sight.decided);
+    // A look beside the invocation that acts may see what a step did before the status says that it was taken.
+    const isReported = open?.actedAt !== known.length;
+    if (open && isReported && isOver(open, known, sight)) close(sight.decided);
     const isNews = sight.asked !== asked;
     if (open && !isDeepStrictEqual(open.decided.at(-1), sight.decided)) open.decided.push(sight.decided);
     // Of two that looked side by side one acts; what counts is what the one foretold whose step was taken.
@@ -71,18 +73,11 @@ export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
         from: known.length,
         generation: sight.generation,
       };
-    if (open && sight.decided.kind === 'act') open.decidedAt = known.length;
+    if (open && sight.acted) open.actedAt = known.length;
     asked = sight.asked;
   }
   close();
   return episodes;
-}
-
-/** A look beside the invocation that acts may see what a step did before the status says that it was taken. */
-function isReported(open: Open, known: readonly ClusterHistoryEntry[], { decided }: Sight): boolean {
-  const isLate = decided.kind === 'done' && open.decidedAt === known.length;
-  if (isLate) open.decidedAt = undefined;
-  return !isLate;
 }
 
 function isOver({ plan, from, isByAct }: Open, known: readonly ClusterHistoryEntry[], sight: Sight): boolean {

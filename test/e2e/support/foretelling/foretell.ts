@@ -32,6 +32,7 @@ export function foretellEachStep(tell: (sight: Sight) => void): void {
       asked,
       generation,
       decided: decidedOf(decision),
+      ...(outcome === 'acted' && { acted: true }),
       history: status?.history ?? [],
       ...(isWorth && { plan: foreseen(observation) }),
     });

@@ -21,6 +21,8 @@ export interface Sight {
   /** Of the spec. */
   readonly generation: number;
   readonly decided: Decided;
+  /** The step was taken; its entry in the history is of a later look. */
+  readonly acted?: true;
   /** What its status remembered then. */
   readonly history: readonly ClusterHistoryEntry[];
   /** What was foretold then; absent where it would have been foretold in vain. */
