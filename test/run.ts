@@ -129,23 +129,32 @@ function sharedCluster(binaries: Binaries | undefined): SharedCluster {
 }
 
 async function* allEvents(selections: readonly Selection[], cluster: SharedCluster | undefined, signal: AbortSignal) {
-  for (const { room, files, pattern, sideBySide } of selections) {
-    if (files.length === 0 || signal.aborted) continue;
-    if (room === 'e2e' && cluster && !(await describe(cluster))) return;
-    yield* run({
-      files: [...files],
-      concurrency: sideBySide,
-      timeout: timeouts[room],
-      signal,
-      execArgv: [
-        // A failed test may leave a connection open; that must not hold up the others until the time-out.
-        room === 'unit' ? preloaded('untracked-promises') : '--test-force-exit',
-        preloaded('note-processor-time'),
-        preloaded('load-packages'),
-      ],
-      ...(pattern && { testNamePatterns: [pattern] }),
-    });
+  const left = selections.filter(({ files }) => files.length > 0);
+  for (let first = left.shift(); first && !signal.aborted; first = left.shift()) {
+    if (first.room === 'e2e' && cluster && !(await describe(cluster))) return;
+    const events = eventsOf(first, signal);
+    const beside = left[0]?.isBeside ? left.shift() : undefined;
+    // It runs from now on, and is shown when the other has ended: a reader sees one file after the other.
+    const later = beside && eventsOf(beside, signal).toArray();
+    yield* events;
+    yield* (await later) ?? [];
   }
+}
+
+function eventsOf({ room, files, pattern, sideBySide }: Selection, signal: AbortSignal): ReturnType<typeof run> {
+  return run({
+    files: [...files],
+    concurrency: sideBySide,
+    timeout: timeouts[room],
+    signal,
+    execArgv: [
+      // A failed test may leave a connection open; that must not hold up the others until the time-out.
+      room === 'unit' ? preloaded('untracked-promises') : '--test-force-exit',
+      preloaded('note-processor-time'),
+      preloaded('load-packages'),
+    ],
+    ...(pattern && { testNamePatterns: [pattern] }),
+  });
 }
 
 /** Tells the tests' own processes where the shared cluster is. `false`, having said why, if it did not start. */

@@ -12,6 +12,8 @@ export interface Selection {
   readonly pattern: RegExp | undefined;
   /** Files at a time. */
   readonly sideBySide: number;
+  /** At the same time as the selection before it. */
+  readonly isBeside?: true;
 }
 
 /** The smallest machine we care for has two processors, and a test is waiting for a third of its time. */
@@ -33,6 +35,9 @@ export const measuring: readonly string[] = [
   'update',
   'upgrade',
 ];
+
+/** Minutes in which clocks of ours and of Kubernetes run out, and the processors have little to do. */
+const waiting: readonly string[] = ['runbooks', 'runbooks-data', 'chain-recovery'];
 
 const checkout = resolve(import.meta.dirname, '../..');
 
@@ -65,10 +70,11 @@ function selectionsOf(room: Room): readonly Selection[] {
   const files = testFiles(room);
   const whole = { room, pattern: undefined, sideBySide: sideBySide[room] };
   if (room !== 'e2e') return [{ ...whole, files }];
-  const isMeasuring = (file: string) => measuring.includes(nameOf(file));
+  const among = (names: readonly string[]) => files.filter((file) => names.includes(nameOf(file)));
   return [
-    { ...whole, files: files.filter(isMeasuring), sideBySide: 2 },
-    { ...whole, files: files.filter((file) => !isMeasuring(file)) },
+    { ...whole, files: among(measuring), sideBySide: 2 },
+    { ...whole, files: among(waiting), sideBySide: 2, isBeside: true },
+    { ...whole, files: files.filter((file) => ![...measuring, ...waiting].includes(nameOf(file))) },
   ];
 }
 
