@@ -69,7 +69,7 @@ test('an unknown scenario lists those there are', async () => {
   });
 });
 
-test('what holds a gap between writes to a limit runs beside one other, and beside what mostly waits', async () => {
+test('what holds a gap between writes to a limit runs beside one other, and what waits', async () => {
   const selections = await select({ rooms: ['e2e'], scenario: undefined, perMinor: false });
   const holding = /gap\w*(\.milliseconds)? < /i;
   for (const { files, sideBySide } of selections) {
