@@ -1,3 +1,4 @@
+import { toGoOn } from '../../reconcile/reasons/cure.ts';
 import { type Html, markup } from './markup.ts';
 import type { Tone } from './state.ts';
 
@@ -54,7 +55,7 @@ export function planSteps({ steps, end }: Planned): Html {
 function planEnd(end: Planned['end'], steps: number): Html {
   const { tone, says } = ends[end.kind];
   const lead = steps === 0 && end.kind === 'done' ? 'Nothing to do' : says;
-  return markup`<div class="end ${tone}">${lead}: <strong>${end.reason}</strong>, <bdi>${end.message}</bdi>${end.cure !== undefined && markup`. To go on: <bdi>${end.cure}</bdi>`}</div>`;
+  return markup`<div class="end ${tone}">${lead}: <strong>${end.reason}</strong>, <bdi>${end.message}</bdi>${end.cure !== undefined && markup`${toGoOn}<bdi>${end.cure}</bdi>`}</div>`;
 }
 
 const longestTarget = 60;

@@ -5,6 +5,7 @@ import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import { isRestoredBy } from '../../manifests/render/restored-cluster.ts';
 import { judgeBackup, newerThan } from '../cluster/know/backup-fitness.ts';
 import { isTrue } from '../conditions.ts';
+import { withCure } from '../reasons/cure.ts';
 import type { RestoreReason } from './reasons.ts';
 
 /** All that a restore's step may look at. Plain data. */
@@ -50,7 +51,10 @@ export function inTheWay({ metadata }: EtcdCluster): Told {
     return told('ClusterLeaving', `EtcdCluster ${name} is being deleted: the restore begins when it is gone`);
   return told(
     'ClusterExists',
-    `EtcdCluster ${name} exists, and this restore did not make it: it is left alone. To go on: create another EtcdRestore with another spec.cluster.name; for this name, delete that EtcdCluster, then this EtcdRestore, and create it again`,
+    withCure(
+      `EtcdCluster ${name} exists, and this restore did not make it: it is left alone`,
+      'create another EtcdRestore with another spec.cluster.name; for this name, delete that EtcdCluster, then this EtcdRestore, and create it again',
+    ),
   );
 }
 

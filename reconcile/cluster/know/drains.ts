@@ -1,4 +1,5 @@
 import type { ListedMember } from '../../etcd.ts';
+import { withCure } from '../../reasons/cure.ts';
 import { memberOf } from './health.ts';
 import { hasDeparted, recordOf } from './life.ts';
 import type { Slot } from './observation.ts';
@@ -57,7 +58,10 @@ export function drainsStatement(situation: Situation): readonly Statement[] {
         type,
         status: 'False',
         reason: 'QuorumNeedsEveryMember',
-        message: `no node of it can be drained: it has ${members}, and a quorum needs every one. To go on: set spec.replicas to 3, or, if it may be unavailable until the pod is back, ${field} to Allow`,
+        message: withCure(
+          `no node of it can be drained: it has ${members}, and a quorum needs every one`,
+          `set spec.replicas to 3, or, if it may be unavailable until the pod is back, ${field} to Allow`,
+        ),
       },
     ];
   }

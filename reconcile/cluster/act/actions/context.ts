@@ -3,6 +3,7 @@ import type { Egress } from '../../../../manifests/egress/egress.ts';
 import type { NameAllowance } from '../../../../manifests/render/certificate-allowance.ts';
 import { labels } from '../../../../manifests/render/names.ts';
 import { isReason, type Kube, type KubeObject, type Preconditions, type Resource } from '../../../kube.ts';
+import { withCure } from '../../../reasons/cure.ts';
 import type { EtcdWay } from '../../etcd-way.ts';
 import { moved, needsPerson } from '../../know/outcome.ts';
 
@@ -81,6 +82,9 @@ export async function createOurs<T extends KubeObject>(
 export function nameTaken({ kind }: Resource, name: string): Error {
   return needsPerson(
     'NameTaken',
-    `there is a ${kind} named ${name} already that is not this cluster's; it is left alone. To go on: rename or delete it`,
+    withCure(
+      `there is a ${kind} named ${name} already that is not this cluster's; it is left alone`,
+      'rename or delete it',
+    ),
   );
 }

@@ -5,6 +5,7 @@ import { configMap } from '../../../../manifests/render/config-map.ts';
 import { claimReference } from '../../../../manifests/render/owner-reference.ts';
 import type { VolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { KubeError, resources } from '../../../kube.ts';
+import { withCure } from '../../../reasons/cure.ts';
 import { replacingVolume } from '../../know/marks.ts';
 import type { PeerView } from '../../know/observation.ts';
 import { needsPerson } from '../../know/outcome.ts';
@@ -120,7 +121,10 @@ export const growVolume = defineRequest('growVolume', {
       if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
       throw needsPerson(
         'VolumeCannotGrow',
-        `volume ${readAt.name} cannot grow to ${size}: its storage class does not allow it, or the API server refuses (${error.message}). To go on: set allowVolumeExpansion on StorageClass ${storageClassName}, raise the ResourceQuota, or set spec.storage.size back`,
+        withCure(
+          `volume ${readAt.name} cannot grow to ${size}: its storage class does not allow it, or the API server refuses (${error.message})`,
+          `set allowVolumeExpansion on StorageClass ${storageClassName}, raise the ResourceQuota, or set spec.storage.size back`,
+        ),
       );
     }
   },

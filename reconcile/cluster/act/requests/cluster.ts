@@ -5,6 +5,7 @@ import { labelsOf, peerLabels } from '../../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { inEachFamily } from '../../../../manifests/render/services.ts';
 import { isReason, type KubeObject, type Resource, resources } from '../../../kube.ts';
+import { withCure } from '../../../reasons/cure.ts';
 import type { LabelledRef, SharedObject } from '../../know/actions/birth.ts';
 import { isListed } from '../../know/listed.ts';
 import { type Finalizer, finalizers } from '../../know/marks.ts';
@@ -191,7 +192,10 @@ export const restoreLabelsOf = defineRequest('restoreLabelsOf', {
     if (isListed(written, clusterName)) return;
     throw needsPerson(
       'LabelsRefused',
-      `the labels of ${resource.kind} ${name} are taken off again as soon as they are set, so an admission policy does it. To go on: exempt the objects of EtcdCluster ${clusterName} from that policy`,
+      withCure(
+        `the labels of ${resource.kind} ${name} are taken off again as soon as they are set, so an admission policy does it`,
+        `exempt the objects of EtcdCluster ${clusterName} from that policy`,
+      ),
     );
   },
   model: (state, ref, host) => ({ state: host.labelled(state, ref), answer: undefined }),
