@@ -18,7 +18,10 @@ export interface Episode {
   readonly end?: Sight['decided'];
 }
 
-interface Open extends Omit<Episode, 'taken' | 'end' | 'decided'> {
+interface Open {
+  /** The look that foretold it. */
+  readonly sight: Sight;
+  readonly plan: Foreseen;
   /** It began with a step that is taken because of what has happened. */
   readonly isByAct: boolean;
   /** How many steps were known when one was taken last. */
@@ -26,7 +29,6 @@ interface Open extends Omit<Episode, 'taken' | 'end' | 'decided'> {
   readonly decided: Sight['decided'][];
   /** How many steps had been taken before. */
   readonly from: number;
-  readonly generation: number;
 }
 
 /**
@@ -46,16 +48,17 @@ export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
   let asked: string | undefined;
   const close = (end?: Sight['decided']) => {
     if (open) {
-      const { from, generation, isByAct: _, actedAt: __, ...rest } = open;
+      const { plan, decided, from } = open;
+      const { name: cluster, asked, generation } = open.sight;
       // Jobs of the cluster itself tell no looks: the first look at a new spec may find steps that it has had already.
       const taken = known.slice(from).filter((step) => (step.generation ?? 0) <= generation);
-      episodes.push({ ...rest, taken, ...(end && { end }) });
+      episodes.push({ cluster, asked, plan, taken, decided, ...(end && { end }) });
     }
     open = undefined;
   };
   for (const sight of sights) {
     known = grown(known, sight.history);
-    if (open && sight.asked !== open.asked) close();
+    if (open && sight.asked !== open.sight.asked) close();
     // A look beside the invocation that acts may see what a step did before the status says that it was taken.
     const isReported = open?.actedAt !== known.length;
     if (open && isReported && isOver(open, known, sight)) close(sight.decided);
@@ -64,15 +67,7 @@ export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
     // Of two that looked side by side one acts; what counts is what the one foretold whose step was taken.
     const isOvertaken = open?.isByAct === true && open.from === known.length && sight.decided.kind === 'act';
     if ((!open || isOvertaken) && sight.plan && (isNews || sight.decided.kind === 'act'))
-      open = {
-        isByAct: !isNews,
-        cluster: sight.name,
-        asked: sight.asked,
-        plan: sight.plan,
-        decided: [sight.decided],
-        from: known.length,
-        generation: sight.generation,
-      };
+      open = { sight, plan: sight.plan, isByAct: !isNews, decided: [sight.decided], from: known.length };
     if (open && sight.acted) open.actedAt = known.length;
     asked = sight.asked;
   }
@@ -105,19 +100,14 @@ function grown(
   known: readonly ClusterHistoryEntry[],
   history: readonly ClusterHistoryEntry[],
 ): readonly ClusterHistoryEntry[] {
-  // A look beside the invocation that acts may come later, and have read the status before.
-  if (isWithin(known, history)) return known;
-  for (let start = Math.max(0, known.length - history.length); start < known.length; start += 1) {
-    const overlap = known.slice(start);
+  // A look beside the invocation that acts may come later, and have read the status before: all of it is known.
+  for (const start of known.keys()) {
+    const overlap = known.slice(start, start + history.length);
     if (isDeepStrictEqual(overlap, history.slice(0, overlap.length)))
       return [...known, ...history.slice(overlap.length)];
   }
   assert.ok(history.length < remembered || known.length === 0, 'steps between two looks are forgotten');
   return [...known, ...history];
-}
-
-function isWithin(known: readonly ClusterHistoryEntry[], history: readonly ClusterHistoryEntry[]): boolean {
-  return known.some((_, start) => isDeepStrictEqual(known.slice(start, start + history.length), history));
 }
 
 /** What differs, in a word; `undefined` where all is as foretold, or rightly is not. */
