@@ -1,4 +1,4 @@
-import type { Remains } from '../../reconcile/cluster/act/requests/recovery.ts';
+import type { Remains } from '../../reconcile/cluster/act/requests/before-recovery.ts';
 import { formationOf, hasQuorum } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import { successorsOf } from './model/lineage.ts';

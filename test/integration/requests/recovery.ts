@@ -13,17 +13,19 @@ import {
 import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
 import { restoreJob } from '../../../manifests/render/restore-job.ts';
 import { wishOf } from '../../../manifests/render/snapshot-id.ts';
-import { livePeer } from '../../../reconcile/cluster/act/requests/objects.ts';
 import {
   askQuorum,
   askRemains,
-  askRestoresEnded,
   askWhatRuns,
+  seeWhereTheyRun,
+} from '../../../reconcile/cluster/act/requests/before-recovery.ts';
+import { livePeer } from '../../../reconcile/cluster/act/requests/objects.ts';
+import {
+  askRestoresEnded,
   createRecoveryJob,
   createRestoreJob,
   deleteJob,
   readAttempt,
-  seeWhereTheyRun,
 } from '../../../reconcile/cluster/act/requests/recovery.ts';
 import { moved } from '../../../reconcile/cluster/know/outcome.ts';
 import { resources } from '../../../reconcile/kube.ts';

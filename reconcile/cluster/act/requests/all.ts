@@ -1,5 +1,6 @@
 import { deleteAuthority, hasMemberPods, readAuthority, trustOnlyNewest, writeAuthorityRecord } from './authorities.ts';
 import { createBackup } from './backup.ts';
+import { askQuorum, askRemains, askWhatRuns, seeWhereTheyRun } from './before-recovery.ts';
 import { adoptIssued, orderCertificate, readCertificate, readIssued } from './cert-manager.ts';
 import { growVolume, markReplacing, unmarkReplacing, writeConfigMap } from './changing.ts';
 import { applySharedObject, restoreLabelsOf, setClusterFinalizer } from './cluster.ts';
@@ -11,17 +12,7 @@ import { addToList, listMembers, promote, removeFromList } from './membership.ts
 import { makeAuthority, succeedAuthority } from './new-authorities.ts';
 import { readConfigMap, readPeer, readStatefulSet } from './objects.ts';
 import { deletePod, evictPod, readOtherPods, readPod } from './pods.ts';
-import {
-  askQuorum,
-  askRemains,
-  askRestoresEnded,
-  askWhatRuns,
-  createRecoveryJob,
-  createRestoreJob,
-  deleteJob,
-  readAttempt,
-  seeWhereTheyRun,
-} from './recovery.ts';
+import { askRestoresEnded, createRecoveryJob, createRestoreJob, deleteJob, readAttempt } from './recovery.ts';
 import { awaitVolumeGone, deleteConfigMap, deletePeer, deletePodOf, deleteStatefulSet } from './removing.ts';
 import type { Behaviour } from './request.ts';
 import {
