@@ -5,7 +5,7 @@ import type { EtcdBackup } from '../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
 import type { ConfigMap } from '../manifests/kube-types.ts';
 import { connectKube } from '../reconcile/clients/kube.ts';
-import { resources } from '../reconcile/kube.ts';
+import { resources } from '../reconcile/interfaces/kube.ts';
 import { clone } from './demo/clone.ts';
 import { enter } from './demo/enter.ts';
 import { followForge } from './demo/forge-feed.ts';

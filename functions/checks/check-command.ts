@@ -6,7 +6,7 @@ import type { CheckReport } from '../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { chosenFleets } from '../pass/chosen.ts';
 import { openFleetForge } from '../pass/fleet-forge.ts';
 import { connectFleetGit } from '../pass/fleet-git.ts';

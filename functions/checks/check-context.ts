@@ -2,7 +2,7 @@ import type { ChangeRequest } from '../../gitops/forges/forge.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { PlanContext } from '../../reconcile/cluster/foresee/plan-clusters.ts';
-import type { Kube } from '../../reconcile/kube.ts';
+import type { Kube } from '../../reconcile/interfaces/kube.ts';
 import type { Log } from '../log.ts';
 import type { Reader } from '../read/reader.ts';
 

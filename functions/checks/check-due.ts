@@ -1,5 +1,5 @@
 import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
-import { timestamp } from '../../reconcile/timestamp.ts';
+import { timestamp } from '../../reconcile/time/timestamp.ts';
 import { checkOne, leastMs } from './check-one.ts';
 import type { Due } from './due.ts';
 import { type Entry, withBegun, withEnded } from './ledger.ts';

@@ -3,7 +3,7 @@ import { GitError } from '../../gitops/git/error.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { type ForgeFailure, forgeLimit } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { KubeError } from '../../reconcile/kube.ts';
+import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import { openFleetForge } from '../pass/fleet-forge.ts';
 import { checkDue } from './check-due.ts';
 import { dueRequests, oneForEachHead } from './due.ts';

@@ -5,7 +5,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { KubeError } from '../../reconcile/kube.ts';
+import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import { type Due, lookOf } from './due.ts';
 import { heldMs } from './ledger.ts';
 import { type ChecksContext, type Failed, type Open, onlyKube } from './open-requests.ts';

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
-import { conditionsFrom } from '../../reconcile/conditions.ts';
 import { type ForgeFailure, retryAfter } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { shaOf } from '../../reconcile/fleet/reading.ts';
-import { isReason, KubeError, resources } from '../../reconcile/kube.ts';
+import { isReason, KubeError, resources } from '../../reconcile/interfaces/kube.ts';
+import { conditionsFrom } from '../../reconcile/objects/conditions.ts';
 import type { World } from '../pass/fleet-pass.ts';
 import type { PassContext, PassResult } from '../pass/pass-context.ts';
 import type { Reader } from '../read/reader.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../manifests/api/check-report.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
-import { isReason, type Kube, KubeError, resources } from '../../reconcile/kube.ts';
+import { isReason, type Kube, KubeError, resources } from '../../reconcile/interfaces/kube.ts';
 import { reportMarkdown } from './markdown.ts';
 
 /** Bytes of one report in each of its two forms: the API server takes a MiB for a whole ConfigMap. */

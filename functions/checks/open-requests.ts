@@ -3,7 +3,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import type { ForgeFailure } from '../../reconcile/fleet/forge-limit.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
-import { type Kube, KubeError } from '../../reconcile/kube.ts';
+import { type Kube, KubeError } from '../../reconcile/interfaces/kube.ts';
 import type { Log } from '../log.ts';
 import type { CheckContext } from './check-context.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Kube, resources } from '../../reconcile/kube.ts';
+import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
 import { remembered } from '../serve/remembered.ts';
 import { createRoom } from './room.ts';
 

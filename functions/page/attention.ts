@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { conditionOf } from '../../reconcile/conditions.ts';
+import { conditionOf } from '../../reconcile/objects/conditions.ts';
 import { clusterState, fleetState } from './state.ts';
 import { duration } from './time.ts';
 

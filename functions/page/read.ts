@@ -7,7 +7,14 @@ import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
 import type { PlanContext } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { isReason, type Kube, KubeError, type KubeObject, type Resource, resources } from '../../reconcile/kube.ts';
+import {
+  isReason,
+  type Kube,
+  KubeError,
+  type KubeObject,
+  type Resource,
+  resources,
+} from '../../reconcile/interfaces/kube.ts';
 import { readOnly } from '../pass/read-only.ts';
 import { remembered } from '../serve/remembered.ts';
 import { parseReport, type ShownReport } from './check-report.ts';

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { keyOf, ownObjects } from '../../reconcile/fleet/names.ts';
-import { KubeError } from '../../reconcile/kube.ts';
+import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import type { Access, Viewer } from './access.ts';
 import { checkPage } from './check.ts';
 import { clusterPage } from './cluster.ts';

@@ -1,9 +1,9 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { Condition } from '../../manifests/api/metadata.ts';
-import { conditionOf, isTrue } from '../../reconcile/conditions.ts';
 import { verdictOf } from '../../reconcile/fleet/roll-up.ts';
-import { meaningOf } from '../../reconcile/reasons.ts';
+import { conditionOf, isTrue } from '../../reconcile/objects/conditions.ts';
+import { meaningOf } from '../../reconcile/reasons/reasons.ts';
 
 /** How something is doing, in the four colours that the page has. */
 export type Tone = 'good' | 'busy' | 'bad' | 'calm';

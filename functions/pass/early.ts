@@ -1,5 +1,5 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { conditionOf } from '../../reconcile/conditions.ts';
+import { conditionOf } from '../../reconcile/objects/conditions.ts';
 
 /** Reasons of a repository that took its whole time last time. One that was refused, or refuses, answers at once. */
 const silent = new Set(['Timeout', 'Aborted', 'TakesTooLong']);

@@ -1,6 +1,6 @@
 import type { Forge } from '../../gitops/forges/forge.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { type Kube, KubeError } from '../../reconcile/kube.ts';
+import { type Kube, KubeError } from '../../reconcile/interfaces/kube.ts';
 import { networkFrom } from '../environment.ts';
 import { readSecret } from './secret.ts';
 

@@ -3,7 +3,7 @@ import { connect, type GitConnection } from '../../gitops/git/http.ts';
 import type { GitCredentials, GitSource } from '../../gitops/git/source.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { assertAllowed, EgressError, strictEgress } from '../../manifests/egress/egress.ts';
-import type { Kube } from '../../reconcile/kube.ts';
+import type { Kube } from '../../reconcile/interfaces/kube.ts';
 import { networkFrom } from '../environment.ts';
 import { readSecret } from './secret.ts';
 

@@ -14,8 +14,8 @@ import {
 import { type FleetOutcome, nothingApplied } from '../../reconcile/fleet/outcome.ts';
 import { type FleetPlan, planFleet } from '../../reconcile/fleet/plan.ts';
 import type { Reading } from '../../reconcile/fleet/reading.ts';
-import { type Kube, KubeError, resources } from '../../reconcile/kube.ts';
-import { traced } from '../../reconcile/traced.ts';
+import { type Kube, KubeError, resources } from '../../reconcile/interfaces/kube.ts';
+import { traced } from '../../reconcile/stepping/traced.ts';
 import type { Log } from '../log.ts';
 import type { Reader } from '../read/reader.ts';
 import { readGit } from './read-git.ts';

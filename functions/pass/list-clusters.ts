@@ -1,5 +1,5 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { type Kube, resources } from '../../reconcile/kube.ts';
+import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
 
 /** @throws {KubeError} */
 export async function listClusters(

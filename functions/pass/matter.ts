@@ -1,6 +1,6 @@
 import type { Wake } from '../../reconcile/cluster/know/decision.ts';
-import { endsJob } from '../../reconcile/job-end.ts';
-import type { KubeObject } from '../../reconcile/kube.ts';
+import type { KubeObject } from '../../reconcile/interfaces/kube.ts';
+import { endsJob } from '../../reconcile/jobs/job-end.ts';
 
 export type Changing = Extract<Wake, { on: 'change' }>['of'];
 

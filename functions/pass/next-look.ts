@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { BackupResult } from '../../reconcile/backup/step.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
-import { earliest, laterLook, share } from '../../reconcile/later-look.ts';
+import { earliest, laterLook, share } from '../../reconcile/time/later-look.ts';
 import type { PassNews } from './pass-context.ts';
 
 /** What the CronJob of manifests/install costs by itself: from there on, its ticks are enough. In seconds. */

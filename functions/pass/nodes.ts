@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { earliest } from '../../reconcile/later-look.ts';
 import type { NodePolicyResult } from '../../reconcile/nodes/step.ts';
+import { earliest } from '../../reconcile/time/later-look.ts';
 import type { PassContext } from './pass-context.ts';
 
 /** Seconds between two looks, unless a step says less. */

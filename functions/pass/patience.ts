@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { KubeError } from '../../reconcile/kube.ts';
+import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import type { Log } from '../log.ts';
 
 export interface Patience {

@@ -4,7 +4,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import type { FleetPlan, PlannedApply } from '../../reconcile/fleet/plan.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
 import { createReader } from '../read/reader.ts';
 import { chosenClusters, chosenFleets } from './chosen.ts';

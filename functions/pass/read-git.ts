@@ -7,7 +7,7 @@ import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import type { OtherObject } from '../../reconcile/fleet/objects.ts';
 import type { Reading } from '../../reconcile/fleet/reading.ts';
 import { isUnchanged } from '../../reconcile/fleet/unchanged.ts';
-import { type Kube, KubeError } from '../../reconcile/kube.ts';
+import { type Kube, KubeError } from '../../reconcile/interfaces/kube.ts';
 import { fleetSource } from './fleet-git.ts';
 import type { SharedGit } from './shared-git.ts';
 

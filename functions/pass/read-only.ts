@@ -1,4 +1,4 @@
-import type { Kube } from '../../reconcile/kube.ts';
+import type { Kube } from '../../reconcile/interfaces/kube.ts';
 
 /** The same API server for code that must not change anything: a write is a defect of ours, and is never sent. */
 export function readOnly(kube: Kube): Kube {

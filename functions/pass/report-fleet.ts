@@ -9,7 +9,7 @@ import { verdictsOf } from '../../reconcile/fleet/roll-up.ts';
 import { type FleetReport, fleetStatus, problemsOf } from '../../reconcile/fleet/status.ts';
 import { wantedStatuses } from '../../reconcile/fleet/wanted-statuses.ts';
 import { differs, writeFleetStatus } from '../../reconcile/fleet/write.ts';
-import { type Kube, KubeError } from '../../reconcile/kube.ts';
+import { type Kube, KubeError } from '../../reconcile/interfaces/kube.ts';
 import type { Log } from '../log.ts';
 import { withReportName } from './reports-as.ts';
 import { sendStatuses } from './send-statuses.ts';

@@ -1,5 +1,5 @@
 import { GitError } from '../../gitops/git/error.ts';
-import { type Kube, resources } from '../../reconcile/kube.ts';
+import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
 import { type FleetSecret, isShared, shareCommand } from '../fleet-secret.ts';
 
 /**

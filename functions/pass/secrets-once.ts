@@ -1,4 +1,4 @@
-import { type Kube, type KubeObject, resources } from '../../reconcile/kube.ts';
+import { type Kube, type KubeObject, resources } from '../../reconcile/interfaces/kube.ts';
 
 /**
  * An API client that reads a Secret once: for the fleets' part of one pass, where Git, statuses, checks and other

@@ -2,7 +2,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { forgeLimit } from '../../reconcile/fleet/forge-limit.ts';
 import type { ForgeOutcome } from '../../reconcile/fleet/status.ts';
 import type { WantedStatus } from '../../reconcile/fleet/wanted-statuses.ts';
-import type { Kube } from '../../reconcile/kube.ts';
+import type { Kube } from '../../reconcile/interfaces/kube.ts';
 import { openFleetForge } from './fleet-forge.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { Revision } from '../../gitops/git/revision.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
-import { traced } from '../../reconcile/traced.ts';
+import { traced } from '../../reconcile/stepping/traced.ts';
 import { networkFrom } from '../environment.ts';
 import type { Log } from '../log.ts';
 import type { Reader } from '../read/reader.ts';

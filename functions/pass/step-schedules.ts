@@ -1,5 +1,5 @@
 import type { ListBackups } from '../../reconcile/backup/list.ts';
-import { ownImage } from '../../reconcile/own-image.ts';
+import { ownImage } from '../../reconcile/jobs/own-image.ts';
 import type { SchedulesStepped } from '../../reconcile/schedule/pass.ts';
 import type { PassContext } from './pass-context.ts';
 

@@ -4,7 +4,7 @@ import { labels } from '../../manifests/render/names.ts';
 import { type Wake, wakesOn } from '../../reconcile/cluster/know/decision.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { type Kube, type KubeObject, resources } from '../../reconcile/kube.ts';
+import { type Kube, type KubeObject, resources } from '../../reconcile/interfaces/kube.ts';
 import type { Log } from '../log.ts';
 import { type Changing, matterOf } from './matter.ts';
 

@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { isReason, type KubeObject, type Resource, resources } from '../../reconcile/kube.ts';
+import { isReason, type KubeObject, type Resource, resources } from '../../reconcile/interfaces/kube.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
 import { clusterNamed, nextCommand, say } from './objects.ts';
 

@@ -3,7 +3,7 @@ import type { ApprovalAsked } from '../../manifests/api/approval.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { approvals, group } from '../../manifests/render/names.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { printable } from '../printable.ts';
 import { annotateObject } from './annotate.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';

@@ -1,8 +1,8 @@
 import { longestBackupName } from '../../manifests/api/backup-name.ts';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
-import { conditionOf } from '../../reconcile/conditions.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
+import { conditionOf } from '../../reconcile/objects/conditions.ts';
 import { newestFirst } from '../page/backups.ts';
 import { readyState } from '../page/state.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';

@@ -1,5 +1,5 @@
 import type { PlanContext } from '../../reconcile/cluster/foresee/plan-clusters.ts';
-import type { Kube } from '../../reconcile/kube.ts';
+import type { Kube } from '../../reconcile/interfaces/kube.ts';
 import type { Terminal } from './terminal.ts';
 
 export const formats = ['text', 'json', 'yaml'] as const;

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 import { approvals, group } from '../../manifests/render/names.ts';
-import { type KubeObject, type Resource, resources } from '../../reconcile/kube.ts';
+import { type KubeObject, type Resource, resources } from '../../reconcile/interfaces/kube.ts';
 import { printable } from '../printable.ts';
 import type { Common, Opened } from './command.ts';
 import type { Terminal } from './terminal.ts';

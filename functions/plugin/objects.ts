@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { type Asked, Refusal } from './command.ts';
 
 /** @throws {Refusal} when there is none of that name, naming those that there are. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Job, Pod } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { parsePlans, type ShownCluster } from '../page/check-report.ts';
 import { type CronJob, jobOf } from '../pass/follow-up/chain.ts';
 import { type Asked, Refusal } from './command.ts';

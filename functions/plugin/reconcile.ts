@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { KubeError, resources } from '../../reconcile/kube.ts';
+import { KubeError, resources } from '../../reconcile/interfaces/kube.ts';
 import { type CronJob, jobOf } from '../pass/follow-up/chain.ts';
 import { printable } from '../printable.ts';
 import { annotate } from './annotate.ts';

@@ -1,8 +1,8 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
-import { isTrue } from '../../reconcile/conditions.ts';
-import { isReason, resources } from '../../reconcile/kube.ts';
+import { isReason, resources } from '../../reconcile/interfaces/kube.ts';
+import { isTrue } from '../../reconcile/objects/conditions.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
 import { nextCommand, say } from './objects.ts';
 import { clusterInFile } from './spec-file.ts';

@@ -3,7 +3,7 @@ import { repositoryFiles } from '../../manifests/documentation.ts';
 import { version } from '../../manifests/release.ts';
 import { kubeThrough } from '../../reconcile/clients/kube.ts';
 import { findAccess } from '../../reconcile/clients/kube-access.ts';
-import { isReason, KubeError } from '../../reconcile/kube.ts';
+import { isReason, KubeError } from '../../reconcile/interfaces/kube.ts';
 import { printable } from '../printable.ts';
 import { kubernetesName } from './arguments.ts';
 import { type Common, type ExitCode, formats, type Opened, type Reach, Refusal } from './command.ts';

@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { isReason, resources } from '../../reconcile/kube.ts';
+import { isReason, resources } from '../../reconcile/interfaces/kube.ts';
 import { byUrgency, clusterState, fleetState } from '../page/state.ts';
 import type { Asked, ExitCode } from './command.ts';
 import { dataText } from './objects.ts';

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import { version } from '../../manifests/release.ts';
-import { KubeError, type KubeObject, type Resource, resources } from '../../reconcile/kube.ts';
+import { KubeError, type KubeObject, type Resource, resources } from '../../reconcile/interfaces/kube.ts';
 import { printable } from '../printable.ts';
 import { type Asked, type Common, type ExitCode, Refusal } from './command.ts';
 import { say } from './objects.ts';

@@ -1,6 +1,6 @@
-import { EtcdError } from '../../reconcile/etcd.ts';
-import type { EtcdAdmin } from '../../reconcile/etcd-admin.ts';
-import { type Kube, KubeError } from '../../reconcile/kube.ts';
+import { EtcdError } from '../../reconcile/interfaces/etcd.ts';
+import type { EtcdAdmin } from '../../reconcile/interfaces/etcd-admin.ts';
+import { type Kube, KubeError } from '../../reconcile/interfaces/kube.ts';
 import { readOnly } from '../pass/read-only.ts';
 
 /** What could not be read while something was looked at with a person's own rights and from where that person is. */

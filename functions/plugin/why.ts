@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { isLeftAlone } from '../../reconcile/cluster/know/left-alone.ts';
-import { conditionOf } from '../../reconcile/conditions.ts';
-import { meaningOf } from '../../reconcile/reasons.ts';
+import { conditionOf } from '../../reconcile/objects/conditions.ts';
+import { meaningOf } from '../../reconcile/reasons/reasons.ts';
 import { clusterState } from '../page/state.ts';
 import { printable } from '../printable.ts';
 import { approvalsOf } from './approve.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../reconcile/kube.ts';
+import type { KubeObject } from '../../reconcile/interfaces/kube.ts';
 
 /** Written by kubectl: the whole object once more, with what is left out here. */
 const copies = ['kubectl.kubernetes.io/last-applied-configuration'];

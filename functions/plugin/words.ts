@@ -1,8 +1,8 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { repositoryFiles } from '../../manifests/documentation.ts';
 import { toGoOn } from '../../reconcile/reasons/cure.ts';
+import { meaningOf } from '../../reconcile/reasons/reasons.ts';
 import { withoutMentions } from '../../reconcile/reasons/runbook-mention.ts';
-import { meaningOf } from '../../reconcile/reasons.ts';
 import { clusterConcerns } from '../page/attention.ts';
 import { firstSentence } from '../page/first-sentence.ts';
 import { size } from '../page/size.ts';

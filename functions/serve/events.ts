@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { KubeError } from '../../reconcile/kube.ts';
+import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import { identityFrom } from '../environment.ts';
 import { createReader } from '../read/reader.ts';
 import { coalescing } from './coalesce.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { isReason, type Kube, resources } from '../../reconcile/kube.ts';
+import { isReason, type Kube, resources } from '../../reconcile/interfaces/kube.ts';
 import { type CronJob, isActive, type Job, jobOf } from '../pass/follow-up/chain.ts';
 
 export interface Delivered {

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import type { Kube } from '../../reconcile/kube.ts';
+import type { Kube } from '../../reconcile/interfaces/kube.ts';
 import type { Log } from '../log.ts';
 
 /** What every group of routes is given. */

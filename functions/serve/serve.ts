@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { version } from '../../manifests/release.ts';
 import { connectKube } from '../../reconcile/clients/kube.ts';
-import { KubeError } from '../../reconcile/kube.ts';
+import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import type { Log } from '../log.ts';
 import { openGroup } from './groups.ts';
 import { health } from './health.ts';

@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono';
 import { MalformedDelivery, type WebhookEvent } from '../../gitops/webhooks/receiver.ts';
 import { isProven, proofs, receiverOf } from '../../gitops/webhooks/receivers.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { KubeError } from '../../reconcile/kube.ts';
+import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import { identityFrom } from '../environment.ts';
 import { meaningOf } from './about-fleet.ts';
 import { createDirectory, type Hook } from './directory.ts';

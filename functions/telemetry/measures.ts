@@ -1,5 +1,5 @@
 import type { PushedLabels, PushedName } from '../../manifests/monitoring/pushed.ts';
-import type { Recording } from '../../reconcile/traced.ts';
+import type { Recording } from '../../reconcile/stepping/traced.ts';
 import type { PassResult } from '../pass/pass-context.ts';
 
 /** One value to be sent. */

@@ -19,7 +19,7 @@ import {
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { type ReadableSpan, TracerProvider } from '@opentelemetry/sdk-trace';
 import { pushed } from '../../manifests/monitoring/pushed.ts';
-import type { Span } from '../../reconcile/traced.ts';
+import type { Span } from '../../reconcile/stepping/traced.ts';
 import { collectorAgent } from './collector-agent.ts';
 import type { Measure } from './measures.ts';
 

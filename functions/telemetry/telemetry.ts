@@ -1,4 +1,4 @@
-import { type Recording, recorded, traced } from '../../reconcile/traced.ts';
+import { type Recording, recorded, traced } from '../../reconcile/stepping/traced.ts';
 import type { Log } from '../log.ts';
 import type { PassResult } from '../pass/pass-context.ts';
 import type { Measured } from './measures.ts';

@@ -1,7 +1,7 @@
-import { conditionOf } from '../../reconcile/conditions.ts';
 import { kstatusOf } from '../../reconcile/fleet/kstatus.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
+import { conditionOf } from '../../reconcile/objects/conditions.ts';
 import { withCure } from '../../reconcile/reasons/cure.ts';
 import type { OnePass } from '../pass/one-pass.ts';
 import type { PassResult } from '../pass/pass-context.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { connectKube } from '../../reconcile/clients/kube.ts';
 import { pageLinks } from '../../reconcile/fleet/page-links.ts';
-import { type Kube, KubeError } from '../../reconcile/kube.ts';
+import { type Kube, KubeError } from '../../reconcile/interfaces/kube.ts';
 import { identityFrom, migratesStorage, pageUrlFrom, rebootsFrom, wrongSettings } from '../environment.ts';
 import type { Log } from '../log.ts';
 import { reachOf } from '../pass/follow-up/reach.ts';

@@ -1,9 +1,9 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import { parseObjectTemplate } from '../../manifests/api/object-template.ts';
 import { backupDefaults } from '../../manifests/api/spec-defaults.ts';
-import { cureOfStart, startSeconds } from '../pod-start.ts';
+import { failures } from '../jobs/failure.ts';
+import { cureOfStart, startSeconds } from '../jobs/pod-start.ts';
 import { withCure } from '../reasons/cure.ts';
-import { failures } from './agent/failure.ts';
 import type { BackupRecord } from './agent/record.ts';
 import type { BackupDecision } from './decision.ts';
 import { failed, retryMessage } from './failed.ts';

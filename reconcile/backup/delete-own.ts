@@ -1,4 +1,4 @@
-import { isReason, type Kube, type Resource } from '../kube.ts';
+import { isReason, type Kube, type Resource } from '../interfaces/kube.ts';
 
 interface Named {
   readonly namespace?: string | undefined;

@@ -1,4 +1,4 @@
-import type { failures } from './agent/failure.ts';
+import type { failures } from '../jobs/failure.ts';
 import type { BackupDecision } from './decision.ts';
 import type { BackupReason } from './reasons.ts';
 import { type BackupSituation, type JobView, maxAttempts } from './situation.ts';

@@ -1,8 +1,8 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import { occasions } from '../../manifests/render/backup-before.ts';
 import { labels } from '../../manifests/render/names.ts';
-import { isTrue } from '../conditions.ts';
-import { type Kube, resources } from '../kube.ts';
+import { type Kube, resources } from '../interfaces/kube.ts';
+import { isTrue } from '../objects/conditions.ts';
 import { deleteOwn } from './delete-own.ts';
 
 /** Of those that a cluster asked for: for each occasion and cluster ID; and of those that failed. */

@@ -1,6 +1,6 @@
 import type { ContainerStatus, Job, Pod } from '../../manifests/kube-types.ts';
 import { drillContainers } from '../../manifests/render/backup-jobs.ts';
-import { isCompleted } from '../job-end.ts';
+import { isCompleted } from '../jobs/job-end.ts';
 import { oneLine, parseSaid } from './said.ts';
 import type { JobState, Trouble } from './situation.ts';
 

@@ -1,5 +1,5 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
-import { type Kube, KubeError, resources } from '../kube.ts';
+import { type Kube, KubeError, resources } from '../interfaces/kube.ts';
 import { isSettled } from './situation.ts';
 
 export interface BackupsListed {

@@ -6,8 +6,8 @@ import type { Job, Pod } from '../../manifests/kube-types.ts';
 import { annotations, backupJobName } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { reportedOf } from '../cluster/observe/reported.ts';
-import { type Kube, resources } from '../kube.ts';
-import { problemOfClaim } from '../member-volume.ts';
+import { type Kube, resources } from '../interfaces/kube.ts';
+import { problemOfClaim } from '../objects/member-volume.ts';
 import { stateOfJob } from './job-state.ts';
 import { attemptOf, type BackupSituation, type JobView } from './situation.ts';
 

@@ -1,10 +1,10 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Egress } from '../../manifests/egress/egress.ts';
-import { inParallel } from '../in-parallel.ts';
-import { type Kube, KubeError } from '../kube.ts';
-import { ownImage } from '../own-image.ts';
-import { traced } from '../traced.ts';
+import { type Kube, KubeError } from '../interfaces/kube.ts';
+import { ownImage } from '../jobs/own-image.ts';
+import { inParallel } from '../stepping/in-parallel.ts';
+import { traced } from '../stepping/traced.ts';
 import { type BackupResult, stepBackup } from './step.ts';
 
 export interface BackupsContext {

@@ -1,10 +1,10 @@
+import type { FailureReason } from '../jobs/failure.ts';
 import { goesOn, isWell, type Meaning, step } from '../reasons/meaning.ts';
-import type { FailureReason } from './agent/failure.ts';
 import type { Breaking } from './situation.ts';
 
 /**
  * Every reason that the conditions and events of an EtcdBackup use. Failures of the agent come under their own words,
- * which reconcile/backup/agent/failure.ts has.
+ * which reconcile/jobs/failure.ts has.
  */
 
 const again = 'nothing: it is tried again, a few times';

@@ -1,9 +1,9 @@
 import type { EtcdBackupStatus } from '../../manifests/api/etcd-backup.ts';
 import { backupJobName } from '../../manifests/render/names.ts';
-import { conditionsFrom, type Said } from '../conditions.ts';
+import { conditionsFrom, type Said } from '../objects/conditions.ts';
 import { withCure } from '../reasons/cure.ts';
 import { withRunbook } from '../reasons/kind-runbooks.ts';
-import { timestamp } from '../timestamp.ts';
+import { timestamp } from '../time/timestamp.ts';
 import { takingReason } from './decide.ts';
 import type { BackupDecision, Facts } from './decision.ts';
 import { retryMessage } from './failed.ts';

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../manifests/api/plain-data.ts';
 import { isVersion } from '../../manifests/api/version.ts';
+import { type FailureReason, failures } from '../jobs/failure.ts';
 import type { Proof } from './agent/compare.ts';
-import { type FailureReason, failures } from './agent/failure.ts';
 import { type BackupRecord, problemOfRecord } from './agent/record.ts';
 
 /** What the agent said at its end, as far as it can be believed: any pod of that namespace could have written it. */

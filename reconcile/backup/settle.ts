@@ -2,7 +2,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { Job } from '../../manifests/kube-types.ts';
 import { backupJobName } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
-import { type Kube, KubeError, resources } from '../kube.ts';
+import { type Kube, KubeError, resources } from '../interfaces/kube.ts';
 import { deleteOwn } from './delete-own.ts';
 import { hasScratchVolumes, maxAttempts } from './situation.ts';
 

@@ -6,8 +6,8 @@
 
 import type { Interceptor } from '@grpc/grpc-js';
 import type { Etcd3 } from 'etcd3';
-import { EtcdError, type EtcdTls } from '../etcd.ts';
-import { traced } from '../traced.ts';
+import { EtcdError, type EtcdTls } from '../interfaces/etcd.ts';
+import { traced } from '../stepping/traced.ts';
 import { etcdError, tlsError } from './etcd-errors.ts';
 import { type Defect, type Secured, secured } from './etcd-tls.ts';
 import type { Connection } from './etcd3.ts';

@@ -1,7 +1,7 @@
 /** A call that changes something: which endpoint to ask, once and never again. */
 
-import { type EndpointStatus, EtcdError, type MemberId, type Refusal } from '../etcd.ts';
-import type { EtcdChangeOptions } from '../etcd-admin.ts';
+import { type EndpointStatus, EtcdError, type MemberId, type Refusal } from '../interfaces/etcd.ts';
+import type { EtcdChangeOptions } from '../interfaces/etcd-admin.ts';
 import type { Calls, Question } from './etcd-calls.ts';
 import { notSent } from './etcd-errors.ts';
 import { fromAny, listMembers, readStatus } from './etcd-reading.ts';

@@ -1,4 +1,4 @@
-import { EtcdError } from '../etcd.ts';
+import { EtcdError } from '../interfaces/etcd.ts';
 import { refusalIn } from './etcd-refusals.ts';
 import { sentenceFor, type TlsFinding, type TlsParties, tlsProblemIn } from './tls-problems.ts';
 

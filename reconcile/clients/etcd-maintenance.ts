@@ -1,6 +1,6 @@
 import type { Etcd3, IAlarmMember, IHashKVResponse } from 'etcd3';
-import { EtcdError } from '../etcd.ts';
-import type { Alarm, EtcdAdmin } from '../etcd-admin.ts';
+import { EtcdError } from '../interfaces/etcd.ts';
+import type { Alarm, EtcdAdmin } from '../interfaces/etcd-admin.ts';
 import type { CallOptions, Calls } from './etcd-calls.ts';
 import { anotherCluster, change, notToBeSent } from './etcd-change.ts';
 import { fromAny, readStatus } from './etcd-reading.ts';

@@ -1,5 +1,5 @@
-import { EtcdError } from '../etcd.ts';
-import type { EtcdAdmin } from '../etcd-admin.ts';
+import { EtcdError } from '../interfaces/etcd.ts';
+import type { EtcdAdmin } from '../interfaces/etcd-admin.ts';
 import type { Calls } from './etcd-calls.ts';
 import { change, notToBeSent } from './etcd-change.ts';
 import { decimal, hex } from './etcd-values.ts';

@@ -1,4 +1,4 @@
-import { type EndpointStatus, type Etcd, EtcdError, type MemberList } from '../etcd.ts';
+import { type EndpointStatus, type Etcd, EtcdError, type MemberList } from '../interfaces/etcd.ts';
 import type { Calls } from './etcd-calls.ts';
 import { allFailed } from './etcd-errors.ts';
 import { memberListOf, statusOf } from './etcd-values.ts';

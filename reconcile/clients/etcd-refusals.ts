@@ -1,4 +1,4 @@
-import type { Refusal } from '../etcd.ts';
+import type { Refusal } from '../interfaces/etcd.ts';
 
 /** etcd's api/v3rpc/rpctypes, the same on 3.5, 3.6 and 3.7. The codes say less: one of these comes as "unknown". */
 const refusals: ReadonlyMap<string, Refusal> = new Map([

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { ISnapshotResponse } from 'etcd3';
-import { EtcdError } from '../etcd.ts';
+import { EtcdError } from '../interfaces/etcd.ts';
 import { type EtcdOptions, guardedCalls } from './etcd-calls.ts';
 
 interface SnapshotOptions {

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { EtcdTls } from '../etcd.ts';
+import type { EtcdTls } from '../interfaces/etcd.ts';
 
 /** Our side of every handshake of one client. Holds the key inside OpenSSL only: printing it shows nothing. */
 export interface Secured {

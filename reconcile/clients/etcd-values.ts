@@ -4,7 +4,7 @@
  */
 
 import type { IMemberListResponse, IResponseHeader, IStatusResponse } from 'etcd3';
-import { type EndpointStatus, EtcdError, type MemberId, type MemberList } from '../etcd.ts';
+import { type EndpointStatus, EtcdError, type MemberId, type MemberList } from '../interfaces/etcd.ts';
 
 export function hex(id: string): MemberId {
   return BigInt(id).toString(16);

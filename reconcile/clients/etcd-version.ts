@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
-import { type EndpointVersion, EtcdError } from '../etcd.ts';
+import { type EndpointVersion, EtcdError } from '../interfaces/etcd.ts';
 import type { Secured } from './etcd-tls.ts';
 import type { Limit } from './limit.ts';
 

@@ -3,7 +3,7 @@
  * one endpoint that was chosen.
  */
 
-import type { EtcdAdmin } from '../etcd-admin.ts';
+import type { EtcdAdmin } from '../interfaces/etcd-admin.ts';
 import { type EtcdOptions, guardedCalls } from './etcd-calls.ts';
 import { maintenance } from './etcd-maintenance.ts';
 import { membership } from './etcd-membership.ts';

@@ -12,7 +12,7 @@ import type { RequestOptions } from 'node:https';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { urlOf } from '../../manifests/render/hosts.ts';
-import { KubeError } from '../kube.ts';
+import { KubeError } from '../interfaces/kube.ts';
 
 type TlsOptions = Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
 

@@ -1,4 +1,4 @@
-import type { Resource } from '../kube.ts';
+import type { Resource } from '../interfaces/kube.ts';
 
 /** One request to the API server: what is asked, of what. */
 export interface Target {

@@ -2,7 +2,7 @@
  * What the API server's answers mean, and that they are the API server's: a proxy's error page must not pass for one.
  */
 
-import type { KubeObject, ListOptions, Resource } from '../kube.ts';
+import type { KubeObject, ListOptions, Resource } from '../interfaces/kube.ts';
 import type { Target } from './kube-address.ts';
 import type { Answer } from './kube-connection.ts';
 import { classOf, failure, refusal, type StatusBody, saysObjectIsGone } from './kube-errors.ts';

@@ -1,4 +1,4 @@
-import { KubeError } from '../kube.ts';
+import { KubeError } from '../interfaces/kube.ts';
 import { describe, isWrite, type Target } from './kube-address.ts';
 
 /** The fields of the API server's `Status` that are used; any of them may be missing. */

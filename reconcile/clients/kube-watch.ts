@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { KubeObject, WatchEvent } from '../kube.ts';
+import type { KubeObject, WatchEvent } from '../interfaces/kube.ts';
 import type { Target } from './kube-address.ts';
 import { failure, refusal } from './kube-errors.ts';
 

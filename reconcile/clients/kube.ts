@@ -8,8 +8,15 @@
 
 import type { OutgoingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isReason, type Kube, type KubeObject, type ListOptions, type Resource, resources } from '../kube.ts';
-import { traced } from '../traced.ts';
+import {
+  isReason,
+  type Kube,
+  type KubeObject,
+  type ListOptions,
+  type Resource,
+  resources,
+} from '../interfaces/kube.ts';
+import { traced } from '../stepping/traced.ts';
 import { type Access, findAccess } from './kube-access.ts';
 import { countKey, isWrite, serviceAccountUser, type Target } from './kube-address.ts';
 import { expectGone, objectOf, pageOf, type Reply, rejectWatch, replyOf, selectors, typed } from './kube-answers.ts';

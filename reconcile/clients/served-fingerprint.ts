@@ -1,4 +1,4 @@
-import { EtcdError } from '../etcd.ts';
+import { EtcdError } from '../interfaces/etcd.ts';
 import { servedCertificate } from './tls-probe.ts';
 
 /** For one look, in milliseconds. */

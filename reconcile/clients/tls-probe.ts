@@ -3,7 +3,7 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { hostPort, unbracketed } from '../../manifests/render/hosts.ts';
-import { EtcdError, type TlsProblem } from '../etcd.ts';
+import { EtcdError, type TlsProblem } from '../interfaces/etcd.ts';
 import { type Secured, secured } from './etcd-tls.ts';
 import { limitOf } from './limit.ts';
 import { sentenceFor, type TlsFinding, tlsProblemIn } from './tls-problems.ts';

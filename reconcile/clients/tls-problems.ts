@@ -1,4 +1,4 @@
-import type { TlsProblem } from '../etcd.ts';
+import type { TlsProblem } from '../interfaces/etcd.ts';
 
 /** What Node, OpenSSL, gRPC or a probe said about a handshake, classified once. */
 export interface TlsFinding {

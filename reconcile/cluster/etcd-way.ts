@@ -1,5 +1,5 @@
-import type { MemberList } from '../etcd.ts';
-import type { EtcdAdmin } from '../etcd-admin.ts';
+import type { MemberList } from '../interfaces/etcd.ts';
+import type { EtcdAdmin } from '../interfaces/etcd-admin.ts';
 import { moved } from './know/outcome.ts';
 import { deadlineGuard } from './write-fence.ts';
 

@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { inParallel } from '../in-parallel.ts';
-import { traced } from '../traced.ts';
+import { inParallel } from '../stepping/in-parallel.ts';
+import { traced } from '../stepping/traced.ts';
 import { wait } from './know/decision.ts';
 import { failureOf } from './know/outcome.ts';
 import { clustersWithoutRoom } from './observe/room.ts';

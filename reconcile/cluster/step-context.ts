@@ -1,8 +1,8 @@
 import type { Egress } from '../../manifests/egress/egress.ts';
 import type { NameAllowance } from '../../manifests/render/certificate-allowance.ts';
-import type { EtcdTls } from '../etcd.ts';
-import type { EtcdAdmin } from '../etcd-admin.ts';
-import type { Kube } from '../kube.ts';
+import type { EtcdTls } from '../interfaces/etcd.ts';
+import type { EtcdAdmin } from '../interfaces/etcd-admin.ts';
+import type { Kube } from '../interfaces/kube.ts';
 import type { Holder } from './know/holder.ts';
 import type { AskWire } from './observe/certificates/read.ts';
 

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { traced } from '../traced.ts';
+import { traced } from '../stepping/traced.ts';
 import { act } from './act/act.ts';
 import { stepSeconds, takeLease } from './act/lease.ts';
 import { decide } from './decide/decide.ts';

@@ -1,4 +1,4 @@
-import type { Kube } from '../kube.ts';
+import type { Kube } from '../interfaces/kube.ts';
 import { StepError } from './know/outcome.ts';
 
 /**

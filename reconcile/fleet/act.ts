@@ -1,9 +1,9 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { inParallel } from '../in-parallel.ts';
-import { type Kube, KubeError } from '../kube.ts';
-import { traced } from '../traced.ts';
+import { type Kube, KubeError } from '../interfaces/kube.ts';
+import { inParallel } from '../stepping/in-parallel.ts';
+import { traced } from '../stepping/traced.ts';
 import { type ApplyContext, type ApplyOutcome, applyOne } from './apply.ts';
 import { claimRevision } from './attempt.ts';
 import { complaintFor, serviceAccountOf } from './complaint.ts';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import { annotations, labels } from '../../manifests/render/names.ts';
-import { isReason, type Kube, KubeError, type Resource } from '../kube.ts';
+import { isReason, type Kube, KubeError, type Resource } from '../interfaces/kube.ts';
 import { stillAttempts } from './attempt.ts';
 import { complaintFor, isFieldConflict } from './complaint.ts';
 import { fieldManager, handOverAnnotation, isClaimed, keyOf, overtookAnnotation } from './names.ts';

@@ -1,5 +1,5 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { isReason, type Kube, resources } from '../kube.ts';
+import { isReason, type Kube, resources } from '../interfaces/kube.ts';
 
 export type Attempt =
   /** `overtook`: another revision was attempted and never seen applied; its invocation may still be at work. */

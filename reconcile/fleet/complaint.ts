@@ -2,7 +2,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetKinds, isClusterScoped, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { kubectl } from '../../manifests/render/kubectl.ts';
-import { isReason, type KubeError } from '../kube.ts';
+import { isReason, type KubeError } from '../interfaces/kube.ts';
 import { calledOf } from './objects.ts';
 import type { DesiredSpec } from './reading.ts';
 

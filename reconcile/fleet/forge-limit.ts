@@ -2,7 +2,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
-import { timestamp } from '../timestamp.ts';
+import { timestamp } from '../time/timestamp.ts';
 
 /** What a forge (or the way to it) said. */
 export interface ForgeFailure {

@@ -1,5 +1,5 @@
 import type { Condition } from '../../manifests/api/metadata.ts';
-import { isTrue } from '../conditions.ts';
+import { isTrue } from '../objects/conditions.ts';
 
 /** What every tool that knows kstatus reads from a resource (cli-utils, `pkg/kstatus/status/generic.go`). */
 export type KStatus = 'Current' | 'InProgress' | 'Failed' | 'Terminating';

@@ -1,7 +1,7 @@
 import { claimNamedIn, parseLocation, parseObjectTemplate } from '../../manifests/api/object-template.ts';
 import { isPlainObject } from '../../manifests/api/plain-data.ts';
 import { clusterOfVolume } from '../../manifests/render/member-volume.ts';
-import { onMember } from '../member-volume.ts';
+import { onMember } from '../objects/member-volume.ts';
 import type { DesiredSpec } from './reading.ts';
 
 interface Field {

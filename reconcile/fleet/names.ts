@@ -1,7 +1,7 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { annotations, group } from '../../manifests/render/names.ts';
-import type { KubeObject } from '../kube.ts';
-import { isMarked, memberOf } from '../membership.ts';
+import type { KubeObject } from '../interfaces/kube.ts';
+import { isMarked, memberOf } from './membership.ts';
 
 /** On an EtcdCluster, from a person: `<namespace>/<fleet>` that may take it over from the fleet that owns it. */
 export const handOverAnnotation = `${group}/hand-over-to`;

@@ -8,7 +8,7 @@ import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import { type FleetKind, fleetKinds, isClusterScoped, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import { apiVersion } from '../../manifests/api/group.ts';
 import { labels } from '../../manifests/render/names.ts';
-import { type Kube, KubeError, type KubeObject, type Resource } from '../kube.ts';
+import { type Kube, KubeError, type KubeObject, type Resource } from '../interfaces/kube.ts';
 
 /** What a fleet may apply, told apart by `kind`. Items of a list come without it: here they have it. */
 export type FleetObject = EtcdCluster | OtherObject;

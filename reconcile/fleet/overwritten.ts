@@ -1,5 +1,5 @@
-import { writeEvent } from '../cluster-event.ts';
-import { isReason, type Kube } from '../kube.ts';
+import { isReason, type Kube } from '../interfaces/kube.ts';
+import { writeEvent } from '../objects/event.ts';
 import type { ApplyOutcome } from './apply.ts';
 import type { PlannedApply } from './plan.ts';
 

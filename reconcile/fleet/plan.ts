@@ -4,9 +4,9 @@ import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.
 import { isFleetKind, runsOnce } from '../../manifests/api/fleet-kinds.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
-import { ownerOf } from '../membership.ts';
 import { inventoryRoom } from './inventory-room.ts';
 import { backupOnMember } from './member-volumes.ts';
+import { ownerOf } from './membership.ts';
 import { handedOverTo, handOverAnnotation, isClaimed, keyOf, ownObjects } from './names.ts';
 import {
   calledOf,

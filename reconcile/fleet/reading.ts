@@ -1,4 +1,4 @@
-import type { KubeObject } from '../kube.ts';
+import type { KubeObject } from '../interfaces/kube.ts';
 
 /** One validated document of the repository. */
 export interface DesiredSpec {

@@ -1,6 +1,6 @@
 import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
-import { conditionOf } from '../conditions.ts';
-import { courseOf } from '../reasons.ts';
+import { conditionOf } from '../objects/conditions.ts';
+import { courseOf } from '../reasons/reasons.ts';
 import { type KStatus, kstatusOf } from './kstatus.ts';
 import { type FleetObject, identityOfObject, type OtherKind, otherKindOf } from './objects.ts';
 

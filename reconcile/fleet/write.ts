@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
-import { conditionOf } from '../conditions.ts';
-import { isReason, type Kube, resources } from '../kube.ts';
+import { isReason, type Kube, resources } from '../interfaces/kube.ts';
+import { conditionOf } from '../objects/conditions.ts';
 
 /**
  * Writes the report, fenced by the resourceVersion of what it is about. After a conflict it is written once more, if

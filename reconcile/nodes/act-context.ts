@@ -1,5 +1,5 @@
 import type { Holder } from '../cluster/know/holder.ts';
-import type { Kube } from '../kube.ts';
+import type { Kube } from '../interfaces/kube.ts';
 import type { NodesObserved } from './observe.ts';
 
 export interface NodeActContext {

@@ -1,6 +1,6 @@
 import type { EtcdNodePolicy, NodeGrant } from '../../manifests/api/etcd-node-policy.ts';
 import type { Program } from '../cluster/act/requests/program.ts';
-import { timestamp } from '../timestamp.ts';
+import { timestamp } from '../time/timestamp.ts';
 import { cordoned, isOurs, type NodeChange, welcomed } from './change-node.ts';
 import { methodOf, type NodeAction } from './decision.ts';
 import { evictAll } from './evict.ts';

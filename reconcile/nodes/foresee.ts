@@ -1,4 +1,4 @@
-import { timestamp } from '../timestamp.ts';
+import { timestamp } from '../time/timestamp.ts';
 import { decideNodes } from './decide.ts';
 import { type NodeAction, type NodeVerdict, rebootTimeoutOf } from './decision.ts';
 import type { NodesObservation } from './observation.ts';

@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { stepSeconds } from '../cluster/act/lease.ts';
 import type { Holder } from '../cluster/know/holder.ts';
-import { isReason, type Kube, KubeError, resources } from '../kube.ts';
+import { isReason, type Kube, KubeError, resources } from '../interfaces/kube.ts';
 
 /** The lease of a cluster's own steps, held while its members leave a node: none of the two disturbs the other. */
 

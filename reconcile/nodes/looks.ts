@@ -1,5 +1,5 @@
 import type { Job, Pod } from '../../manifests/kube-types.ts';
-import { isCompleted, isOver } from '../job-end.ts';
+import { isCompleted, isOver } from '../jobs/job-end.ts';
 import { clockSkew, type Mark } from './marks.ts';
 import type { NodeSeen } from './observation.ts';
 

@@ -1,6 +1,6 @@
 import type { Node } from '../../manifests/kube-types.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { timestamp } from '../timestamp.ts';
+import { timestamp } from '../time/timestamp.ts';
 
 /**
  * How far the reboot of a node is, as annotations of the Node: `<time> <word>`. A mark that can't be read, as a

@@ -1,7 +1,7 @@
 import type { EtcdNodePolicySpec } from '../../manifests/api/etcd-node-policy.ts';
 import { nodePolicyDefaults } from '../../manifests/api/spec-defaults.ts';
 import type { KubeObject } from '../../manifests/kube-types.ts';
-import { type Kube, KubeError, resources } from '../kube.ts';
+import { type Kube, KubeError, resources } from '../interfaces/kube.ts';
 import { alertsIn } from './alerts.ts';
 import { kuredHolders, kuredLockAnnotation } from './kured-lock.ts';
 import type { AlertsSeen, NodesObservation } from './observation.ts';

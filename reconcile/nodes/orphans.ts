@@ -1,7 +1,7 @@
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { Node } from '../../manifests/kube-types.ts';
-import { writeEvent } from '../cluster-event.ts';
-import { isReason, type Kube, resources } from '../kube.ts';
+import { isReason, type Kube, resources } from '../interfaces/kube.ts';
+import { writeEvent } from '../objects/event.ts';
 import { clockSkew, marksOf, noMarks, withMarks } from './marks.ts';
 
 /**

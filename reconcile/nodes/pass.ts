@@ -1,7 +1,7 @@
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { Node } from '../../manifests/kube-types.ts';
-import { KubeError, resources } from '../kube.ts';
-import { ownImage } from '../own-image.ts';
+import { KubeError, resources } from '../interfaces/kube.ts';
+import { ownImage } from '../jobs/own-image.ts';
 import { foreseeNodes, type NodePlan } from './foresee.ts';
 import { type NodesContext, observeNodes } from './observe.ts';
 import { orphanNote, orphansAmong, release } from './orphans.ts';

@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { Job, Pod } from '../../manifests/kube-types.ts';
 import { labels } from '../../manifests/render/names.ts';
-import { isCompleted, isOver } from '../job-end.ts';
+import { isCompleted, isOver } from '../jobs/job-end.ts';
 import type { JobSeen, PodSeen } from './observation.ts';
 
 interface Around {

@@ -1,7 +1,7 @@
 import type { EtcdNodePolicy, EtcdNodePolicyStatus, NodeGrant } from '../../manifests/api/etcd-node-policy.ts';
-import { conditionsFrom, type Said } from '../conditions.ts';
+import { conditionsFrom, type Said } from '../objects/conditions.ts';
 import { withRunbook } from '../reasons/kind-runbooks.ts';
-import { timestamp } from '../timestamp.ts';
+import { timestamp } from '../time/timestamp.ts';
 import type { NodesDecision, NodeVerdict } from './decision.ts';
 import type { NodesObservation } from './observation.ts';
 import { isStuck, type NodeMeaning, type NodeReason, nodeMeanings } from './reasons.ts';

@@ -1,6 +1,6 @@
-import type { Reason } from '../reasons.ts';
 import { attempts, ofTheApiServer } from './attempts.ts';
 import { ofSecrets } from './certificates.ts';
+import type { Reason } from './reasons.ts';
 
 /**
  * What ends a refusal.

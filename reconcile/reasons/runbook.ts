@@ -1,5 +1,5 @@
 import { repositoryFiles } from '../../manifests/documentation.ts';
-import { meaningOf } from '../reasons.ts';
+import { meaningOf } from './reasons.ts';
 
 /** Where a person reads what to do about a reason, as a link; the runbook, where there is one and another page. */
 export function runbookOf(reason: string): string | undefined {

@@ -3,9 +3,9 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import type { ListBackups } from '../backup/list.ts';
-import { conditionOf } from '../conditions.ts';
-import { inParallel } from '../in-parallel.ts';
-import { type Kube, KubeError, resources } from '../kube.ts';
+import { type Kube, KubeError, resources } from '../interfaces/kube.ts';
+import { conditionOf } from '../objects/conditions.ts';
+import { inParallel } from '../stepping/in-parallel.ts';
 
 /** What restores wait for, at a cost that does not grow with how many they are. */
 

@@ -1,8 +1,8 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore, EtcdRestoreStatus } from '../../manifests/api/etcd-restore.ts';
-import { conditionsFrom, type Said } from '../conditions.ts';
+import { conditionsFrom, type Said } from '../objects/conditions.ts';
 import { withRunbook } from '../reasons/kind-runbooks.ts';
-import { timestamp } from '../timestamp.ts';
+import { timestamp } from '../time/timestamp.ts';
 import { isEnd, needsPerson, type RestoreReason } from './reasons.ts';
 
 /** What there is to tell of a restore. */

@@ -6,7 +6,7 @@ import { endpointNamed, hostRefusal } from '../../manifests/egress/stores.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { dueBackup, pruneJob } from '../../manifests/render/schedule-objects.ts';
 import { deleteOwn } from '../backup/delete-own.ts';
-import { isReason, type Kube, KubeError, resources } from '../kube.ts';
+import { isReason, type Kube, KubeError, resources } from '../interfaces/kube.ts';
 import type { ScheduleAction } from './decide.ts';
 
 export interface ScheduleActContext {

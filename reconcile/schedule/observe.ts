@@ -3,8 +3,8 @@ import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedul
 import type { Job, Pod } from '../../manifests/kube-types.ts';
 import { pruneJobName } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
-import { isOver } from '../job-end.ts';
-import { type Kube, resources } from '../kube.ts';
+import { type Kube, resources } from '../interfaces/kube.ts';
+import { isOver } from '../jobs/job-end.ts';
 import { pruneEndOf } from './prune-result.ts';
 import type { PruneView, ScheduleObservation } from './situation.ts';
 

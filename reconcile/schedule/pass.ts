@@ -4,9 +4,9 @@ import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedul
 import { labels } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import type { BackupsListed, ListBackups } from '../backup/list.ts';
-import { inParallel } from '../in-parallel.ts';
-import { isReason, KubeError, resources } from '../kube.ts';
-import { earliest, laterLook } from '../later-look.ts';
+import { isReason, KubeError, resources } from '../interfaces/kube.ts';
+import { inParallel } from '../stepping/in-parallel.ts';
+import { earliest, laterLook } from '../time/later-look.ts';
 import { actOnSchedule, type ScheduleActContext } from './act.ts';
 import { isAtRest } from './at-rest.ts';
 import { decideSchedule, type ScheduleDecision } from './decide.ts';

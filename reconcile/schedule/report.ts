@@ -1,9 +1,9 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupScheduleStatus } from '../../manifests/api/etcd-backup-schedule.ts';
 import { dueBackupName } from '../../manifests/render/names.ts';
-import { conditionOf, conditionsFrom, type Said } from '../conditions.ts';
+import { conditionOf, conditionsFrom, type Said } from '../objects/conditions.ts';
 import { withRunbook } from '../reasons/kind-runbooks.ts';
-import { timestamp } from '../timestamp.ts';
+import { timestamp } from '../time/timestamp.ts';
 import type { ScheduleDeed } from './act.ts';
 import type { ScheduleDecision } from './decide.ts';
 import { needsPerson, type ScheduleReason } from './reasons.ts';

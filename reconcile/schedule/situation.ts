@@ -2,7 +2,7 @@ import { parseDuration } from '../../manifests/api/duration.ts';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { isTrue } from '../conditions.ts';
+import { isTrue } from '../objects/conditions.ts';
 import type { PruneEnd } from './prune-result.ts';
 
 /** All that a schedule's step may look at. Plain data. */

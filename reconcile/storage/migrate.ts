@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectMeta } from '../../manifests/kube-types.ts';
-import { inParallel } from '../in-parallel.ts';
-import { isReason, type Kube, KubeError, type Resource, resources } from '../kube.ts';
+import { isReason, type Kube, KubeError, type Resource, resources } from '../interfaces/kube.ts';
+import { inParallel } from '../stepping/in-parallel.ts';
 
 /**
  * Moves what is stored of our kinds to the version that their CRDs name as storage, so that an older version can be

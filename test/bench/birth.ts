@@ -2,7 +2,7 @@ import { handOver } from '../../functions/serve/hand-over.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
-import { type Resource, resources } from '../../reconcile/kube.ts';
+import { type Resource, resources } from '../../reconcile/interfaces/kube.ts';
 import { isReady } from '../e2e/support/conditions.ts';
 import { until } from '../e2e/support/until.ts';
 import { threeByHand } from './by-hand.ts';

@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Job, Pod } from '../../manifests/kube-types.ts';
 import { restoreJobName } from '../../manifests/render/names.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { isReady } from '../e2e/support/conditions.ts';
 import { until } from '../e2e/support/until.ts';
 import { serves } from './backup-by-hand.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { until } from '../e2e/support/until.ts';
 import { fill } from '../integration/backup/members.ts';
 import { startMembers } from '../integration/clients/etcd-members.ts';

@@ -3,7 +3,7 @@ import { readGit } from '../../functions/pass/read-git.ts';
 import { shareGit } from '../../functions/pass/shared-git.ts';
 import { createReader } from '../../functions/read/reader.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import type { Kube } from '../../reconcile/kube.ts';
+import type { Kube } from '../../reconcile/interfaces/kube.ts';
 import { allowThisMachine } from '../support/network.ts';
 import { peakMebibytes } from '../support/peak-memory.ts';
 

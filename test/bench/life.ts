@@ -1,6 +1,6 @@
 import { build } from '../../functions/build.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import type { Gap } from '../e2e/support/knowing-writer.ts';
 import { until } from '../e2e/support/until.ts';
 import { load } from './conditions.ts';

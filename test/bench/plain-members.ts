@@ -1,5 +1,5 @@
 import { memberLeaves } from '../../manifests/render/certificate-names.ts';
-import type { Kube } from '../../reconcile/kube.ts';
+import type { Kube } from '../../reconcile/interfaces/kube.ts';
 import { leafOf, newAuthority, putSecret } from '../e2e/support/certificates.ts';
 import { until } from '../e2e/support/until.ts';
 import type { Kubectl } from '../support/cluster/kubectl.ts';

@@ -4,7 +4,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { Node, Pod } from '../../manifests/kube-types.ts';
 import { annotations, labels } from '../../manifests/render/names.ts';
-import { isReason, resources } from '../../reconcile/kube.ts';
+import { isReason, resources } from '../../reconcile/interfaces/kube.ts';
 import { isWholeOf } from '../e2e/support/conditions.ts';
 import { startKnowingWriter } from '../e2e/support/knowing-writer.ts';
 import { clusterYaml } from '../e2e/support/specs.ts';

@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
 import { connectKube } from '../../reconcile/clients/kube.ts';
-import { type Kube, resources } from '../../reconcile/kube.ts';
+import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
 import { type Clone, clone } from '../demo/clone.ts';
 import { fleetObjects, install } from '../demo/install.ts';
 import { until } from '../e2e/support/until.ts';

@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Secret } from '../../manifests/kube-types.ts';
 import { memberLeaves } from '../../manifests/render/certificate-names.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { type KubeObject, resources } from '../../reconcile/kube.ts';
+import { type KubeObject, resources } from '../../reconcile/interfaces/kube.ts';
 import { issueLeaf } from '../../reconcile/x509/issue.ts';
 import { authorityOf, leafData, trustOf } from '../../reconcile/x509/secret-data.ts';
 import { due } from '../e2e/support/certificates.ts';

@@ -1,6 +1,6 @@
 import { build } from '../../functions/build.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { load } from './conditions.ts';
 import { type Measured, measure, median } from './measure.ts';
 import { enterServiceAccount, fillCompileCache } from './pod-like.ts';

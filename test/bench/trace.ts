@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Job, Pod } from '../../manifests/kube-types.ts';
-import { type Kube, type KubeObject, type Resource, resources } from '../../reconcile/kube.ts';
+import { type Kube, type KubeObject, type Resource, resources } from '../../reconcile/interfaces/kube.ts';
 
 /** What changes while something is measured: steps, Jobs and pods, each with seconds since `started`. */
 export interface Trace {

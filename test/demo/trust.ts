@@ -1,5 +1,5 @@
 import type { Secret } from '../../manifests/kube-types.ts';
-import { type Kube, resources } from '../../reconcile/kube.ts';
+import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
 import { inspectAuthority, inspectLeaf } from '../../reconcile/x509/inspect.ts';
 import { renewalTime } from '../../reconcile/x509/judge.ts';
 import type { Narrator } from './narrator.ts';

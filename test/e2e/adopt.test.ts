@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { kubectlRatchet } from '../integration/manifests/kubectl-ratchet.ts';
 import { typedIn } from '../support/docs/typed-by.ts';
 import { isConverged, isStalledFor } from './support/conditions.ts';

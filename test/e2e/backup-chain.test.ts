@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { makeBackupStore } from './support/backup-store.ts';
 import { createBackup, messageOf, reasonOf } from './support/backups.ts';
 import { isReady } from './support/conditions.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import type { Job, PersistentVolume, PersistentVolumeClaim } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { makeBackupStore } from './support/backup-store.ts';
 import { condition, isWholeOf } from './support/conditions.ts';
 import { scene } from './support/scene.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { Job, PersistentVolume, PersistentVolumeClaim } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { type Emulator, s3Secret, startFakeGcs, startVersity } from '../integration/backup/emulators.ts';
 import { temporary } from '../integration/backup/members.ts';
 import { authority, leaf } from '../integration/clients/etcd-tls-members.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ConfigMap, PersistentVolumeClaim, Pod, StatefulSet } from '../../manifests/kube-types.ts';
 import { parseInitialCluster } from '../../manifests/render/initial-cluster.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { condition, isReady } from './support/conditions.ts';
 import { assertForetold, foretell } from './support/foretold.ts';
 import { scene } from './support/scene.ts';

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Secret, StatefulSet } from '../../manifests/kube-types.ts';
 import { certificateResource } from '../../manifests/render/cert-manager-certificate.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { tools } from '../support/cluster/tools.ts';
 import { startCertManager } from './support/cert-manager-controllers.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';

@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod, Secret, StatefulSet } from '../../manifests/kube-types.ts';
 import { type CertManagerCertificate, certificateResource } from '../../manifests/render/cert-manager-certificate.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { startApiProxy } from './support/api-proxy.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';

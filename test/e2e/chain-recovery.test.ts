@@ -5,7 +5,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { snapshotOf } from '../../manifests/render/restored-cluster.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { approvalAskedBy, approve } from './support/approvals.ts';
 import { makeBackupStore } from './support/backup-store.ts';
 import { createBackup, reasonOf } from './support/backups.ts';

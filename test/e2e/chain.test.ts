@@ -9,7 +9,7 @@ import {
   linksOf,
 } from '../../functions/pass/follow-up/chain.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { isReady } from './support/conditions.ts';
 import { installNamespaced } from './support/installed.ts';
 import { scene } from './support/scene.ts';

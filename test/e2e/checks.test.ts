@@ -4,7 +4,7 @@ import { type CheckReport, checkName } from '../../manifests/api/check-report.ts
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
 import type { StatefulSet } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { condition, isReady } from './support/conditions.ts';
 import { assertForetold, type Foretold } from './support/foretold.ts';
 import { scene } from './support/scene.ts';

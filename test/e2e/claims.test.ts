@@ -9,7 +9,7 @@ import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { annotations, peerUrl } from '../../manifests/render/names.ts';
 import { etcdPeer } from '../../manifests/render/peer.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { startApiProxy } from './support/api-proxy.ts';
 import { isReady } from './support/conditions.ts';
 import { stepOnce } from './support/in-process.ts';

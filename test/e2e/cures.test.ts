@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { assertForetold, foretell } from './support/foretold.ts';
 import { scene } from './support/scene.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
 import { podName } from '../../manifests/render/names.ts';
-import { KubeError, resources } from '../../reconcile/kube.ts';
+import { KubeError, resources } from '../../reconcile/interfaces/kube.ts';
 import { condition, isConverged } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { type Broker, startBroker } from '../support/events/broker.ts';
 import { isReady } from './support/conditions.ts';
 import { installNamespaced } from './support/installed.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Service } from '../../manifests/kube-types.ts';
 import { externalServiceName } from '../../manifests/render/names.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { startBalancer } from '../support/cluster/balancer.ts';
 import { typedIn } from '../support/docs/typed-by.ts';
 import type { Access } from './support/client.ts';

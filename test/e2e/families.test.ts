@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { test } from 'node:test';
 import type { Pod, Service } from '../../manifests/kube-types.ts';
 import { urlOf } from '../../manifests/render/hosts.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import type { Families } from '../support/cluster/families.ts';
 import { isWholeOf } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';

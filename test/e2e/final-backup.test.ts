@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../manifests/kube-types.ts';
-import { type KubeObject, resources } from '../../reconcile/kube.ts';
+import { type KubeObject, resources } from '../../reconcile/interfaces/kube.ts';
 import { makeBackupStore } from './support/backup-store.ts';
 import { condition, isStalledFor, isWholeOf } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';

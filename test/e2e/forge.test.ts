@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { type KubeObject, resources } from '../../reconcile/kube.ts';
+import { type KubeObject, resources } from '../../reconcile/interfaces/kube.ts';
 import { type Clone, clone } from '../demo/clone.ts';
 import { startPeoplesForge } from '../support/forge/forge.ts';
 import { isReady } from './support/conditions.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { approvalAskedBy, approve } from './support/approvals.ts';
 import { connectTo } from './support/client.ts';
 import { isStalledFor, isWhole } from './support/conditions.ts';

@@ -4,7 +4,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { KubeObject, Pod } from '../../manifests/kube-types.ts';
 import { authoritySecretName } from '../../manifests/render/certificate-names.ts';
 import { clientServiceName, labels, labelsOf, podName } from '../../manifests/render/names.ts';
-import { type Resource, resources } from '../../reconcile/kube.ts';
+import { type Resource, resources } from '../../reconcile/interfaces/kube.ts';
 import { isConverged, isWhole } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim, Pod, Service, StatefulSet } from '../../manifests/kube-types.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { scene } from './support/scene.ts';

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { environmentFile } from '../demo/stay.ts';
 import { provisionBinaries } from '../support/cluster/binaries.ts';
 import { blocksOf } from '../support/docs/blocks.ts';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { test } from 'node:test';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { condition } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';

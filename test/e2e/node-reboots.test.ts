@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { Node, Pod } from '../../manifests/kube-types.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { isWholeOf } from './support/conditions.ts';
 import { startKnowingWriter } from './support/knowing-writer.ts';
 import { inOwnSandbox, startOwnCluster } from './support/own-cluster.ts';

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { Job, Node } from '../../manifests/kube-types.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { condition, isWholeOf } from './support/conditions.ts';
 import { dyingUntilSo } from './support/deaths.ts';
 import { startKnowingWriter } from './support/knowing-writer.ts';

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConfigMap, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { approvalAskedBy, approve } from './support/approvals.ts';
 import { condition, isStalledFor, isWhole } from './support/conditions.ts';
 import { copyDisk, type DiskCopy, restoreClaim } from './support/disks.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { isConverged } from './support/conditions.ts';
 import { installNamespacedWith } from './support/installed.ts';
 import { scene } from './support/scene.ts';

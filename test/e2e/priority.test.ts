@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { test } from 'node:test';
 import type { Pod, StatefulSet } from '../../manifests/kube-types.ts';
 import { memberPriorityClass } from '../../manifests/render/member-defaults.ts';
-import { type KubeObject, resources } from '../../reconcile/kube.ts';
+import { type KubeObject, resources } from '../../reconcile/interfaces/kube.ts';
 import { isWholeOf } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { peerLabels } from '../../manifests/render/names.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { etcdVersions } from '../support/cluster/binaries.ts';
 import { approvalAskedBy, approve } from './support/approvals.ts';
 import { condition, isStalledFor, isWhole, isWholeOf } from './support/conditions.ts';

@@ -9,7 +9,7 @@ import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import type { Job, PersistentVolume, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { runAgent } from '../../reconcile/backup/agent/agent.ts';
 import type { AgentResult } from '../../reconcile/backup/agent/result.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { provisionBinaries } from '../support/cluster/binaries.ts';
 import { connectTo } from './support/client.ts';
 import { condition, isStalledFor, isWhole, isWholeOf } from './support/conditions.ts';

@@ -7,7 +7,7 @@ import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
 import type { PersistentVolumeClaim, Secret, Service } from '../../manifests/kube-types.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { snapshotOf } from '../../manifests/render/restored-cluster.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { typedIn } from '../support/docs/typed-by.ts';
 import { approvalAskedBy, approve } from './support/approvals.ts';
 import { makeBackupStore } from './support/backup-store.ts';

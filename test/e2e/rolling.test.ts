@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { condition, isReady } from './support/conditions.ts';
 import { assertForetold, foretell } from './support/foretold.ts';
 import { longestGapAllowed } from './support/gaps.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { condition, isReady, isWhole } from './support/conditions.ts';
 import { node } from './support/node.ts';
 import { scene } from './support/scene.ts';

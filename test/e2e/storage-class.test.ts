@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { isConverged, isStalledFor } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';

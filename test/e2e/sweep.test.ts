@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { type Fate, startApiProxy } from './support/api-proxy.ts';
 import { isReady } from './support/conditions.ts';
 import { createHolderPod } from './support/holder-pod.ts';

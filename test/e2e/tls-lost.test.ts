@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod, Secret } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { trustOf } from '../../reconcile/x509/secret-data.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';

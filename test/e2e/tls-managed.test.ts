@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod, Secret } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { day, leafOf, newAuthority, putSecret } from './support/certificates.ts';
 import type { Access } from './support/client.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';

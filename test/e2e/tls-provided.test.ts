@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod, Secret, StatefulSet } from '../../manifests/kube-types.ts';
 import { clusterLeaves, type LeafPlan, memberLeaves } from '../../manifests/render/certificate-names.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import type { Authority } from '../../reconcile/x509/issue.ts';
 import type { CertificateData } from '../../reconcile/x509/secret-data.ts';
 import {

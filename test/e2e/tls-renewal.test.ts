@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod, Secret } from '../../manifests/kube-types.ts';
 import { clusterLeaves, type LeafPlan, memberLeaves } from '../../manifests/render/certificate-names.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { authorityOf, trustOf } from '../../reconcile/x509/secret-data.ts';
 import { due, leafOf, putSecret } from './support/certificates.ts';
 import { condition, isReady } from './support/conditions.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { Secret } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { typedIn } from '../support/docs/typed-by.ts';
 import { condition, isConverged } from './support/conditions.ts';
 import { type Issuer, installCertificates, startIssuer } from './support/issuer.ts';

@@ -6,7 +6,7 @@ import type { Job } from '../../functions/pass/follow-up/chain.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { type ApiProxy, type Fate, startApiProxy } from './support/api-proxy.ts';
 import { isReady } from './support/conditions.ts';
 import { installNamespaced } from './support/installed.ts';

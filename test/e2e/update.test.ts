@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Pod, StatefulSet } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { checkout } from '../support/cluster/own-image.ts';
 import { isReady } from './support/conditions.ts';
 import { earlier, layOutEarlier } from './support/earlier.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { makeBackupStore } from './support/backup-store.ts';
 import { condition, isConverged, isStalledFor } from './support/conditions.ts';
 import { assertForetold, foretell } from './support/foretold.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Job } from '../../functions/pass/follow-up/chain.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { type KubeObject, resources } from '../../reconcile/kube.ts';
+import { type KubeObject, resources } from '../../reconcile/interfaces/kube.ts';
 import { callers, type Sent } from '../support/webhooks/deliveries.ts';
 import { isReady } from './support/conditions.ts';
 import { installNamespacedWith } from './support/installed.ts';

@@ -7,7 +7,7 @@ import { needsPerson } from '../../reconcile/cluster/know/outcome.ts';
 import { ofTheApiServer } from '../../reconcile/reasons/attempts.ts';
 import { ofSecrets } from '../../reconcile/reasons/certificates.ts';
 import type { Meaning } from '../../reconcile/reasons/meaning.ts';
-import { courseOf, meanings, type Reason, reasonIn, reasonOfApi, tables } from '../../reconcile/reasons.ts';
+import { courseOf, meanings, type Reason, reasonIn, reasonOfApi, tables } from '../../reconcile/reasons/reasons.ts';
 
 const checkout = join(import.meta.dirname, '../..');
 const rows = Object.entries<Meaning>(meanings);

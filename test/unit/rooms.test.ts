@@ -41,9 +41,11 @@ const clientOf: Readonly<Record<string, RegExp>> = {
 
 const pure = [
   'reconcile/cluster/{know,decide,foresee}/**/*.ts',
-  'reconcile/{reasons,reasons/*}.ts',
+  'reconcile/reasons/*.ts',
   'reconcile/backup/{decide,decision,failed,orders,job-state,reasons,report,said,situation}.ts',
-  'reconcile/schedule/{due,windows}.ts',
+  'reconcile/schedule/due.ts',
+  'reconcile/time/*.ts',
+  'reconcile/jobs/{failure,job-end,pod-start,told}.ts',
   'reconcile/nodes/{act,alerts,begun,change-node,cluster-seen,decide,decision,drain,etcd,evict,foresee,kured-lock,looks,marks,may-begin,pods,reasons,report,sim-host,simulate,way}.ts',
   'reconcile/nodes/agent/order.ts',
   'manifests/render/**/*.ts',

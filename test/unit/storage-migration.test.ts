@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { definitions } from '../../manifests/api/kinds.ts';
 import type { KubeObject } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { migrateStorage } from '../../reconcile/storage/migrate.ts';
 import { createFakeKube } from '../support/fakes/kube.ts';
 

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../reconcile/kube.ts';
+import type { KubeObject } from '../../../reconcile/interfaces/kube.ts';
 
 /** Where a follow-up stands: which chain, and which of its Jobs. */
 export interface ChainLink {

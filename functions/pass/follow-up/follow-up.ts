@@ -1,4 +1,4 @@
-import { isReason, type Kube, resources } from '../../../reconcile/kube.ts';
+import { isReason, type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 import {
   type ChainLink,
   type CronJob,

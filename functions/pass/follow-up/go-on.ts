@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Kube, KubeError } from '../../../reconcile/kube.ts';
+import { type Kube, KubeError } from '../../../reconcile/interfaces/kube.ts';
 import type { Identity } from '../../environment.ts';
 import type { Log } from '../../log.ts';
 import type { PassResult } from '../pass-context.ts';

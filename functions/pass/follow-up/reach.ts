@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Kube } from '../../../reconcile/kube.ts';
+import type { Kube } from '../../../reconcile/interfaces/kube.ts';
 import { egressFrom, nameAllowancesFrom } from '../../environment.ts';
 import type { Log } from '../../log.ts';
 import type { Library } from '../load-ahead.ts';

@@ -1,5 +1,5 @@
-import { isOver } from '../../../reconcile/job-end.ts';
-import { isReason, type Kube, KubeError, resources } from '../../../reconcile/kube.ts';
+import { isReason, type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
+import { isOver } from '../../../reconcile/jobs/job-end.ts';
 import { dueTimes } from '../../../reconcile/schedule/due.ts';
 import type { Log } from '../../log.ts';
 import { type CronJob, type Job, jobOf, staleAfterMs } from './chain.ts';

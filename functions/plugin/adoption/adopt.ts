@@ -5,7 +5,7 @@ import { annotations, labelSelector, labels } from '../../../manifests/render/na
 import type { Intent } from '../../../reconcile/cluster/foresee/plan-clusters.ts';
 import { approvalOfAdoption } from '../../../reconcile/cluster/know/inherited.ts';
 import type { Asking, Sought } from '../../../reconcile/cluster/observe/ask-existing.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { printable } from '../../printable.ts';
 import { type Asked, type ExitCode, Refusal } from '../command.ts';
 import { dataText } from '../objects.ts';

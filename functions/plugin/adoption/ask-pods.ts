@@ -8,8 +8,8 @@ import {
   type Sought,
 } from '../../../reconcile/cluster/observe/ask-existing.ts';
 import { credentialsIn, type EtcdAccess } from '../../../reconcile/cluster/observe/certificates/credentials.ts';
-import { type EndpointStatus, EtcdError, type ListedMember } from '../../../reconcile/etcd.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { type EndpointStatus, EtcdError, type ListedMember } from '../../../reconcile/interfaces/etcd.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import type { Asked } from '../command.ts';
 
 /** What the pod of a member says of itself, asked from this machine. */

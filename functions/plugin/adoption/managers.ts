@@ -1,5 +1,5 @@
 import type { Pod } from '../../../manifests/kube-types.ts';
-import { KubeError, type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+import { KubeError, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { Asked } from '../command.ts';
 import { operatorOf } from './operators.ts';
 

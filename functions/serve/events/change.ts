@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { KubeObject } from '../../../reconcile/kube.ts';
+import type { KubeObject } from '../../../reconcile/interfaces/kube.ts';
 import { type Changing, matterOf } from '../../pass/matter.ts';
 
 /**

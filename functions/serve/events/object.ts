@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../reconcile/kube.ts';
+import type { KubeObject } from '../../../reconcile/interfaces/kube.ts';
 
 type Shape =
   | 'string'

@@ -1,5 +1,5 @@
 import { labels } from '../../../manifests/render/names.ts';
-import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Change, changeOf } from './change.ts';
 
 /** An API client that notes what a pass was told by the API server: the only thing that makes a later hint no news. */

@@ -1,6 +1,6 @@
-import { EtcdError } from '../../etcd.ts';
+import { EtcdError } from '../../interfaces/etcd.ts';
+import { BackupFailure, exitCodeOf, exitCodes, type FailureReason, failures } from '../../jobs/failure.ts';
 import { placed, withStore } from './carry-out.ts';
-import { BackupFailure, exitCodeOf, exitCodes, type FailureReason, failures } from './failure.ts';
 import { type AgentRequest, parseRequest } from './request.ts';
 import type { AgentContext, AgentResult } from './result.ts';
 

@@ -1,5 +1,5 @@
-import type { EtcdAdmin } from '../../etcd-admin.ts';
-import { BackupFailure } from './failure.ts';
+import type { EtcdAdmin } from '../../interfaces/etcd-admin.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 import type { BackupRecord } from './record.ts';
 
 export interface Proof {

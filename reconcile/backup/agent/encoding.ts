@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Duplex, pipeline, Readable } from 'node:stream';
 import zlib from 'node:zlib';
-import { BackupFailure } from './failure.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 import { kept } from './kept.ts';
 
 /** What is done to a snapshot on its way to the store, and undone on its way back. */

@@ -8,7 +8,7 @@ import {
   guardedLookup,
   strictEgress,
 } from '../../../manifests/egress/egress.ts';
-import { BackupFailure } from './failure.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 
 /** While it is not disposed of, what is connected to within it is judged by the installation's word on hosts. */
 export interface EndpointGuard extends Disposable {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ObjectLocation, urlOf } from '../../../manifests/api/object-template.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 import { collected } from './collected.ts';
-import { BackupFailure } from './failure.ts';
 import { type FetchTools, requireSame } from './fetch.ts';
 import { type BackupRecord, readRecord } from './record.ts';
 

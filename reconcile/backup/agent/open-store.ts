@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ObjectLocation } from '../../../manifests/api/object-template.ts';
 import { type Egress, refusalOf, strictEgress } from '../../../manifests/egress/egress.ts';
 import { endpointNamed } from '../../../manifests/egress/stores.ts';
-import { BackupFailure } from './failure.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 import { ignoreMissing } from './files.ts';
 import { guardConnections } from './guard.ts';
 import type { ObjectRequest } from './request.ts';

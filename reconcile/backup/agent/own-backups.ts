@@ -1,6 +1,6 @@
 import { type ObjectLocation, recordSuffix, urlOf, verifiedSuffix } from '../../../manifests/api/object-template.ts';
-import { inParallel } from '../../in-parallel.ts';
-import { BackupFailure } from './failure.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
+import { inParallel } from '../../stepping/in-parallel.ts';
 import { type BackupRecord, readRecord } from './record.ts';
 import type { KnownBackup } from './retention.ts';
 import type { Store, StoredObject, StoreOptions } from './store.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { BackupFailure } from './failure.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 import { flushDirectory, ignoreMissing } from './files.ts';
 
 /** Which attempt it is: a later one has a higher number. No number is used twice for one ID. */

@@ -1,6 +1,6 @@
 import { isSha256 } from '../../../manifests/api/identifiers.ts';
 import { recordSuffix } from '../../../manifests/api/object-template.ts';
-import { BackupFailure } from './failure.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 import { readSmall } from './read-small.ts';
 import type { Store, StoreOptions } from './store.ts';
 

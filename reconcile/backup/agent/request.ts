@@ -8,7 +8,7 @@ import { didYouMean } from '../../../manifests/api/suggest.ts';
 import { problemOfTimeZone } from '../../../manifests/api/time-zone.ts';
 import { versionPattern } from '../../../manifests/api/version.ts';
 import { walk } from '../../../manifests/api/walk.ts';
-import { BackupFailure } from './failure.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 
 /** What the agent is asked: one JSON document. It names files for all that is secret, and holds none of it. */
 

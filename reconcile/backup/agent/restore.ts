@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { BackupFailure } from './failure.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 import { type Fetched, type FetchRequest, type FetchTools, fetchSnapshot } from './fetch.ts';
 import { placeData, whatIsPresent } from './place.ts';
 import { run } from './run-program.ts';

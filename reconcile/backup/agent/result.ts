@@ -1,6 +1,6 @@
 import type { Egress } from '../../../manifests/egress/egress.ts';
+import type { FailureReason } from '../../jobs/failure.ts';
 import type { Proof } from './compare.ts';
-import type { FailureReason } from './failure.ts';
 import type { Pruned } from './prune.ts';
 import type { BackupRecord } from './record.ts';
 import type { AgentRequest } from './request.ts';

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { BackupFailure } from './failure.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 
 export interface RunOptions {
   readonly signal: AbortSignal;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { scratchEtcdArgs } from '../../../manifests/render/scratch.ts';
-import { BackupFailure } from './failure.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 import { lastWords, notStarted } from './run-program.ts';
 
 /** A real etcd on loopback, alone, on a restored data directory. */

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scratchTls } from '../../../manifests/render/scratch.ts';
-import type { EtcdTls } from '../../etcd.ts';
+import type { EtcdTls } from '../../interfaces/etcd.ts';
 import { createAuthority, issueLeaf } from '../../x509/issue.ts';
 
 const serverName = 'drill.local';

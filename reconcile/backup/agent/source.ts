@@ -1,6 +1,6 @@
-import { type EndpointStatus, EtcdError } from '../../etcd.ts';
-import type { EtcdAdmin } from '../../etcd-admin.ts';
-import { BackupFailure } from './failure.ts';
+import { type EndpointStatus, EtcdError } from '../../interfaces/etcd.ts';
+import type { EtcdAdmin } from '../../interfaces/etcd-admin.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 
 /** The part of etcd that a backup asks, besides the snapshot itself. */
 export type AskedEtcd = Pick<EtcdAdmin, 'status' | 'members' | 'alarms' | 'hashKv' | 'hasHistory'>;

@@ -1,10 +1,10 @@
 import { type ObjectLocation, urlOf } from '../../../manifests/api/object-template.ts';
 import type { EtcdSnapshots } from '../../clients/etcd-snapshot.ts';
-import { EtcdError } from '../../etcd.ts';
-import type { KvHash } from '../../etcd-admin.ts';
+import { EtcdError } from '../../interfaces/etcd.ts';
+import type { KvHash } from '../../interfaces/etcd-admin.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 import { collected } from './collected.ts';
 import { type Encoding, encoded, isPlain, type Whole } from './encoding.ts';
-import { BackupFailure } from './failure.ts';
 import { type BackupRecord, readRecord, writeRecord } from './record.ts';
 import { type AskedEtcd, chooseSource, type Source } from './source.ts';
 import type { Store } from './store.ts';

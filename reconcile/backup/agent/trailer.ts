@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { BackupFailure } from './failure.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 
 /** etcd ends a snapshot with the sha256 of all before it. The database itself is whole pages. In bytes. */
 const trailerBytes = 32;

@@ -1,7 +1,7 @@
 import { verifiedSuffix } from '../../../manifests/api/object-template.ts';
 import { isPlainObject } from '../../../manifests/api/plain-data.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 import type { Proof } from './compare.ts';
-import { BackupFailure } from './failure.ts';
 import { readSmall } from './read-small.ts';
 import type { BackupRecord } from './record.ts';
 import type { Store, StoreOptions } from './store.ts';

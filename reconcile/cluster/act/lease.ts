@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { ClusterStep } from '../../../manifests/api/etcd-cluster-status.ts';
-import { isReason, type Kube, resources } from '../../kube.ts';
+import { isReason, type Kube, resources } from '../../interfaces/kube.ts';
 import type { Action } from '../know/action.ts';
 import type { Holder } from '../know/holder.ts';
 import { targetOf } from './act.ts';

@@ -1,4 +1,4 @@
-import type { EtcdAdmin } from '../../etcd-admin.ts';
+import type { EtcdAdmin } from '../../interfaces/etcd-admin.ts';
 import { moved } from '../know/outcome.ts';
 
 /**

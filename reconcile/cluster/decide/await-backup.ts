@@ -3,7 +3,7 @@ import { backupDefaults } from '../../../manifests/api/spec-defaults.ts';
 import { type BackupWish, backupPolicy, type Occasion, occasions } from '../../../manifests/render/backup-before.ts';
 import { kubectl, resourceName } from '../../../manifests/render/kubectl.ts';
 import { toldIn } from '../../reasons/cure.ts';
-import { timestamp } from '../../timestamp.ts';
+import { timestamp } from '../../time/timestamp.ts';
 import { act, type Decision, type Refused, refuse, wait } from '../know/decision.ts';
 import type { AwaitedBackupView } from '../know/observation.ts';
 import { entryFor } from '../know/set-aside.ts';

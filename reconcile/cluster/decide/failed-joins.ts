@@ -1,5 +1,5 @@
 import type { ClusterHistoryEntry } from '../../../manifests/api/etcd-cluster-status.ts';
-import { says } from '../../reasons.ts';
+import { says } from '../../reasons/reasons.ts';
 import { type Decision, refuse } from '../know/decision.ts';
 import type { Situation } from '../know/situation.ts';
 

@@ -1,5 +1,5 @@
 import { peerName, peerUrl, schemeOf } from '../../../manifests/render/names.ts';
-import type { ListedMember } from '../../etcd.ts';
+import type { ListedMember } from '../../interfaces/etcd.ts';
 import { outvotedBy } from '../know/outvoted.ts';
 import type { Situation } from '../know/situation.ts';
 

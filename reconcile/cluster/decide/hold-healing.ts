@@ -1,6 +1,6 @@
 import { replacedDefaults } from '../../../manifests/api/healing-defaults.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import type { ListedMember } from '../../etcd.ts';
+import type { ListedMember } from '../../interfaces/etcd.ts';
 import { type Refused, refuseUntil } from '../know/decision.ts';
 import type { Slot } from '../know/observation.ts';
 import { approvalOfReplacement, replacementGiven } from '../know/replacement-approval.ts';

@@ -1,6 +1,6 @@
 import { retentionDefaults } from '../../../manifests/api/spec-defaults.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
-import type { ListedMember } from '../../etcd.ts';
+import type { ListedMember } from '../../interfaces/etcd.ts';
 import type { ActionOf } from '../know/action.ts';
 import { minAvailableFor, votersToProtect } from '../know/drains.ts';
 import { differsFromPeers, verdictOf } from '../know/hashes.ts';

@@ -1,5 +1,5 @@
 import { hashOf } from '../../../manifests/render/inputs-hash.ts';
-import type { ListedMember } from '../../etcd.ts';
+import type { ListedMember } from '../../interfaces/etcd.ts';
 import type { EtcdHost } from '../act/requests/host.ts';
 import { refusedByEtcd, unreachable } from '../act/requests/refusals.ts';
 import type { Endpoint, Observation } from '../know/observation.ts';

@@ -1,5 +1,5 @@
-import type { EndpointStatus } from '../../etcd.ts';
-import type { Alarm } from '../../etcd-admin.ts';
+import type { EndpointStatus } from '../../interfaces/etcd.ts';
+import type { Alarm } from '../../interfaces/etcd-admin.ts';
 import type { SpaceHost } from '../act/requests/host.ts';
 import { refusedByEtcd } from '../act/requests/refusals.ts';
 import { isOutOfSpace, newestOf } from '../know/databases.ts';

@@ -1,5 +1,5 @@
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
-import type { EndpointStatus } from '../../etcd.ts';
+import type { EndpointStatus } from '../../interfaces/etcd.ts';
 import type { Inputs } from '../know/inputs.ts';
 import type {
   Endpoint,

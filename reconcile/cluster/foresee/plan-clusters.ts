@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { inParallel } from '../../in-parallel.ts';
-import { type Kube, resources } from '../../kube.ts';
+import { type Kube, resources } from '../../interfaces/kube.ts';
+import { inParallel } from '../../stepping/in-parallel.ts';
 import type { Observation } from '../know/observation.ts';
 import { failureOf } from '../know/outcome.ts';
 import { situate } from '../know/situation.ts';

@@ -1,6 +1,6 @@
 import { toldIn } from '../../reasons/cure.ts';
-import { courseOf, type Reason } from '../../reasons.ts';
-import { timestamp } from '../../timestamp.ts';
+import { courseOf, type Reason } from '../../reasons/reasons.ts';
+import { timestamp } from '../../time/timestamp.ts';
 import { targetOf } from '../act/act.ts';
 import { decide } from '../decide/decide.ts';
 import { saysItFits } from '../decide/rules/space/free-space.ts';

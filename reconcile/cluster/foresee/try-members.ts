@@ -3,7 +3,7 @@ import type { StatefulSet } from '../../../manifests/kube-types.ts';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import { peerName } from '../../../manifests/render/names.ts';
 import { statefulSet } from '../../../manifests/render/stateful-set.ts';
-import { type Kube, KubeError, resources } from '../../kube.ts';
+import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import type { Observation } from '../know/observation.ts';
 import { situate } from '../know/situation.ts';
 

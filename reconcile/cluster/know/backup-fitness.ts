@@ -3,7 +3,7 @@ import { isEtcdId, isSha256 } from '../../../manifests/api/identifiers.ts';
 import { parseLocation } from '../../../manifests/api/object-template.ts';
 import { isVersion, minorOf, parseVersion } from '../../../manifests/api/version.ts';
 import { snapshotOf } from '../../../manifests/render/restored-cluster.ts';
-import { conditionOf } from '../../conditions.ts';
+import { conditionOf } from '../../objects/conditions.ts';
 import type { NamedBackup } from './observation.ts';
 
 /** What an EtcdBackup must be, besides Ready. */

@@ -1,8 +1,8 @@
 import type { Approval } from '../../../manifests/api/approval.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { approveCommand } from '../../../manifests/render/kubectl.ts';
+import type { Reason } from '../../reasons/reasons.ts';
 import { type RefusalReason, refusals } from '../../reasons/refusals.ts';
-import type { Reason } from '../../reasons.ts';
 import type { Action } from './action.ts';
 
 /** What to look at, or when, before the next step can come out differently. */

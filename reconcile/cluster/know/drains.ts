@@ -1,4 +1,4 @@
-import type { ListedMember } from '../../etcd.ts';
+import type { ListedMember } from '../../interfaces/etcd.ts';
 import { withCure } from '../../reasons/cure.ts';
 import { memberOf } from './health.ts';
 import { hasDeparted, recordOf } from './life.ts';

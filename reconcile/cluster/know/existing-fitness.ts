@@ -8,7 +8,7 @@ import {
 } from '../../../manifests/api/version.ts';
 import { schemeOf } from '../../../manifests/render/names.ts';
 import { quotaBackendBytes } from '../../../manifests/render/quota.ts';
-import type { EndpointStatus, ListedMember } from '../../etcd.ts';
+import type { EndpointStatus, ListedMember } from '../../interfaces/etcd.ts';
 import { type Inherited, isWell } from './inherited.ts';
 import type { Inputs } from './inputs.ts';
 

@@ -1,5 +1,5 @@
 import { kubectl } from '../../../manifests/render/kubectl.ts';
-import type { EndpointStatus, ListedMember } from '../../etcd.ts';
+import type { EndpointStatus, ListedMember } from '../../interfaces/etcd.ts';
 import type { RefusalReason } from '../../reasons/refusals.ts';
 import { type Ailment, lasting, passing } from './ailment.ts';
 import { endedWhole, endingBeside, endingOf } from './endings.ts';

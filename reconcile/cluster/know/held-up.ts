@@ -1,7 +1,7 @@
 import { kubectl } from '../../../manifests/render/kubectl.ts';
 import { podName } from '../../../manifests/render/names.ts';
+import type { Reason } from '../../reasons/reasons.ts';
 import type { RefusalReason } from '../../reasons/refusals.ts';
-import type { Reason } from '../../reasons.ts';
 import type { Slot, Warning } from './observation.ts';
 
 /** What keeps a member from running: a reason for machines, a message for people, and what to do. */

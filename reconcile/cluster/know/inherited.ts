@@ -1,7 +1,7 @@
 import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
 import { hashOf } from '../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import type { EndpointStatus, ListedMember } from '../../etcd.ts';
+import type { EndpointStatus, ListedMember } from '../../interfaces/etcd.ts';
 import type { ExistingPod } from './existing-pod.ts';
 import type { Observation } from './observation.ts';
 

@@ -1,4 +1,4 @@
-import type { Reason } from '../../reasons.ts';
+import type { Reason } from '../../reasons/reasons.ts';
 import { downSince, graceOf } from './grace.ts';
 import { ailmentOf, isInSync } from './health.ts';
 import { recordOf } from './life.ts';

@@ -1,6 +1,6 @@
 import { hashOf } from '../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import type { ListedMember } from '../../etcd.ts';
+import type { ListedMember } from '../../interfaces/etcd.ts';
 import { endedByItself, isCrashing } from './endings.ts';
 import { downFor, graceOf, hasOutlasted } from './grace.ts';
 import { memberOf } from './health.ts';

@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Egress } from '../../../manifests/egress/egress.ts';
 import type { NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
-import type { EndpointStatus, ListedMember, TlsProblem } from '../../etcd.ts';
+import type { EndpointStatus, ListedMember, TlsProblem } from '../../interfaces/etcd.ts';
 import type { Action } from './action.ts';
 import type { ExistingPod } from './existing-pod.ts';
 import type { AwaitedBackupView, BackupView, NamedBackup, SnapshotClaim } from './observed/backups.ts';

@@ -1,8 +1,8 @@
-import { EtcdError } from '../../etcd.ts';
-import { KubeError } from '../../kube.ts';
+import { EtcdError } from '../../interfaces/etcd.ts';
+import { KubeError } from '../../interfaces/kube.ts';
 import { withCure } from '../../reasons/cure.ts';
+import { reasonOfApi } from '../../reasons/reasons.ts';
 import type { RefusalReason } from '../../reasons/refusals.ts';
-import { reasonOfApi } from '../../reasons.ts';
 
 /** How carrying out a decision went. */
 export type Outcome =

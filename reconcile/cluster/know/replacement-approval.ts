@@ -1,7 +1,7 @@
 import { healingDefaults } from '../../../manifests/api/healing-defaults.ts';
 import { hashOf } from '../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { timestamp } from '../../timestamp.ts';
+import { timestamp } from '../../time/timestamp.ts';
 import { notedSince } from './grace.ts';
 import type { Slot } from './observation.ts';
 import type { Situation } from './situation.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { parseDuration } from '../../../manifests/api/duration.ts';
 import { awaitedBackupFresh } from '../../../manifests/api/spec-defaults.ts';
 import type { SleptOn } from '../../../manifests/render/volume-record.ts';
-import { timestamp } from '../../timestamp.ts';
+import { timestamp } from '../../time/timestamp.ts';
 import { hasDeparted, isAsleep, recordOf } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
 

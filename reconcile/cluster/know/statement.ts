@@ -1,5 +1,5 @@
 import type { Condition } from '../../../manifests/api/metadata.ts';
-import { type Reason, reasonIn } from '../../reasons.ts';
+import { type Reason, reasonIn } from '../../reasons/reasons.ts';
 
 /** A condition's content; the time of its last change is derived from the condition before. */
 export interface Statement {

@@ -1,4 +1,4 @@
-import type { ListedMember } from '../../etcd.ts';
+import type { ListedMember } from '../../interfaces/etcd.ts';
 import { goesWithItsVolume, hearsLeader, memberOf, type Seen, serves } from './health.ts';
 import { inheritedIn, isWell as isWellInherited } from './inherited.ts';
 import type { Slot } from './observation.ts';

@@ -3,7 +3,7 @@ import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts
 import { isVersion, parseVersion, type Version } from '../../../manifests/api/version.ts';
 import { urlOf } from '../../../manifests/render/hosts.ts';
 import { ports, schemeOf } from '../../../manifests/render/names.ts';
-import { type Etcd, EtcdError } from '../../etcd.ts';
+import { type Etcd, EtcdError } from '../../interfaces/etcd.ts';
 import { hasDeparted, recordOf } from '../know/life.ts';
 import type { Endpoint, InheritedView, Membership, Slot } from '../know/observation.ts';
 import { type ExistingEndpoint, inheritedAmong, listBeside, needsOthers } from './ask-existing.ts';

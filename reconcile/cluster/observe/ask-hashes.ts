@@ -1,5 +1,5 @@
-import { EtcdError } from '../../etcd.ts';
-import type { EtcdAdmin } from '../../etcd-admin.ts';
+import { EtcdError } from '../../interfaces/etcd.ts';
+import type { EtcdAdmin } from '../../interfaces/etcd-admin.ts';
 import { type EtcdWay, withEtcd } from '../etcd-way.ts';
 import { isCorrupt } from '../know/databases.ts';
 import { differsFromPeers } from '../know/hashes.ts';

@@ -1,4 +1,4 @@
-import { EtcdError } from '../../etcd.ts';
+import { EtcdError } from '../../interfaces/etcd.ts';
 import { type EtcdWay, withEtcd } from '../etcd-way.ts';
 import { isOutOfSpace, newestOf } from '../know/databases.ts';
 import type { Observation } from '../know/observation.ts';

@@ -3,7 +3,7 @@ import type { ConfigMap, PersistentVolumeClaim, Pod, StatefulSet } from '../../.
 import { ordinalOf, podName } from '../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
 import { readVolumeRecord } from '../../../manifests/render/volume-record.ts';
-import { type Kube, type KubeObject, type Resource, resources } from '../../kube.ts';
+import { type Kube, type KubeObject, type Resource, resources } from '../../interfaces/kube.ts';
 import { isLeftAlone } from '../know/left-alone.ts';
 import { recordOf } from '../know/life.ts';
 import { nameOf } from '../know/lost.ts';

@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { ClusterStep } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
-import { isReason, type Kube, resources } from '../../kube.ts';
+import { isReason, type Kube, resources } from '../../interfaces/kube.ts';
 import type { Action } from '../know/action.ts';
 import type { Holder } from '../know/holder.ts';
 import type { Lease } from '../know/observation.ts';

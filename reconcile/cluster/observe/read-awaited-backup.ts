@@ -10,8 +10,8 @@ import {
   wishOf,
 } from '../../../manifests/render/backup-before.ts';
 import { labels } from '../../../manifests/render/names.ts';
-import { conditionOf, isTrue } from '../../conditions.ts';
-import { type Kube, KubeError, type KubeObject, resources } from '../../kube.ts';
+import { type Kube, KubeError, type KubeObject, resources } from '../../interfaces/kube.ts';
+import { conditionOf, isTrue } from '../../objects/conditions.ts';
 import { backupAhead } from '../know/backup-ahead.ts';
 import type { AwaitedBackupView, Observation } from '../know/observation.ts';
 

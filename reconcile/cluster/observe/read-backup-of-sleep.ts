@@ -1,6 +1,6 @@
 import { backupDefaults } from '../../../manifests/api/spec-defaults.ts';
 import { backupPolicy } from '../../../manifests/render/backup-before.ts';
-import type { Kube } from '../../kube.ts';
+import type { Kube } from '../../interfaces/kube.ts';
 import { backupFinalizer } from '../know/marks.ts';
 import type { NamedBackup, Observation } from '../know/observation.ts';
 import { backupSleptOn } from '../know/slept-on.ts';

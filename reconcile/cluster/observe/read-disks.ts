@@ -1,6 +1,6 @@
 import type { PersistentVolume } from '../../../manifests/kube-types.ts';
 import { wantsReconcile } from '../../../manifests/render/reconcile-request.ts';
-import { type Kube, KubeError, resources } from '../../kube.ts';
+import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { itsTurn } from '../know/certificates/occasion.ts';
 import { downFor, graceOf, hasOutlasted } from '../know/grace.ts';
 import { isBeforeItsStart } from '../know/held-up.ts';

@@ -1,5 +1,5 @@
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
-import { type Kube, KubeError, resources } from '../../kube.ts';
+import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { type Asked, judgeBackup } from '../know/backup-fitness.ts';
 import type { NamedBackup } from '../know/observation.ts';
 

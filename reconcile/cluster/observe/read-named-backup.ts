@@ -1,4 +1,4 @@
-import type { Kube } from '../../kube.ts';
+import type { Kube } from '../../interfaces/kube.ts';
 import type { NamedBackup, Observation } from '../know/observation.ts';
 import { backupAskedFor } from '../know/rollback.ts';
 import { readJudged } from './read-judged.ts';

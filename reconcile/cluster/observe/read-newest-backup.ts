@@ -1,9 +1,9 @@
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import { snapshotOf } from '../../../manifests/render/restored-cluster.ts';
 import { sourceOf } from '../../../manifests/render/snapshot-id.ts';
-import { isTrue } from '../../conditions.ts';
-import type { ListedMember } from '../../etcd.ts';
-import { type Kube, KubeError, resources } from '../../kube.ts';
+import type { ListedMember } from '../../interfaces/etcd.ts';
+import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
+import { isTrue } from '../../objects/conditions.ts';
 import { isAsleep, recordOf } from '../know/life.ts';
 import type { BackupView, Observation, Slot } from '../know/observation.ts';
 import { gaveUpBy } from '../know/outvoted.ts';

@@ -1,5 +1,5 @@
 import type { Node } from '../../../manifests/kube-types.ts';
-import { type Kube, KubeError, resources } from '../../kube.ts';
+import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import type { NodeState, NodeView } from '../know/observation.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { claimNamedIn, parseLocation } from '../../../manifests/api/object-template.ts';
-import { type Kube, KubeError } from '../../kube.ts';
-import { problemOfClaim } from '../../member-volume.ts';
+import { type Kube, KubeError } from '../../interfaces/kube.ts';
+import { problemOfClaim } from '../../objects/member-volume.ts';
 import { recordOf } from '../know/life.ts';
 import type { Observation, SnapshotClaim } from '../know/observation.ts';
 import { restoringIn, wantedSnapshot } from '../know/restore.ts';

@@ -1,5 +1,5 @@
 import type { Event } from '../../../manifests/kube-types.ts';
-import { type Kube, KubeError, resources } from '../../kube.ts';
+import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { downFor, graceOf } from '../know/grace.ts';
 import { isBeforeItsStart } from '../know/held-up.ts';
 import { hasDeparted, isAsleep } from '../know/life.ts';

@@ -1,5 +1,5 @@
 import type { Event, Job, Pod } from '../../../manifests/kube-types.ts';
-import { type Kube, KubeError, resources } from '../../kube.ts';
+import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { warningsIn } from './warnings.ts';
 
 /** Until then a pod that does not run is only on its way. In seconds. */

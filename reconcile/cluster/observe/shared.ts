@@ -8,7 +8,7 @@ import {
   networkPolicyName,
 } from '../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
-import type { KubeObject } from '../../kube.ts';
+import type { KubeObject } from '../../interfaces/kube.ts';
 import type { Shared, SharedView } from '../know/observation.ts';
 import { sharedObject } from '../know/shared-objects.ts';
 import { isForeign } from './slots.ts';

@@ -3,7 +3,7 @@ import type { ConfigMap, PersistentVolumeClaim, Pod, StatefulSet } from '../../.
 import { annotations, etcdContainer, ordinalOf, podName } from '../../../manifests/render/names.ts';
 import { isControlledBy, isOfItsClaim } from '../../../manifests/render/owner-reference.ts';
 import { readVolumeRecord } from '../../../manifests/render/volume-record.ts';
-import { type KubeObject, resources } from '../../kube.ts';
+import { type KubeObject, resources } from '../../interfaces/kube.ts';
 import { quotaFlagOf } from '../know/databases.ts';
 import { readDefragmented } from '../know/defragmented.ts';
 import { isListed } from '../know/listed.ts';

@@ -10,7 +10,7 @@ import type {
   StatefulSet,
 } from '../../../manifests/kube-types.ts';
 import { labels } from '../../../manifests/render/names.ts';
-import { type Kube, type KubeObject, type Resource, resources } from '../../kube.ts';
+import { type Kube, type KubeObject, type Resource, resources } from '../../interfaces/kube.ts';
 import type { Requested } from '../know/certificates/requested.ts';
 import { listRequested } from './certificates/requested.ts';
 

@@ -1,6 +1,6 @@
 import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import { withCure } from '../../reasons/cure.ts';
-import { timestamp } from '../../timestamp.ts';
+import { timestamp } from '../../time/timestamp.ts';
 import { isFatal } from '../../x509/defect.ts';
 import { renewalTime } from '../../x509/judge.ts';
 import { staySuspended } from '../decide/rules/general/stay-suspended.ts';

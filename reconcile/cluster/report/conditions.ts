@@ -1,7 +1,7 @@
 import { withCure } from '../../reasons/cure.ts';
+import { courseOf, type Reason } from '../../reasons/reasons.ts';
 import { runbookOf } from '../../reasons/runbook.ts';
 import { mentioning } from '../../reasons/runbook-mention.ts';
-import { courseOf, type Reason } from '../../reasons.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Outcome } from '../know/outcome.ts';
 import type { Statement } from '../know/statement.ts';

@@ -1,5 +1,5 @@
-import { type ClusterNews, writeEvent } from '../../cluster-event.ts';
-import type { Kube } from '../../kube.ts';
+import type { Kube } from '../../interfaces/kube.ts';
+import { type ClusterNews, writeEvent } from '../../objects/event.ts';
 import { withCure } from '../../reasons/cure.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Outcome } from '../know/outcome.ts';

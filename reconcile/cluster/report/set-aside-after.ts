@@ -1,6 +1,6 @@
 import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster-status.ts';
 import { curedBy } from '../../reasons/cure.ts';
-import { timestamp } from '../../timestamp.ts';
+import { timestamp } from '../../time/timestamp.ts';
 import { targetOf } from '../act/act.ts';
 import type { Action } from '../know/action.ts';
 import type { Decision } from '../know/decision.ts';

@@ -7,9 +7,9 @@ import { compareVersions, formatVersion, isVersion, parseVersion } from '../../.
 import { selectorOf } from '../../../manifests/render/names.ts';
 import { reconcileRequestOf } from '../../../manifests/render/reconcile-request.ts';
 import { isAspirant } from '../../../manifests/render/volume-record.ts';
-import { conditionsFrom } from '../../conditions.ts';
+import { conditionsFrom } from '../../objects/conditions.ts';
 import { withCure } from '../../reasons/cure.ts';
-import { timestamp } from '../../timestamp.ts';
+import { timestamp } from '../../time/timestamp.ts';
 import { targetOf } from '../act/act.ts';
 import { isOutOfSpace } from '../know/databases.ts';
 import type { Decision } from '../know/decision.ts';

@@ -1,5 +1,5 @@
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { type Kube, KubeError } from '../../kube.ts';
+import { type Kube, KubeError } from '../../interfaces/kube.ts';
 import { desired, resourceFor } from '../apply.ts';
 import { complaintFor, isFieldConflict, managersIn, serviceAccountOf } from '../complaint.ts';
 import { fieldManager } from '../names.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Node } from '../../../manifests/kube-types.ts';
 import { type RebootMethod, systemBus } from '../../../manifests/render/reboot-job.ts';
-import { isReason, type Kube, resources } from '../../kube.ts';
+import { isReason, type Kube, resources } from '../../interfaces/kube.ts';
 import { marksOf, withMarks } from '../marks.ts';
 import { rebootByLogind } from './dbus.ts';
 import { orderIn, type Taken, takenOrder } from './order.ts';

@@ -1,7 +1,7 @@
 import type { NodeGrant } from '../../../manifests/api/etcd-node-policy.ts';
 import type { Job } from '../../../manifests/kube-types.ts';
 import { type RebootMethod, rebootJob, rebootJobName } from '../../../manifests/render/reboot-job.ts';
-import { isReason, resources } from '../../kube.ts';
+import { isReason, resources } from '../../interfaces/kube.ts';
 import type { JobSeen } from '../observation.ts';
 import { jobSeen } from '../pods.ts';
 import { defineNodeRequest } from './define.ts';

@@ -1,5 +1,5 @@
 import { fencedEtcd, withEtcd } from '../../cluster/etcd-way.ts';
-import { KubeError, resources } from '../../kube.ts';
+import { KubeError, resources } from '../../interfaces/kube.ts';
 import type { LeavingPod } from '../decision.ts';
 import type { LeaderMove } from '../etcd.ts';
 import { giveBack, take } from '../hold.ts';

@@ -1,7 +1,7 @@
 import type { EtcdNodePolicy } from '../../../manifests/api/etcd-node-policy.ts';
 import type { Node } from '../../../manifests/kube-types.ts';
 import { moved } from '../../cluster/know/outcome.ts';
-import { resources } from '../../kube.ts';
+import { resources } from '../../interfaces/kube.ts';
 import { changedNode, changedObject, type NodeChange } from '../change-node.ts';
 import { type Marks, marksOf, needOf } from '../marks.ts';
 import { defineNodeRequest } from './define.ts';

@@ -1,5 +1,5 @@
 import type { KubeCondition, KubeObject } from '../../../manifests/kube-types.ts';
-import type { Kube, Resource } from '../../../reconcile/kube.ts';
+import type { Kube, Resource } from '../../../reconcile/interfaces/kube.ts';
 import { type Controller, startController } from './controller.ts';
 
 /** What cert-manager makes for each certificate that it wants, and signs once it is approved. */

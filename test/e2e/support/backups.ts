@@ -13,7 +13,7 @@ import { run } from '../../../reconcile/backup/agent/run-program.ts';
 import { startScratchEtcd } from '../../../reconcile/backup/agent/scratch-etcd.ts';
 import { makeScratchTls, readScratchTls } from '../../../reconcile/backup/agent/scratch-tls.ts';
 import { connectEtcd } from '../../../reconcile/clients/etcd.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { provisionBinaries } from '../../support/cluster/binaries.ts';
 import type { Scene } from './scene.ts';
 import { until } from './until.ts';

@@ -6,7 +6,7 @@ import {
   type CertManagerCertificate,
   certificateResource,
 } from '../../../manifests/render/cert-manager-certificate.ts';
-import type { Kube, Resource } from '../../../reconcile/kube.ts';
+import type { Kube, Resource } from '../../../reconcile/interfaces/kube.ts';
 import { type Authority, createAuthority } from '../../../reconcile/x509/issue.ts';
 import { certManager } from '../../support/cluster/binaries/catalogue.ts';
 import { startDaemon, untilReady } from '../../support/cluster/daemon.ts';

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { Secret } from '../../../manifests/kube-types.ts';
 import type { LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import { signCertificate } from '../../../reconcile/clients/x509.ts';
-import { type Kube, resources } from '../../../reconcile/kube.ts';
+import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Authority, createAuthority, issueLeaf, type Validity } from '../../../reconcile/x509/issue.ts';
 import { writePem } from '../../../reconcile/x509/pem.ts';
 import { type CertificateData, leafData } from '../../../reconcile/x509/secret-data.ts';

@@ -6,7 +6,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Secret, Service } from '../../../manifests/kube-types.ts';
 import { applicationSecretName } from '../../../manifests/render/certificate-names.ts';
 import { urlOf } from '../../../manifests/render/hosts.ts';
-import { type Kube, resources } from '../../../reconcile/kube.ts';
+import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 import { until } from './until.ts';
 
 /** What an application needs to reach a cluster: the Service, and the Secret that is made for it. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Kube, KubeError, type Resource } from '../../../reconcile/kube.ts';
+import { type Kube, KubeError, type Resource } from '../../../reconcile/interfaces/kube.ts';
 
 /** The loop of a controller, as the ones of Kubernetes have it: whatever changes, look at everything, put it right. */
 export interface Controller {

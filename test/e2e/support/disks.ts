@@ -1,7 +1,7 @@
 import { cp, mkdtemp } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
-import { type Kube, resources } from '../../../reconcile/kube.ts';
+import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 import { node } from './node.ts';
 import { until } from './until.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { urlOf } from '../../../manifests/render/hosts.ts';
 import { labelSelector } from '../../../manifests/render/names.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Access, connectTo } from './client.ts';
 import type { Scene } from './scene.ts';
 import { until } from './until.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
-import { isReason, type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+import { isReason, type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import { until } from './until.ts';
 
 /**

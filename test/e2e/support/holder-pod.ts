@@ -1,6 +1,6 @@
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { publishedImage } from '../../../manifests/release.ts';
-import { type Kube, resources } from '../../../reconcile/kube.ts';
+import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 
 /** A pod that an invocation claims to run in. Nobody schedules it: its status is what the test says. */
 export interface HolderPod {

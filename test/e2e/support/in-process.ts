@@ -4,7 +4,7 @@ import { connectEtcd } from '../../../reconcile/clients/etcd.ts';
 import { servedFingerprint } from '../../../reconcile/clients/served-fingerprint.ts';
 import { stepClusters } from '../../../reconcile/cluster/pass.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
-import type { Kube } from '../../../reconcile/kube.ts';
+import type { Kube } from '../../../reconcile/interfaces/kube.ts';
 
 /** One step for each of these clusters without a process of its own, where hundreds are wanted. */
 export function stepOnce(kube: Kube, clusters: readonly EtcdCluster[]): Promise<ClusterResult[]> {

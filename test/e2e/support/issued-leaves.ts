@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Pod, Secret } from '../../../manifests/kube-types.ts';
 import { memberLeaves } from '../../../manifests/render/certificate-names.ts';
 import { podHost } from '../../../manifests/render/names.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import type { Scene } from './scene.ts';
 import { fingerprintIn, shownAt } from './wire.ts';
 

@@ -6,7 +6,7 @@ import {
   type CertManagerCertificate,
   certificateResource,
 } from '../../../manifests/render/cert-manager-certificate.ts';
-import { type Kube, resources } from '../../../reconcile/kube.ts';
+import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Authority, createAuthority, issueLeaf } from '../../../reconcile/x509/issue.ts';
 import { leafData } from '../../../reconcile/x509/secret-data.ts';
 import type { Kubectl } from '../../support/cluster/kubectl.ts';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Etcd3 } from 'etcd3';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { labels } from '../../../manifests/render/names.ts';
-import { type Kube, resources } from '../../../reconcile/kube.ts';
+import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Access, accessTo, connectTo } from './client.ts';
 import { measureGaps } from './gaps.ts';
 

@@ -1,5 +1,5 @@
 import type { Pod } from '../../../manifests/kube-types.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { post } from '../../integration/clients/etcd-members.ts';
 import type { Scene } from './scene.ts';
 import { until } from './until.ts';

@@ -2,7 +2,7 @@ import {
   type CertManagerCertificate,
   certificateResource,
 } from '../../../manifests/render/cert-manager-certificate.ts';
-import { type Kube, KubeError } from '../../../reconcile/kube.ts';
+import { type Kube, KubeError } from '../../../reconcile/interfaces/kube.ts';
 import { conditionOf, issuingStatus } from './issuer-answers.ts';
 import { until } from './until.ts';
 

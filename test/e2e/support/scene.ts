@@ -3,7 +3,7 @@ import { after, afterEach, before } from 'node:test';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
-import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Kubectl, kubectlFor } from '../../support/cluster/kubectl.ts';
 import { type ForgeServer, startForge } from '../../support/git/forge.ts';
 import type { Repository } from '../../support/git/repository.ts';

@@ -3,7 +3,7 @@ import { didNotAnswer, refusedByEtcd, unreachable } from '../../../reconcile/clu
 import type { Shared } from '../../../reconcile/cluster/know/observation.ts';
 import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
 import { isReachable } from '../../../reconcile/cluster/observe/ask-etcd.ts';
-import type { MemberList, Refusal } from '../../../reconcile/etcd.ts';
+import type { MemberList, Refusal } from '../../../reconcile/interfaces/etcd.ts';
 import { madeBackup } from './backups.ts';
 import { minorOf, movedLeader, runnerOf, runningVoters, serving, settleEtcd, votersOf, withFormation } from './etcd.ts';
 import { lettingGo, lettingPodGo } from './going.ts';

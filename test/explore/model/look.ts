@@ -13,7 +13,7 @@ import type {
 } from '../../../reconcile/cluster/know/observation.ts';
 import { withoutOutvoted } from '../../../reconcile/cluster/know/outvoted.ts';
 import { callsForExisting, inheritedAmong, listBeside } from '../../../reconcile/cluster/observe/ask-existing.ts';
-import type { ListedMember } from '../../../reconcile/etcd.ts';
+import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import { awaitedIn, sleptOnIn } from './backups.ts';
 import { formationOf, hasQuorum } from './etcd.ts';
 import { clusterIdOf } from './lineage.ts';

@@ -3,7 +3,7 @@ import { followUpType } from '../../../functions/pass/follow-up/sink.ts';
 import { events } from '../../../functions/serve/events.ts';
 import { composed } from '../../../functions/serve/serve.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { env, fleet, installation } from '../../unit/serve/installation.ts';
 import { distorted, mutated } from '../mutate.ts';
 import { target } from '../target.ts';

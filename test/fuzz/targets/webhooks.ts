@@ -3,7 +3,7 @@ import type { Hono } from 'hono';
 import { composed } from '../../../functions/serve/serve.ts';
 import { webhooks } from '../../../functions/serve/webhooks.ts';
 import { type WebhookType, webhookTypes } from '../../../manifests/api/etcd-fleet.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { callers } from '../../support/webhooks/deliveries.ts';
 import { env, fleet, installation, url } from '../../unit/serve/installation.ts';
 import { distorted, mutated } from '../mutate.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { decoded, type Encoding, encoded, type Whole } from '../../../reconcile/backup/agent/encoding.ts';
-import { BackupFailure } from '../../../reconcile/backup/agent/failure.ts';
+import { BackupFailure } from '../../../reconcile/jobs/failure.ts';
 import { agent, sha256, temporary } from './members.ts';
 import { pieces, reasonOf, whole } from './store-contract.ts';
 

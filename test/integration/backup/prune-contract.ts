@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { urlOf, verifiedSuffix } from '../../../manifests/api/object-template.ts';
-import { BackupFailure } from '../../../reconcile/backup/agent/failure.ts';
 import { type Pruned, prune } from '../../../reconcile/backup/agent/prune.ts';
 import { type BackupRecord, writeRecord } from '../../../reconcile/backup/agent/record.ts';
 import type { PruneAsked } from '../../../reconcile/backup/agent/request.ts';
 import type { Store, StoredObject } from '../../../reconcile/backup/agent/store.ts';
+import { BackupFailure } from '../../../reconcile/jobs/failure.ts';
 import { limited, listed, pieces, reasonOf } from './store-contract.ts';
 
 const now = new Date('2026-06-30T12:00:00Z');

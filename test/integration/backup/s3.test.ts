@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { BackupFailure } from '../../../reconcile/backup/agent/failure.ts';
 import { openS3 } from '../../../reconcile/backup/agent/stores/s3.ts';
+import { BackupFailure } from '../../../reconcile/jobs/failure.ts';
 import { bucket, s3Secret, startVersity } from './emulators.ts';
 import { startFaultProxy } from './fault-proxy.ts';
 import { faultsContract } from './faults-contract.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { BackupFailure, type FailureReason } from '../../../reconcile/backup/agent/failure.ts';
 import type { Store, StoredObject } from '../../../reconcile/backup/agent/store.ts';
+import { BackupFailure, type FailureReason } from '../../../reconcile/jobs/failure.ts';
 
 export const limited = () => ({ signal: AbortSignal.timeout(30_000) });
 

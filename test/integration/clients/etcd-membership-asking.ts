@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connectEtcd } from '../../../reconcile/clients/etcd.ts';
-import { EtcdError, type EtcdTls, type Refusal } from '../../../reconcile/etcd.ts';
-import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
+import { EtcdError, type EtcdTls, type Refusal } from '../../../reconcile/interfaces/etcd.ts';
+import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
 import { until } from '../../e2e/support/until.ts';
 import { post } from './etcd-members.ts';
 

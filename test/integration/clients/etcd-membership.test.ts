@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { EtcdError } from '../../../reconcile/etcd.ts';
-import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
+import type { EtcdError } from '../../../reconcile/interfaces/etcd.ts';
+import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
 import { until } from '../../e2e/support/until.ts';
 import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { post, startMembers, type TestMember } from './etcd-members.ts';

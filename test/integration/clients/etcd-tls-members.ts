@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LeafPlan } from '../../../manifests/render/certificate-names.ts';
-import type { EtcdTls } from '../../../reconcile/etcd.ts';
+import type { EtcdTls } from '../../../reconcile/interfaces/etcd.ts';
 import { type Authority, createAuthority, type IssuedLeaf, issueLeaf } from '../../../reconcile/x509/issue.ts';
 import { until } from '../../e2e/support/until.ts';
 import { ownAddress } from '../manifests-build/etcd-process.ts';

@@ -10,7 +10,7 @@ import { connect, createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { inspect } from 'node:util';
-import type { Etcd, EtcdError, TlsProblem } from '../../../reconcile/etcd.ts';
+import type { Etcd, EtcdError, TlsProblem } from '../../../reconcile/interfaces/etcd.ts';
 import { until } from '../../e2e/support/until.ts';
 import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { ownAddress } from '../manifests-build/etcd-process.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
 import { findAccess } from '../../../reconcile/clients/kube-access.ts';
-import { isReason, type Kube, KubeError, resources } from '../../../reconcile/kube.ts';
+import { isReason, type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { startStopwatch } from '../../support/awake.ts';
 import { type FaultServer, json, startFaultServer } from './fault-server.ts';
 

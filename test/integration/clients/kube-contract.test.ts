@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
-import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import { until } from '../../e2e/support/until.ts';
 import { binariesEnvironment, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { startControlPlane } from '../../support/cluster/control-plane.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { kubeThrough } from '../../../reconcile/clients/kube.ts';
 import { podAccess } from '../../../reconcile/clients/kube-access.ts';
-import { type Kube, KubeError, resources } from '../../../reconcile/kube.ts';
+import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { startStopwatch } from '../../support/awake.ts';
 import { selfSigned } from '../../support/git/certificate.ts';
 import { type FaultServer, type Handler, inTurn, json, startFaultServer, status, text } from './fault-server.ts';

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
-import type { Kube } from '../../../reconcile/kube.ts';
+import type { Kube } from '../../../reconcile/interfaces/kube.ts';
 import { binariesEnvironment, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { startControlPlane } from '../../support/cluster/control-plane.ts';
 import { type Kubectl, kubectlFor } from '../../support/cluster/kubectl.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { labels } from '../../../manifests/render/names.ts';
-import { conditionOf } from '../../../reconcile/conditions.ts';
+import { conditionOf } from '../../../reconcile/objects/conditions.ts';
 import { clusterYaml, setScene } from './scene.ts';
 
 test('a push becomes a cluster that bears its owner, its file and nothing of the commit', async () => {

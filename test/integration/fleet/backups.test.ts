@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { parseReport } from '../../../functions/page/check-report.ts';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
-import { conditionOf } from '../../../reconcile/conditions.ts';
-import { type Kube, type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { type Kube, type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
+import { conditionOf } from '../../../reconcile/objects/conditions.ts';
 import { context, setStage } from './checks-stage.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeKubeOptions, FakeRequest } from '../../support/fakes/kube.ts';
 import { context, type Stage, setStage } from './checks-stage.ts';
 import { wholePass } from './pass.ts';

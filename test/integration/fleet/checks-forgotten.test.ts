@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeRequest } from '../../support/fakes/kube.ts';
 import { setStage } from './checks-stage.ts';
 import { wholePass } from './pass.ts';

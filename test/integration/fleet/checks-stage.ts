@@ -8,7 +8,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { RequestCheck } from '../../../manifests/api/etcd-fleet-status.ts';
 import type { ConfigMap } from '../../../manifests/kube-types.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeKubeOptions } from '../../support/fakes/kube.ts';
 import { type ForgeServer, startForge } from '../../support/git/forge.ts';
 import type { Repository } from '../../support/git/repository.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseReport } from '../../../functions/page/check-report.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeRequest } from '../../support/fakes/kube.ts';
 import { context, setStage } from './checks-stage.ts';
 import { wholePass } from './pass.ts';

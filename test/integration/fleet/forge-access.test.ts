@@ -6,7 +6,7 @@ import { openFleetForge } from '../../../functions/pass/fleet-forge.ts';
 import { connectFleetGit } from '../../../functions/pass/fleet-git.ts';
 import { resolveRef } from '../../../gitops/git/resolve.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 import { selfSigned } from '../../support/git/certificate.ts';
 import { startProxy } from '../../support/git/proxy.ts';

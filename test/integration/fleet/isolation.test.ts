@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
-import { conditionOf } from '../../../reconcile/conditions.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { conditionOf } from '../../../reconcile/objects/conditions.ts';
 import { startStopwatch } from '../../support/awake.ts';
 import { type ForgeServer, startForge } from '../../support/git/forge.ts';
 import { startGitServer } from '../../support/git/server.ts';

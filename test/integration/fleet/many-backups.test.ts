@@ -4,8 +4,8 @@ import { runTick } from '../../../functions/tick/run-tick.ts';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
 import { dueBackup } from '../../../manifests/render/schedule-objects.ts';
-import { inParallel } from '../../../reconcile/in-parallel.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { inParallel } from '../../../reconcile/stepping/in-parallel.ts';
 import { startApiServer } from './api-server.ts';
 
 /** What a tick at rest costs beside many backups that are done, on a real API server. */

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { parseReport } from '../../../functions/page/check-report.ts';
 import type { EtcdNodePolicy } from '../../../manifests/api/etcd-node-policy.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { conditionOf } from '../../../reconcile/conditions.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { conditionOf } from '../../../reconcile/objects/conditions.ts';
 import { context, setStage } from './checks-stage.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { conditionOf } from '../../../reconcile/conditions.ts';
+import { conditionOf } from '../../../reconcile/objects/conditions.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
 const three = { 'a.yaml': clusterYaml('orders'), 'b.yaml': clusterYaml('users'), 'c.yaml': clusterYaml('carts') };
@@ -116,7 +116,7 @@ test('a renamed path deletes nothing, also in later commits', async () => {
   scene.addFleet('production', { prune: true, path: 'old' });
   await scene.pass();
   await scene.repository.commit({ 'new/a.yaml': clusterYaml('orders') });
-  const { resources } = await import('../../../reconcile/kube.ts');
+  const { resources } = await import('../../../reconcile/interfaces/kube.ts');
   const fleet = scene.fleet();
   await scene.fake.update(resources.fleets, {
     ...fleet,
@@ -157,7 +157,7 @@ test('two fleets that list one cluster: the first keeps it, the other says whose
 
 test('with its status removed, as by a backup tool, nothing is deleted, and the rest is named', async () => {
   await using scene = await applied(true);
-  const { resources } = await import('../../../reconcile/kube.ts');
+  const { resources } = await import('../../../reconcile/interfaces/kube.ts');
   await scene.fake.updateStatus(resources.fleets, { ...scene.fleet(), status: { observedGeneration: -1 } });
   await scene.repository.commit({ 'a.yaml': three['a.yaml'], 'b.yaml': three['b.yaml'] });
   await scene.pass();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Kube } from '../../../reconcile/kube.ts';
+import type { Kube } from '../../../reconcile/interfaces/kube.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
 type Write = 'apply' | 'create' | 'updateStatus';
@@ -108,7 +108,7 @@ test('a status written by a step between listing and applying does not stop the 
   await slow.frozen;
   const live = scene.cluster('orders');
   assert.ok(live);
-  const { resources } = await import('../../../reconcile/kube.ts');
+  const { resources } = await import('../../../reconcile/interfaces/kube.ts');
   await scene.fake.updateStatus(resources.clusters, { ...live, status: { observedGeneration: 1, leader: 'orders-0' } });
   slow.wake();
   await running;

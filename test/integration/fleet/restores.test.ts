@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
 import { isRestoredBy } from '../../../manifests/render/restored-cluster.ts';
 import { backupLister } from '../../../reconcile/backup/list.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { stepRestores } from '../../../reconcile/restore/pass.ts';
 import { clusterYaml, setScene } from './scene.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { setStage } from './checks-stage.ts';
 import { wholePass } from './pass.ts';
 import { clusterYaml } from './scene.ts';

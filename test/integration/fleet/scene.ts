@@ -4,7 +4,7 @@ import { createReader } from '../../../functions/read/reader.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { type Kube, KubeError, resources } from '../../../reconcile/kube.ts';
+import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 import { type GitServer, startGitServer } from '../../support/git/server.ts';
 

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join, resolve } from 'node:path';
 import { kubeThrough } from '../../../reconcile/clients/kube.ts';
-import type { Kube } from '../../../reconcile/kube.ts';
+import type { Kube } from '../../../reconcile/interfaces/kube.ts';
 import { binariesEnvironment, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { startControlPlane } from '../../support/cluster/control-plane.ts';
 import { type Kubectl, kubectlFor } from '../../support/cluster/kubectl.ts';

@@ -17,7 +17,7 @@ import { type CertificateState, certificateState } from '../../../manifests/rend
 import { memberLeaves } from '../../../manifests/render/certificate-names.ts';
 import { ownerReference } from '../../../manifests/render/owner-reference.ts';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
-import { type Resource, resources } from '../../../reconcile/kube.ts';
+import { type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import { inspectLeaf, type LeafFacts } from '../../../reconcile/x509/inspect.ts';
 import { installCertificates, startIssuer } from '../../e2e/support/issuer.ts';
 import { until } from '../../e2e/support/until.ts';

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import type { ApprovalAsked } from '../../../manifests/api/approval.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { until } from '../../e2e/support/until.ts';
 import { startApiServer } from '../fleet/api-server.ts';
 import { kubectlRatchet } from './kubectl-ratchet.ts';

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { packagePlugin } from '../../../functions/package-plugin.ts';
 import { version } from '../../../manifests/release.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { follow } from '../../e2e/support/tutorial.ts';
 import { provisionBinaries } from '../../support/cluster/binaries.ts';
 import { typedIn } from '../../support/docs/typed-by.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { startApiServer } from '../fleet/api-server.ts';
 import { kubectlRatchet } from './kubectl-ratchet.ts';
 

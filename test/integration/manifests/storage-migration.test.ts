@@ -9,7 +9,7 @@ import { entryOf } from '../../../functions/entry.ts';
 import { group } from '../../../manifests/api/group.ts';
 import { definitions } from '../../../manifests/api/kinds.ts';
 import { crdOf } from '../../../manifests/install/crd.ts';
-import type { Kube } from '../../../reconcile/kube.ts';
+import type { Kube } from '../../../reconcile/interfaces/kube.ts';
 import { migrateStorage } from '../../../reconcile/storage/migrate.ts';
 import { startApiProxy } from '../../e2e/support/api-proxy.ts';
 import { startTick, tick } from '../../e2e/support/tick.ts';

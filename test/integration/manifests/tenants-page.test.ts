@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { fleetSource } from '../../../functions/pass/fleet-git.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Block, blocksOf } from '../../support/docs/blocks.ts';
 import { typedIn } from '../../support/docs/typed-by.ts';
 import { read } from '../../unit/docs/pages.ts';

@@ -4,7 +4,7 @@ import { openFleetForge } from '../../../functions/pass/fleet-forge.ts';
 import { fleetSource } from '../../../functions/pass/fleet-git.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { complaintFor } from '../../../reconcile/fleet/complaint.ts';
-import { type KubeError, type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { type KubeError, type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { install, startApiServer } from './api-server.ts';
 import { untilAllowed } from './until-allowed.ts';
 

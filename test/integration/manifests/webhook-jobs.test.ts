@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type CronJob, jobOf } from '../../../functions/pass/follow-up/chain.ts';
 import { handOver } from '../../../functions/serve/hand-over.ts';
-import { type Kube, KubeError, resources } from '../../../reconcile/kube.ts';
+import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { until } from '../../e2e/support/until.ts';
 import { fleet } from '../../unit/serve/installation.ts';
 import { install, startApiServer } from './api-server.ts';

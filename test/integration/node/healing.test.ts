@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { condition, isWhole } from '../../e2e/support/conditions.ts';
 import { openScene } from '../../e2e/support/scene.ts';
 import { clusterYaml } from '../../e2e/support/specs.ts';

@@ -6,7 +6,7 @@ import { createBackup } from '../../../reconcile/cluster/act/requests/backup.ts'
 import { backupAhead } from '../../../reconcile/cluster/know/backup-ahead.ts';
 import { backupFinalizer } from '../../../reconcile/cluster/know/marks.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import type { Contracts } from './contract.ts';
 import { member } from './members.ts';
 import { clusterName, type Scene } from './scene.ts';

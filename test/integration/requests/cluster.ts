@@ -7,7 +7,7 @@ import {
 import type { LabelledRef, SharedObject } from '../../../reconcile/cluster/know/actions/birth.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { sharedObject } from '../../../reconcile/cluster/know/shared-objects.ts';
-import { type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+import { type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { Contract, Contracts } from './contract.ts';
 import { member } from './members.ts';
 import { clusterName, type Scene } from './scene.ts';

@@ -2,7 +2,7 @@ import type { PersistentVolume } from '../../../manifests/kube-types.ts';
 import type { SealedDisk } from '../../../manifests/render/sealed-disk.ts';
 import { isOnDisk, readDiskBehind } from '../../../reconcile/cluster/act/requests/disks.ts';
 import { liveVolume } from '../../../reconcile/cluster/act/requests/volumes.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import type { Contract, Contracts } from './contract.ts';
 import { member } from './members.ts';
 import type { Scene } from './scene.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
+import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
 import { until } from '../../e2e/support/until.ts';
 import { post, startMembers, type TestCluster, type TestMember } from '../clients/etcd-members.ts';
 import { insist, open, put, within } from '../clients/etcd-membership-asking.ts';

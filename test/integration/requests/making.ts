@@ -7,7 +7,7 @@ import {
 } from '../../../reconcile/cluster/act/requests/making.ts';
 import { livePeer } from '../../../reconcile/cluster/act/requests/objects.ts';
 import { deleteVolume, liveVolume } from '../../../reconcile/cluster/act/requests/volumes.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Contracts, othersAct } from './contract.ts';
 import type { Doing } from './doing.ts';
 import { inputsOf, member, recordOf } from './members.ts';

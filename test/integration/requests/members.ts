@@ -13,7 +13,7 @@ import { statefulSet } from '../../../manifests/render/stateful-set.ts';
 import { volumeClaim } from '../../../manifests/render/volume-claim.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import type { Inputs } from '../../../reconcile/cluster/know/inputs.ts';
-import { type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { clusterName, type Scene } from './scene.ts';
 
 /** What there is of one member, made by the same builders as in real life; in order, each with the one before. */

@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { disruptionBudget } from '../../../manifests/render/disruption-budget.ts';
 import { deletePod, evictPod, readOtherPods, readPod } from '../../../reconcile/cluster/act/requests/pods.ts';
 import { moved } from '../../../reconcile/cluster/know/outcome.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Contracts, type Difference, othersAct } from './contract.ts';
 import type { Doing } from './doing.ts';
 import { member, type PodStart } from './members.ts';

@@ -28,7 +28,7 @@ import {
   readAttempt,
 } from '../../../reconcile/cluster/act/requests/recovery.ts';
 import { moved } from '../../../reconcile/cluster/know/outcome.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Contracts, type Difference, othersAct } from './contract.ts';
 import type { Doing } from './doing.ts';
 import { type MemberStart, member } from './members.ts';

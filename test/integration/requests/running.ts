@@ -1,6 +1,6 @@
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
-import type { EndpointStatus, ListedMember } from '../../../reconcile/etcd.ts';
-import type { Alarm } from '../../../reconcile/etcd-admin.ts';
+import type { EndpointStatus, ListedMember } from '../../../reconcile/interfaces/etcd.ts';
+import type { Alarm } from '../../../reconcile/interfaces/etcd-admin.ts';
 import { type EtcdVersion, etcdVersions } from '../../support/cluster/binaries/catalogue.ts';
 import { ownAddress } from '../manifests-build/etcd-process.ts';
 import type { Contract, Contracts } from './contract.ts';

@@ -6,7 +6,7 @@ import type { ActContext } from '../../../reconcile/cluster/act/actions/context.
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { observe } from '../../../reconcile/cluster/observe/observe.ts';
 import { readObjects } from '../../../reconcile/cluster/observe/snapshot.ts';
-import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { Doing } from './doing.ts';
 import type { Stage } from './stage.ts';
 

@@ -12,7 +12,7 @@ import { ownerReference } from '../../../manifests/render/owner-reference.ts';
 import { certificateFor } from '../../../reconcile/cluster/know/certificates/order.ts';
 import { wantedLeaves } from '../../../reconcile/cluster/know/certificates/wanted.ts';
 import { certificateOwner } from '../../../reconcile/cluster/observe/certificates/issued.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createAuthority, issueLeaf, type Authority as Made } from '../../../reconcile/x509/issue.ts';
 import { authorityData, leafData } from '../../../reconcile/x509/secret-data.ts';
 import { clusterName, type Scene } from './scene.ts';

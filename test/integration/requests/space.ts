@@ -10,8 +10,8 @@ import {
   requireSameData,
 } from '../../../reconcile/cluster/act/requests/space.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
-import type { EndpointStatus } from '../../../reconcile/etcd.ts';
-import type { Alarm } from '../../../reconcile/etcd-admin.ts';
+import type { EndpointStatus } from '../../../reconcile/interfaces/etcd.ts';
+import type { Alarm } from '../../../reconcile/interfaces/etcd-admin.ts';
 import type { EtcdVersion } from '../../support/cluster/binaries/catalogue.ts';
 import { type Contract, type Contracts, type Difference, othersAct } from './contract.ts';
 import {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
-import type { Kube, KubeObject, Resource } from '../../../reconcile/kube.ts';
+import type { Kube, KubeObject, Resource } from '../../../reconcile/interfaces/kube.ts';
 import { type EtcdVersion, etcdVersions } from '../../support/cluster/binaries/catalogue.ts';
 import { binariesEnvironment, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { startControlPlane } from '../../support/cluster/control-plane.ts';

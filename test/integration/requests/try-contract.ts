@@ -8,7 +8,7 @@ import { runLive } from '../../../reconcile/cluster/act/requests/run-live.ts';
 import { observationHost } from '../../../reconcile/cluster/foresee/host.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { failureOf, StepError } from '../../../reconcile/cluster/know/outcome.ts';
-import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Contract, whenOthersAct } from './contract.ts';
 import { member } from './members.ts';
 import { makeScene, type Scene, type Seen } from './scene.ts';

@@ -9,7 +9,7 @@ import {
   writeRecord,
 } from '../../../reconcile/cluster/act/requests/volumes.ts';
 import { moved } from '../../../reconcile/cluster/know/outcome.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Contracts, othersAct } from './contract.ts';
 import type { Doing } from './doing.ts';
 import { member } from './members.ts';

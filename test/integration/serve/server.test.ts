@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { type Listening, listen } from '../../../functions/serve/listen.ts';
 import { composed } from '../../../functions/serve/serve.ts';
 import { webhooks } from '../../../functions/serve/webhooks.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { callers, type Sent } from '../../support/webhooks/deliveries.ts';
 import { env, installation, url } from '../../unit/serve/installation.ts';
 

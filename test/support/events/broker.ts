@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CloudEvent, HTTP } from 'cloudevents';
-import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 
 /**
  * What stands in for Knative Eventing: an ApiServerSource in Resource mode, and a Broker with one Trigger, which tries

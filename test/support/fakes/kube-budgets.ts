@@ -1,6 +1,6 @@
 import type { Target } from '../../../reconcile/clients/kube-address.ts';
 import { refusal } from '../../../reconcile/clients/kube-errors.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { matchesLabels } from './kube-selectors.ts';
 import type { Fields, Shelf, Stored } from './kube-shelf.ts';
 

@@ -2,7 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isReason, type Kube, KubeError, type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+import {
+  isReason,
+  type Kube,
+  KubeError,
+  type KubeObject,
+  type Resource,
+  resources,
+} from '../../../reconcile/interfaces/kube.ts';
 
 export interface World {
   readonly kube: Kube;

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Target } from '../../../reconcile/clients/kube-address.ts';
 import { refusal } from '../../../reconcile/clients/kube-errors.ts';
-import type { KubeError, KubeObject, Preconditions, Resource } from '../../../reconcile/kube.ts';
+import type { KubeError, KubeObject, Preconditions, Resource } from '../../../reconcile/interfaces/kube.ts';
 import type { Fields, Stored } from './kube-shelf.ts';
 
 const withoutStatus = new Set(['configmaps', 'secrets', 'events']);

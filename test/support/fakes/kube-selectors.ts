@@ -1,6 +1,6 @@
 /** Label and field selectors as the API server reads them, as far as this project uses them. */
 
-import type { KubeObject } from '../../../reconcile/kube.ts';
+import type { KubeObject } from '../../../reconcile/interfaces/kube.ts';
 
 /** `a=b,c!=d,e in (f,g),h notin (i),j,!k` */
 export function matchesLabels(object: KubeObject, selector: string | undefined): boolean {

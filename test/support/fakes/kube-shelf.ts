@@ -6,7 +6,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject, Resource } from '../../../reconcile/kube.ts';
+import type { KubeObject, Resource } from '../../../reconcile/interfaces/kube.ts';
 
 export type Fields = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import type { Target } from '../../../reconcile/clients/kube-address.ts';
 import { refusal } from '../../../reconcile/clients/kube-errors.ts';
-import { type KubeObject, type Preconditions, type Resource, resources } from '../../../reconcile/kube.ts';
+import { type KubeObject, type Preconditions, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import { takeDisruption } from './kube-budgets.ts';
 import { applyFields, type Owners, ownersAfterUpdate } from './kube-fields.ts';
 import { checkImmutable, checkPreconditions, conflict, newborn, nextGeneration, settled } from './kube-rules.ts';

@@ -8,7 +8,7 @@
 
 import { countKey, pathOf, serviceAccountUser, type Target } from '../../../reconcile/clients/kube-address.ts';
 import { failure, refusal } from '../../../reconcile/clients/kube-errors.ts';
-import type { CallOptions, Kube, KubeObject, Resource, WatchEvent } from '../../../reconcile/kube.ts';
+import type { CallOptions, Kube, KubeObject, Resource, WatchEvent } from '../../../reconcile/interfaces/kube.ts';
 import { matchesFields, matchesLabels } from './kube-selectors.ts';
 import { frozenCopy } from './kube-shelf.ts';
 import { createStore, type Store } from './kube-store.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { group } from '../../../manifests/api/group.ts';
 import { definitions } from '../../../manifests/api/kinds.ts';
 import type { Target } from '../../../reconcile/clients/kube-address.ts';
-import type { KubeObject } from '../../../reconcile/kube.ts';
+import type { KubeObject } from '../../../reconcile/interfaces/kube.ts';
 
 const verbs = {
   GET: 'get',

@@ -1,5 +1,5 @@
 import type { Question } from '../../../functions/page/access.ts';
-import type { Kube, KubeObject, Resource } from '../../../reconcile/kube.ts';
+import type { Kube, KubeObject, Resource } from '../../../reconcile/interfaces/kube.ts';
 
 export interface Reviewers {
   /** By token: who that is. */

@@ -8,7 +8,7 @@ import { type CheckReport, checkKeys, checkLabel, checkName } from '../../../man
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../../manifests/kube-types.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube, type FakeKubeOptions } from '../fakes/kube.ts';
 import { now } from './scene.ts';
 

@@ -1,6 +1,6 @@
 import type { Reach } from '../../../functions/plugin/command.ts';
-import { type EndpointStatus, EtcdError, type ListedMember } from '../../../reconcile/etcd.ts';
-import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
+import { type EndpointStatus, EtcdError, type ListedMember } from '../../../reconcile/interfaces/etcd.ts';
+import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
 import type { Source } from './sources.ts';
 
 export const clusterID = 'cdf818194e3a8c32';

@@ -1,5 +1,5 @@
 import type { Container, Pod, Volume } from '../../../manifests/kube-types.ts';
-import { type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+import { type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeKube } from '../fakes/kube.ts';
 
 /**

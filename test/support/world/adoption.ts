@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { annotations } from '../../../manifests/render/names.ts';
 import { approvalOfAdoption } from '../../../reconcile/cluster/know/inherited.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { assertOneCluster } from './converge.ts';
 import { namesOnTheirList, startOthers } from './others.ts';
 import { createWorld, name, type World } from './world.ts';

@@ -5,7 +5,7 @@ import {
   reconcilerSecretName,
 } from '../../../manifests/render/certificate-names.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { type AuthorityFacts, inspectAuthority } from '../../../reconcile/x509/inspect.ts';
 import { leafIn, partyOf } from './tls.ts';
 import { name, namespace, type World } from './world.ts';

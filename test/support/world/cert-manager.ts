@@ -4,7 +4,7 @@ import {
   type CertManagerCertificate,
   certificateResource,
 } from '../../../manifests/render/cert-manager-certificate.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Authority, createAuthority, issueLeaf } from '../../../reconcile/x509/issue.ts';
 import { leafData } from '../../../reconcile/x509/secret-data.ts';
 import {

@@ -7,7 +7,7 @@ import type {
 } from '../../../manifests/kube-types.ts';
 import { certificateResource } from '../../../manifests/render/cert-manager-certificate.ts';
 import { hashOf } from '../../../manifests/render/inputs-hash.ts';
-import { type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+import { type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import { warnOf } from './events.ts';
 import { claimOf, drop, put, type State } from './state.ts';
 

@@ -1,5 +1,5 @@
-import { EtcdError } from '../../../reconcile/etcd.ts';
-import type { KvHash } from '../../../reconcile/etcd-admin.ts';
+import { EtcdError } from '../../../reconcile/interfaces/etcd.ts';
+import type { KvHash } from '../../../reconcile/interfaces/etcd-admin.ts';
 import type { Data } from './members.ts';
 import { leaderOf, runningOf, votersOf } from './quorum.ts';
 import type { Formation, Process, State } from './state.ts';

@@ -1,5 +1,5 @@
-import { EtcdError, type Refusal } from '../../../reconcile/etcd.ts';
-import type { EtcdAdmin, EtcdChangeOptions } from '../../../reconcile/etcd-admin.ts';
+import { EtcdError, type Refusal } from '../../../reconcile/interfaces/etcd.ts';
+import type { EtcdAdmin, EtcdChangeOptions } from '../../../reconcile/interfaces/etcd-admin.ts';
 import { assertOthersLeaveAsApproved } from './adoption-invariants.ts';
 import { assertMayRemove, disarmCorruptIn, hashIn } from './corruption.ts';
 import { idOf } from './members.ts';

@@ -1,5 +1,5 @@
-import { EtcdError, type EtcdTls, type ListedMember, type MemberList } from '../../../reconcile/etcd.ts';
-import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
+import { EtcdError, type EtcdTls, type ListedMember, type MemberList } from '../../../reconcile/interfaces/etcd.ts';
+import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
 import { changing } from './etcd-changes.ts';
 import { isInQuorum, leaderOf } from './quorum.ts';
 import { sizesIn } from './space.ts';

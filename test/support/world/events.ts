@@ -1,5 +1,5 @@
 import type { Event } from '../../../manifests/kube-types.ts';
-import { type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { put, type State } from './state.ts';
 
 /** Events as Kubernetes' recorders make them: a repetition counts up, and not at every look. */

@@ -4,7 +4,7 @@ import type { ConfigMap, PersistentVolumeClaim, Pod, Secret, Service } from '../
 import { applicationSecretName } from '../../../manifests/render/certificate-names.ts';
 import { labels } from '../../../manifests/render/names.ts';
 import { readVolumeRecord } from '../../../manifests/render/volume-record.ts';
-import { type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeRequest } from '../fakes/kube.ts';
 import { type Data, downgraded, skippedMinor, unreadable } from './members.ts';
 import { hasQuorum, leaderOf, quorumIn, runningOf, votersOf } from './quorum.ts';

@@ -1,5 +1,5 @@
-import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
-import { type Kube, KubeError } from '../../../reconcile/kube.ts';
+import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
+import { type Kube, KubeError } from '../../../reconcile/interfaces/kube.ts';
 
 /** What happens around the writes of one invocation, counted from 0. A throw in either place is its death. */
 export interface Faults {

@@ -1,6 +1,6 @@
 import type { ConfigMap, ContainerStatus, PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.ts';
 import { labels } from '../../../manifests/render/names.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { grace } from './controllers.ts';
 import { differsFromOthers } from './corruption.ts';
 import { warnOf } from './events.ts';

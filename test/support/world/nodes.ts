@@ -1,8 +1,8 @@
 import type { EtcdNodePolicy, EtcdNodePolicySpec } from '../../../manifests/api/etcd-node-policy.ts';
 import type { Job, Node, Pod } from '../../../manifests/kube-types.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { isOver } from '../../../reconcile/job-end.ts';
-import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
+import { isOver } from '../../../reconcile/jobs/job-end.ts';
 import { carryOutOrder } from '../../../reconcile/nodes/agent/agent.ts';
 import { stepNodePolicies } from '../../../reconcile/nodes/pass.ts';
 import type { NodePolicyResult } from '../../../reconcile/nodes/step.ts';

@@ -1,5 +1,5 @@
 import type { Pod } from '../../../manifests/kube-types.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { theirs } from './invariants.ts';
 import { type Data, idOf, type Member } from './members.ts';
 import { hasQuorum } from './quorum.ts';

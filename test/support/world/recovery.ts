@@ -1,7 +1,7 @@
 import type { Job, PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.ts';
 import { annotations, labels } from '../../../manifests/render/names.ts';
 import { readVolumeRecord } from '../../../manifests/render/volume-record.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { grace } from './controllers.ts';
 import { claimOf, put, type State } from './state.ts';
 

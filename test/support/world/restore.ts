@@ -2,7 +2,7 @@ import type { ContainerStatus, PersistentVolumeClaim, Pod } from '../../../manif
 import { annotations, labels } from '../../../manifests/render/names.ts';
 import { restoreContainers } from '../../../manifests/render/restore-job.ts';
 import { isAspirant, readVolumeRecord } from '../../../manifests/render/volume-record.ts';
-import { type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeRequest } from '../fakes/kube.ts';
 import { aloneIn } from './members.ts';
 import { claimOf, put, type State } from './state.ts';

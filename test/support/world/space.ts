@@ -1,4 +1,4 @@
-import { EtcdError } from '../../../reconcile/etcd.ts';
+import { EtcdError } from '../../../reconcile/interfaces/etcd.ts';
 import { complaintsIn } from './corruption.ts';
 import type { Data } from './members.ts';
 import { quorumIn, runningOf, votersOf } from './quorum.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.ts';
-import type { KubeObject, Resource } from '../../../reconcile/kube.ts';
+import type { KubeObject, Resource } from '../../../reconcile/interfaces/kube.ts';
 import type { LeafFacts } from '../../../reconcile/x509/inspect.ts';
 import type { FakeKube } from '../fakes/kube.ts';
 import type { Data, Member } from './members.ts';

@@ -1,5 +1,5 @@
 import type { Pod, Secret } from '../../../manifests/kube-types.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { chainOf } from '../../../reconcile/x509/chain.ts';
 import type { CertificateFacts } from '../../../reconcile/x509/facts.ts';
 import { inspectLeaf, type LeafFacts, type SecretData } from '../../../reconcile/x509/inspect.ts';

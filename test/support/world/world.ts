@@ -6,7 +6,7 @@ import { type ClusterPlan, type Intent, planClusters } from '../../../reconcile/
 import type { ActionKind } from '../../../reconcile/cluster/know/action.ts';
 import { stepClusters } from '../../../reconcile/cluster/pass.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
-import { KubeError, type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { KubeError, type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube, type FakeKubeOptions, type FakeRequest } from '../fakes/kube.ts';
 import { assertOthersServe } from './adoption-invariants.ts';
 import {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import { verifyJob } from '../../../manifests/render/backup-jobs.ts';
-import { failures } from '../../../reconcile/backup/agent/failure.ts';
 import { parseRequest } from '../../../reconcile/backup/agent/request.ts';
 import { decideBackup } from '../../../reconcile/backup/decide.ts';
 import { backupStatusFor, sizeOf } from '../../../reconcile/backup/report.ts';
 import { attemptOf, type BackupSituation, type JobState, type JobView } from '../../../reconcile/backup/situation.ts';
+import { failures } from '../../../reconcile/jobs/failure.ts';
 import { at, backupWith, object, proof, record, serving, uid } from './scene.ts';
 
 const attempt = { number: 1, stage: 'Take', job: 'j', object, startedAt: '2026-11-22T22:59:10Z' } as const;

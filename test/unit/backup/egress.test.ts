@@ -13,7 +13,7 @@ import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { Job } from '../../../manifests/kube-types.ts';
 import { runAgent } from '../../../reconcile/backup/agent/agent.ts';
 import { stepBackups } from '../../../reconcile/backup/pass.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 import { contextFor, fresh } from './run-jobs.ts';
 

@@ -6,7 +6,7 @@ import type { Job, PersistentVolumeClaim } from '../../../manifests/kube-types.t
 import { stepBackups } from '../../../reconcile/backup/pass.ts';
 import { planFleet } from '../../../reconcile/fleet/plan.ts';
 import type { DesiredSpec } from '../../../reconcile/fleet/reading.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { fleetWith, revision, specOf, treeOf } from '../fleet/objects.ts';
 import { contextFor, fresh, runJobs } from './run-jobs.ts';

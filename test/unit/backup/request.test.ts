@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { runAgent } from '../../../reconcile/backup/agent/agent.ts';
-import { BackupFailure } from '../../../reconcile/backup/agent/failure.ts';
 import { parseRequest } from '../../../reconcile/backup/agent/request.ts';
+import { BackupFailure } from '../../../reconcile/jobs/failure.ts';
 
 const backup = {
   operation: 'backup',

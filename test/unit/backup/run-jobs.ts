@@ -2,7 +2,7 @@ import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { Job, PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { stepBackups } from '../../../reconcile/backup/pass.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeKube } from '../../support/fakes/kube.ts';
 import { backupWith, proof, record, serving } from './scene.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { Job, Pod } from '../../../manifests/kube-types.ts';
 import { stepBackups } from '../../../reconcile/backup/pass.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
 import { contextFor, fresh, live, runJobs } from './run-jobs.ts';
 

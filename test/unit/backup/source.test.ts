@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BackupFailure, type FailureReason } from '../../../reconcile/backup/agent/failure.ts';
 import { type AskedEtcd, chooseSource, type Source } from '../../../reconcile/backup/agent/source.ts';
-import { type EndpointStatus, EtcdError } from '../../../reconcile/etcd.ts';
-import type { Alarm } from '../../../reconcile/etcd-admin.ts';
+import { type EndpointStatus, EtcdError } from '../../../reconcile/interfaces/etcd.ts';
+import type { Alarm } from '../../../reconcile/interfaces/etcd-admin.ts';
+import { BackupFailure, type FailureReason } from '../../../reconcile/jobs/failure.ts';
 
 const signal = AbortSignal.timeout(10_000);
 

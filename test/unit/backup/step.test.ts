@@ -6,7 +6,7 @@ import type { Event, Job, Pod } from '../../../manifests/kube-types.ts';
 import { annotations, labels } from '../../../manifests/render/names.ts';
 import { backupLister } from '../../../reconcile/backup/list.ts';
 import { stepBackups } from '../../../reconcile/backup/pass.ts';
-import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
 import { contextFor, fresh, live, runJobs } from './run-jobs.ts';
 import { backupWith, serving, uid } from './scene.ts';

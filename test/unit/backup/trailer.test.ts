@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BackupFailure, type FailureReason } from '../../../reconcile/backup/agent/failure.ts';
 import { checkedTrailer, type SoundSnapshot } from '../../../reconcile/backup/agent/trailer.ts';
+import { BackupFailure, type FailureReason } from '../../../reconcile/jobs/failure.ts';
 
 function snapshotOf(pages: number): Buffer {
   const body = randomBytes(pages * 512);

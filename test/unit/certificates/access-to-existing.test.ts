@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import { readCertificates } from '../../../reconcile/cluster/observe/certificates/read.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { kubeOf } from '../cluster/actions/on-kube.ts';
 import { namespace, unborn } from '../cluster/observations.ts';
 

@@ -4,7 +4,7 @@ import { forgetReports, keepReport } from '../../../functions/checks/keep-report
 import { checkFleetLabel, checkName } from '../../../manifests/api/check-report.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../../manifests/kube-types.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 import { reportWith } from './reports.ts';
 

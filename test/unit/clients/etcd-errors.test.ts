@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allFailed, etcdError, notSent } from '../../../reconcile/clients/etcd-errors.ts';
-import { EtcdError, type Refusal } from '../../../reconcile/etcd.ts';
+import { EtcdError, type Refusal } from '../../../reconcile/interfaces/etcd.ts';
 
 for (const [words, outcome] of [
   ['14 UNAVAILABLE: No connection established. Last error: Error: connect ECONNREFUSED 10.0.0.1:2379', 'down'],

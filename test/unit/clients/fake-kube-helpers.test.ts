@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isReason, type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { isReason, type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 
 type Loose = KubeObject & Record<string, unknown>;

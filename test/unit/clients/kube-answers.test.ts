@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { objectOf } from '../../../reconcile/clients/kube-answers.ts';
 import { watchEvents } from '../../../reconcile/clients/kube-watch.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 
 const target = { verb: 'GET', resource: resources.pods, namespace: 'n', name: 'a' } as const;
 const replyWith = (kind: string, name: string) =>

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { kubeThrough } from '../../../reconcile/clients/kube.ts';
-import { type Kube, type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { type Kube, type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 
 /** What is sent a second time, and how often: over real sockets, because a kept connection that has died is one. */
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allFailed, etcdError } from '../../../reconcile/clients/etcd-errors.ts';
 import { mayHideTls, sentenceFor, tlsProblemIn } from '../../../reconcile/clients/tls-problems.ts';
-import { EtcdError, type TlsProblem } from '../../../reconcile/etcd.ts';
+import { EtcdError, type TlsProblem } from '../../../reconcile/interfaces/etcd.ts';
 
 const parties = { serverName: 'm0-0.peers.ns.svc', ours: 'from then to now' };
 const grpc = (words: string) => `14 UNAVAILABLE: No connection established. Last error: ${words}. Resolution note: `;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
-import type { ListedMember } from '../../../reconcile/etcd.ts';
+import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import { sentBy } from './actions/sent.ts';
 import { approved, beside, inherited, others } from './adoptions.ts';
 import { clusterId, members, silent, withEndpoint, without, type withPod, withVolume } from './observations.ts';

@@ -5,7 +5,7 @@ import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
 import type { InheritedView, Membership, Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
-import type { EndpointStatus, ListedMember } from '../../../reconcile/etcd.ts';
+import type { EndpointStatus, ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import {
   clusterId,
   type Differences,

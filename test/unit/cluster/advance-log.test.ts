@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { act } from '../../../reconcile/cluster/act/act.ts';
 import type { ActContext } from '../../../reconcile/cluster/act/actions/context.ts';
-import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
+import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
 
 /** Members that have applied so much; each alarm list adds an entry, which the last of them applies later. */
 function members(applied: bigint, { lag = 0n, onAlarms = () => {} } = {}) {

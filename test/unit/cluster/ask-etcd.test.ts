@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { askEtcd, endpointOf } from '../../../reconcile/cluster/observe/ask-etcd.ts';
-import { type Etcd, EtcdError } from '../../../reconcile/etcd.ts';
+import { type Etcd, EtcdError } from '../../../reconcile/interfaces/etcd.ts';
 import { type Differences, endpoint, healthy, members, withInputs } from './observations.ts';
 
 /** Answers what three well members answer, and counts what it was asked for the cluster version. */

@@ -11,7 +11,7 @@ import { backupAhead } from '../../../reconcile/cluster/know/backup-ahead.ts';
 import { backupFinalizer } from '../../../reconcile/cluster/know/marks.ts';
 import type { AwaitedBackupView } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
-import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { tickUntilConverged } from '../../support/world/converge.ts';
 import { createWorld, namespace, type World } from '../../support/world/world.ts';
 import { healthy, noQuorum, withInputs, withRecord } from './observations.ts';

@@ -8,7 +8,7 @@ import { certificateResource } from '../../../manifests/render/cert-manager-cert
 import { labelsOf } from '../../../manifests/render/names.ts';
 import { issuanceStatement } from '../../../reconcile/cluster/know/certificates/issuance.ts';
 import { listRequested } from '../../../reconcile/cluster/observe/certificates/requested.ts';
-import { KubeError } from '../../../reconcile/kube.ts';
+import { KubeError } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 
 const options = { namespace: 'shop', signal: AbortSignal.timeout(10_000) };

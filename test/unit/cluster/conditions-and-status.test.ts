@@ -7,7 +7,7 @@ import type { Outcome } from '../../../reconcile/cluster/know/outcome.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { statementsFor } from '../../../reconcile/cluster/report/conditions.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
-import { conditionsFrom } from '../../../reconcile/conditions.ts';
+import { conditionsFrom } from '../../../reconcile/objects/conditions.ts';
 import { all, crashing, endpoint, healthy, noQuorum, silent, starting, withEndpoint, withPod } from './observations.ts';
 
 const none: Outcome = { kind: 'none' };

@@ -8,8 +8,8 @@ import { verdictOf } from '../../../reconcile/cluster/know/hashes.ts';
 import type { HashAnswer, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { askHashes } from '../../../reconcile/cluster/observe/ask-hashes.ts';
 import { slotsOf } from '../../../reconcile/cluster/observe/slots.ts';
-import { type EndpointStatus, EtcdError } from '../../../reconcile/etcd.ts';
-import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
+import { type EndpointStatus, EtcdError } from '../../../reconcile/interfaces/etcd.ts';
+import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
 import {
   all,
   clusterId,

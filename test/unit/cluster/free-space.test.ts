@@ -4,7 +4,7 @@ import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
-import type { EndpointStatus } from '../../../reconcile/etcd.ts';
+import type { EndpointStatus } from '../../../reconcile/interfaces/etcd.ts';
 import {
   all,
   clusterId,

@@ -8,7 +8,7 @@ import type { Holder } from '../../../reconcile/cluster/know/holder.ts';
 import { StepError } from '../../../reconcile/cluster/know/outcome.ts';
 import { readLease } from '../../../reconcile/cluster/observe/lease.ts';
 import { fenced } from '../../../reconcile/cluster/write-fence.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { healthy } from './observations.ts';
 

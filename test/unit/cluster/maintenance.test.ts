@@ -5,7 +5,7 @@ import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { plan } from '../../../reconcile/cluster/foresee/plan.ts';
 import { summaryOf } from '../../../reconcile/cluster/foresee/summary.ts';
 import type { AwaitedBackupView, Slot } from '../../../reconcile/cluster/know/observation.ts';
-import type { Reason } from '../../../reconcile/reasons.ts';
+import type { Reason } from '../../../reconcile/reasons/reasons.ts';
 import {
   all,
   baseSpec,

@@ -9,7 +9,7 @@ import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import { votersToProtect } from '../../../reconcile/cluster/know/drains.ts';
 import type { DiskView, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
-import type { ListedMember } from '../../../reconcile/etcd.ts';
+import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import {
   all,
   clusterId,

@@ -19,7 +19,7 @@ import type {
   Slot,
   VolumeView,
 } from '../../../reconcile/cluster/know/observation.ts';
-import type { EndpointStatus, ListedMember } from '../../../reconcile/etcd.ts';
+import type { EndpointStatus, ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 
 /** Observations to decide from: a sound cluster, and what a test says is different about it. */
 

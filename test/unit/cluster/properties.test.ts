@@ -12,8 +12,8 @@ import type { Observation, Slot } from '../../../reconcile/cluster/know/observat
 import { failureOf } from '../../../reconcile/cluster/know/outcome.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
-import { KubeError } from '../../../reconcile/kube.ts';
-import { courseOf } from '../../../reconcile/reasons.ts';
+import { KubeError } from '../../../reconcile/interfaces/kube.ts';
+import { courseOf } from '../../../reconcile/reasons/reasons.ts';
 import { observations, outcomesOf } from './arbitrary.ts';
 import { withRefused } from './refused.ts';
 

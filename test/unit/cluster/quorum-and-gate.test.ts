@@ -4,7 +4,7 @@ import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { gate } from '../../../reconcile/cluster/decide/rules/general/gate.ts';
 import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
-import type { ListedMember } from '../../../reconcile/etcd.ts';
+import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import {
   all,
   crashing,

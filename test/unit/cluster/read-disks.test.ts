@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Node, PersistentVolume } from '../../../manifests/kube-types.ts';
 import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { readDisk, readPlaces, withDisks } from '../../../reconcile/cluster/observe/read-disks.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 import { all, healthy, silent, withEndpoint, without, withPod, withRecord, withVolume } from './observations.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Event, Job } from '../../../manifests/kube-types.ts';
 import { readRecovery } from '../../../reconcile/cluster/observe/read-recovery.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 import { healthy, namespace, withRecord } from './observations.ts';
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Event } from '../../../manifests/kube-types.ts';
 import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { readWarnings, withWarnings } from '../../../reconcile/cluster/observe/read-warnings.ts';
-import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 import {
   all,

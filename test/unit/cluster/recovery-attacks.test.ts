@@ -16,8 +16,8 @@ import type { ActionOf } from '../../../reconcile/cluster/know/action.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import type { Observation, RecoveryView, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { withoutOutvoted } from '../../../reconcile/cluster/know/outvoted.ts';
-import { EtcdError, type ListedMember } from '../../../reconcile/etcd.ts';
-import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
+import { EtcdError, type ListedMember } from '../../../reconcile/interfaces/etcd.ts';
+import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
 import {
   all,
   clusterId,

@@ -8,7 +8,7 @@ import type { ActContext } from '../../../reconcile/cluster/act/actions/context.
 import { unstickPod as rule } from '../../../reconcile/cluster/decide/rules/membership/unstick-pod.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { podView } from '../../../reconcile/cluster/observe/slots.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { tickUntilConverged } from '../../support/world/converge.ts';
 import { createWorld, namespace } from '../../support/world/world.ts';
 import {

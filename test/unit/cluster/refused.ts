@@ -4,7 +4,7 @@ import type { Observation } from '../../../reconcile/cluster/know/observation.ts
 import { type Failure, failureOf } from '../../../reconcile/cluster/know/outcome.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
-import { KubeError } from '../../../reconcile/kube.ts';
+import { KubeError } from '../../../reconcile/interfaces/kube.ts';
 
 /** The same cluster, looked at again after the API server has refused what was decided. */
 export function withRefused(observation: Observation, decision: Decision, failure = forbidden): Observation {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../support/world/born.ts';
 import { tickUntilConverged } from '../../support/world/converge.ts';
 import { sample } from '../../support/world/crash.ts';

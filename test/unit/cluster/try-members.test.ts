@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nothingOf } from '../../../reconcile/cluster/foresee/change.ts';
 import { tryMembers } from '../../../reconcile/cluster/foresee/try-members.ts';
-import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 
 const signal = AbortSignal.timeout(10_000);

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Meaning } from '../../../reconcile/reasons/meaning.ts';
-import { meanings } from '../../../reconcile/reasons.ts';
+import { meanings } from '../../../reconcile/reasons/reasons.ts';
 import { anchorsOf, checkout, documents, read, target } from './pages.ts';
 
 const longest = { 'README.md': 150, 'ARCHITECTURE.md': 260 };

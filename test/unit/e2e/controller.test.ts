@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, on } from 'node:events';
 import { test } from 'node:test';
-import { type Kube, KubeError, resources } from '../../../reconcile/kube.ts';
+import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { startController } from '../../e2e/support/controller.ts';
 
 /** A namespace in which nothing changes. */

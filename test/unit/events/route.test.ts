@@ -9,7 +9,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { labels } from '../../../manifests/render/names.ts';
 import { wait } from '../../../reconcile/cluster/know/decision.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
-import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { eventOf } from '../../support/events/broker.ts';
 import type { FakeKube, FakeKubeOptions } from '../../support/fakes/kube.ts';
 import { cronJob, env, installation } from '../serve/installation.ts';

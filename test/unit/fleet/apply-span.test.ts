@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { actOnFleet } from '../../../reconcile/fleet/act.ts';
-import { resources } from '../../../reconcile/kube.ts';
-import { recorded } from '../../../reconcile/traced.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { recorded } from '../../../reconcile/stepping/traced.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 import { fleetWith, revision, specOf, treeOf } from './objects.ts';
 

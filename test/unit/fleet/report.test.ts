@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { describe } from '../../../gitops/statuses/describe.ts';
-import { conditionOf } from '../../../reconcile/conditions.ts';
 import { kstatusOf } from '../../../reconcile/fleet/kstatus.ts';
 import type { FleetOutcome } from '../../../reconcile/fleet/outcome.ts';
 import { pageLinks } from '../../../reconcile/fleet/page-links.ts';
@@ -11,6 +10,7 @@ import { verdictsOf } from '../../../reconcile/fleet/roll-up.ts';
 import { fleetStatus } from '../../../reconcile/fleet/status.ts';
 import { wantedStatuses } from '../../../reconcile/fleet/wanted-statuses.ts';
 import { differs } from '../../../reconcile/fleet/write.ts';
+import { conditionOf } from '../../../reconcile/objects/conditions.ts';
 import { mentioning } from '../../../reconcile/reasons/runbook-mention.ts';
 import { clusterOf, conditions, fleetWith, problemAbout, revision, sha, treeOf } from './objects.ts';
 

@@ -7,12 +7,12 @@ import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { etcdFleetStatusSchema } from '../../../manifests/api/etcd-fleet-status.ts';
 import { definitions } from '../../../manifests/api/kinds.ts';
 import { type Structural, structural } from '../../../manifests/api/schema.ts';
-import { conditionOf } from '../../../reconcile/conditions.ts';
 import { actOnFleet } from '../../../reconcile/fleet/act.ts';
 import { nothingApplied } from '../../../reconcile/fleet/outcome.ts';
 import { planFleet } from '../../../reconcile/fleet/plan.ts';
 import { isUnchanged } from '../../../reconcile/fleet/unchanged.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { conditionOf } from '../../../reconcile/objects/conditions.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 import { clusterOf, conditions, entryOf, fleetWith, revision, specOf, treeOf } from './objects.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { EtcdFleetStatus } from '../../../manifests/api/etcd-fleet-status.ts';
-import { conditionOf } from '../../../reconcile/conditions.ts';
 import { writeFleetStatus } from '../../../reconcile/fleet/write.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { conditionOf } from '../../../reconcile/objects/conditions.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 import { conditions, fleetWith, revision } from './objects.ts';
 

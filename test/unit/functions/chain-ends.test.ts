@@ -5,7 +5,7 @@ import { onePass } from '../../../functions/pass/one-pass.ts';
 import type { TickOptions } from '../../../functions/tick/options.ts';
 import { withDefaults } from '../../../manifests/api/defaults.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { type Kube, KubeError, resources } from '../../../reconcile/kube.ts';
+import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { etcdOf } from '../../support/world/etcd.ts';
 import { wireOf } from '../../support/world/wire.ts';

@@ -11,7 +11,7 @@ import {
   supersedes,
 } from '../../../functions/pass/follow-up/chain.ts';
 import { followUp, isStopped, standingOf } from '../../../functions/pass/follow-up/follow-up.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 
 const template = {

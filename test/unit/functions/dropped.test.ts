@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { onePass } from '../../../functions/pass/one-pass.ts';
 import type { TickOptions } from '../../../functions/tick/options.ts';
 import { exitCode } from '../../../functions/tick/output.ts';
-import { type Kube, KubeError, resources } from '../../../reconcile/kube.ts';
+import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { etcdOf } from '../../support/world/etcd.ts';
 import { wireOf } from '../../support/world/wire.ts';

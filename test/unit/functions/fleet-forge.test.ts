@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import { openFleetForge } from '../../../functions/pass/fleet-forge.ts';
 import type { EtcdFleet, ForgeType } from '../../../manifests/api/etcd-fleet.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 
 /** Forges whose API is at another host than their repositories, in an installation that lists hosts. */

@@ -7,7 +7,7 @@ import type { Job } from '../../../functions/pass/follow-up/chain.ts';
 import { goOn } from '../../../functions/pass/follow-up/go-on.ts';
 import type { FollowUpData } from '../../../functions/pass/follow-up/sink.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
-import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeKube } from '../../support/fakes/kube.ts';
 import { cronJob, installation, namespace } from '../serve/installation.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dryRunOnly, readOnly } from '../../../functions/pass/read-only.ts';
-import { type Kube, resources } from '../../../reconcile/kube.ts';
+import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 
 const object = { metadata: { namespace: 'n', name: 'o', uid: 'u', resourceVersion: '1' } };

@@ -4,8 +4,8 @@ import { isAwaited } from '../../../functions/pass/next-look.ts';
 import { wakesOf } from '../../../functions/pass/wake.ts';
 import { type Decision, done, refuse, wait, wakesOn } from '../../../reconcile/cluster/know/decision.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
+import { meanings } from '../../../reconcile/reasons/reasons.ts';
 import { type RefusalReason, refusalIn, refusals } from '../../../reconcile/reasons/refusals.ts';
-import { meanings } from '../../../reconcile/reasons.ts';
 import { clusterOf } from '../fleet/objects.ts';
 
 const now = new Date('2026-05-01T10:00:00Z');

@@ -4,7 +4,13 @@ import { pass } from '../../../functions/pass/pass.ts';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
-import { type Kube, type KubeObject, type ListOptions, type Resource, resources } from '../../../reconcile/kube.ts';
+import {
+  type Kube,
+  type KubeObject,
+  type ListOptions,
+  type Resource,
+  resources,
+} from '../../../reconcile/interfaces/kube.ts';
 import { etcdOf } from '../../support/world/etcd.ts';
 import { wireOf } from '../../support/world/wire.ts';
 import { createWorld, namespace, type World } from '../../support/world/world.ts';

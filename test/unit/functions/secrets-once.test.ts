@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { secretsOnce } from '../../../functions/pass/secrets-once.ts';
-import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 
 function stage(options: FakeKubeOptions = {}) {

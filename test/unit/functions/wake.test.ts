@@ -4,7 +4,7 @@ import { createWaker, wakesOf } from '../../../functions/pass/wake.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { type Decision, type Wake, wait } from '../../../reconcile/cluster/know/decision.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 import { clusterOf } from '../fleet/objects.ts';
 

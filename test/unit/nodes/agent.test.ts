@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Node } from '../../../manifests/kube-types.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { carryOutOrder, parseMethod, type RebootContext } from '../../../reconcile/nodes/agent/agent.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 

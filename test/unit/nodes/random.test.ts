@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { EtcdNodePolicySpec } from '../../../manifests/api/etcd-node-policy.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { killer } from '../../support/world/crash.ts';
 import { type NodesWorld, nodesWorld } from '../../support/world/nodes.ts';
 

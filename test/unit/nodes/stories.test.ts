@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Event, Node } from '../../../manifests/kube-types.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { crashesIn, killer } from '../../support/world/crash.ts';
 import { type NodesWorld, nodesWorld } from '../../support/world/nodes.ts';
 import { hasQuorum } from '../../support/world/quorum.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loopbackAccess, reviewedAccess } from '../../../functions/page/access.ts';
 import { listensOnLoopback } from '../../../functions/serve/page.ts';
-import { KubeError } from '../../../reconcile/kube.ts';
+import { KubeError } from '../../../reconcile/interfaces/kube.ts';
 import { type Reviewers, type ReviewingKube, reviewing } from '../../support/page/reviews.ts';
 import { clusters, fleets, head, report } from '../../support/page/scene.ts';
 import { pages } from '../../support/page/server.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createReader } from '../../../functions/page/read.ts';
 import { securityHeaders } from '../../../functions/page/respond.ts';
 import { styleHash } from '../../../functions/page/style.ts';
-import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { cluster, clusters, fleet, fleets, head, orders, plan, report } from '../../support/page/scene.ts';
 import { configMapOf, pages } from '../../support/page/server.ts';
 import { etcdOf } from '../../support/world/etcd.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { stringify } from 'yaml';
 import type { Pod } from '../../../manifests/kube-types.ts';
-import { type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { saidOn } from '../../support/plugin/said.ts';
 

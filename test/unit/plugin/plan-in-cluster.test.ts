@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { planInCluster } from '../../../functions/plugin/plan-in-cluster.ts';
 import type { Job } from '../../../manifests/kube-types.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { now, unreachable } from '../../support/plugin/said.ts';
 

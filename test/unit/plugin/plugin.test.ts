@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { withRunbook } from '../../../reconcile/reasons/kind-runbooks.ts';
 import { mentioning } from '../../../reconcile/reasons/runbook-mention.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { parseAllDocuments } from 'yaml';
 import { type ReadLog, supportBundle } from '../../../functions/plugin/support-bundle.ts';
 import { withoutSecrets } from '../../../functions/plugin/without-secrets.ts';
-import { KubeError, type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { KubeError, type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { unreachable } from '../../support/plugin/said.ts';
 

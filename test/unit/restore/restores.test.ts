@@ -6,7 +6,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
 import { isRestoredBy, restoredCluster, snapshotOf } from '../../../manifests/render/restored-cluster.ts';
 import { backupLister } from '../../../reconcile/backup/list.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { backupsAwaited } from '../../../reconcile/restore/awaited.ts';
 import { decideRestore } from '../../../reconcile/restore/decide.ts';
 import { stepRestores } from '../../../reconcile/restore/pass.ts';

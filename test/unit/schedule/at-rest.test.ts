@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import { backupLister } from '../../../reconcile/backup/list.ts';
 import { refusal } from '../../../reconcile/clients/kube-errors.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createLife, type Life } from './life.ts';
 
 /** What a tick reads of backups: those that are done only where a schedule has something to do with them. */

@@ -2,7 +2,7 @@ import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule, EtcdBackupScheduleSpec } from '../../../manifests/api/etcd-backup-schedule.ts';
 import type { Job, Pod } from '../../../manifests/kube-types.ts';
 import { backupLister } from '../../../reconcile/backup/list.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { stepSchedules } from '../../../reconcile/schedule/pass.ts';
 import { createFakeKube, type FakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
 

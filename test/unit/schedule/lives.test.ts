@@ -4,7 +4,7 @@ import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
 import type { Job } from '../../../manifests/kube-types.ts';
 import { refusal } from '../../../reconcile/clients/kube-errors.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createLife, type Life, start, template } from './life.ts';
 
 function ready(life: Life): string {

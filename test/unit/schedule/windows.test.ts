@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Windows } from '../../../manifests/api/windows.ts';
-import { openingOf } from '../../../reconcile/schedule/windows.ts';
+import { openingOf } from '../../../reconcile/time/windows.ts';
 
 type Window = Windows[number];
 

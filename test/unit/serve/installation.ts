@@ -1,7 +1,7 @@
 import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import type { CronJob } from '../../../functions/pass/follow-up/chain.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 
 export const namespace = 'etcd-ratchet';

@@ -5,7 +5,7 @@ import { after, mock, test } from 'node:test';
 import { composed } from '../../../functions/serve/serve.ts';
 import { webhooks } from '../../../functions/serve/webhooks.ts';
 import { webhookTypes } from '../../../manifests/api/etcd-fleet.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { callers, type Sent, sendSignedByGitLab } from '../../support/webhooks/deliveries.ts';
 import { env, fleet, installation, seedSecret, url } from './installation.ts';
 

@@ -6,7 +6,7 @@ import { composed } from '../../../functions/serve/serve.ts';
 import { webhooks } from '../../../functions/serve/webhooks.ts';
 import type { EtcdFleet, WebhookType } from '../../../manifests/api/etcd-fleet.ts';
 import { webhookTypes } from '../../../manifests/api/etcd-fleet.ts';
-import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeKube, FakeKubeOptions } from '../../support/fakes/kube.ts';
 import { callers, noCommit, type Sent } from '../../support/webhooks/deliveries.ts';
 import { cronJob, env, fleet, installation, seedSecret, url } from './installation.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { withTelemetry } from '../../../functions/telemetry/telemetry.ts';
-import { recorded, traced } from '../../../reconcile/traced.ts';
+import { recorded, traced } from '../../../reconcile/stepping/traced.ts';
 import { startCollector } from './collector.ts';
 
 type Passed = NonNullable<Awaited<ReturnType<typeof withTelemetry>>>;

@@ -5,7 +5,7 @@ import { setMaxListeners } from 'node:events';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { type File, Storage } from '@google-cloud/storage';
-import { BackupFailure } from '../failure.ts';
+import { BackupFailure } from '../../../jobs/failure.ts';
 import { kept } from '../kept.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
 import { networkFailure, nextPage, patiently, resumed } from './transfer.ts';

@@ -1,4 +1,4 @@
-import { BackupFailure } from '../failure.ts';
+import { BackupFailure } from '../../../jobs/failure.ts';
 import { networkFailure } from './transfer.ts';
 
 export interface S3Call {

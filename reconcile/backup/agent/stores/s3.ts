@@ -13,7 +13,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { BackupFailure } from '../failure.ts';
+import { BackupFailure } from '../../../jobs/failure.ts';
 import { partsOf } from '../parts.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
 import { s3Failure, statusOf } from './s3-failures.ts';

@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import type { Egress } from '../../../../manifests/egress/egress.ts';
 import type { NameAllowance } from '../../../../manifests/render/certificate-allowance.ts';
 import { labels } from '../../../../manifests/render/names.ts';
-import { isReason, type Kube, type KubeObject, type Preconditions, type Resource } from '../../../kube.ts';
+import { isReason, type Kube, type KubeObject, type Preconditions, type Resource } from '../../../interfaces/kube.ts';
 import { withCure } from '../../../reasons/cure.ts';
 import type { EtcdWay } from '../../etcd-way.ts';
 import { moved, needsPerson } from '../../know/outcome.ts';

@@ -1,6 +1,6 @@
 import { memberPriorityClass } from '../../../../manifests/render/member-defaults.ts';
 import type { Offered } from '../../../../manifests/render/pod-template.ts';
-import { isReason, resources } from '../../../kube.ts';
+import { isReason, resources } from '../../../interfaces/kube.ts';
 import type { ActContext } from './context.ts';
 
 /**

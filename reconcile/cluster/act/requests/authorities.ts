@@ -2,7 +2,7 @@ import type { Pod, Secret } from '../../../../manifests/kube-types.ts';
 import { type Authority, authoritySecretName } from '../../../../manifests/render/certificate-names.ts';
 import { type AuthorityRecord, authoritySecret } from '../../../../manifests/render/certificate-secret.ts';
 import { podName } from '../../../../manifests/render/names.ts';
-import { resources } from '../../../kube.ts';
+import { resources } from '../../../interfaces/kube.ts';
 import type { AuthorityFacts } from '../../../x509/inspect.ts';
 import { authorityData, authorityOf } from '../../../x509/secret-data.ts';
 import { trustWord } from '../../know/certificates/authority.ts';

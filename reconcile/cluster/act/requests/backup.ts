@@ -5,7 +5,7 @@ import {
   backupBeforeName,
   isBackupBefore,
 } from '../../../../manifests/render/backup-before.ts';
-import { resources } from '../../../kube.ts';
+import { resources } from '../../../interfaces/kube.ts';
 import { moved } from '../../know/outcome.ts';
 import { createOurs, nameTaken } from '../actions/context.ts';
 import { defineRequest } from './request.ts';

@@ -1,8 +1,8 @@
 import type { Pod, StatefulSet } from '../../../../manifests/kube-types.ts';
 import { labels, ordinalOf, podName } from '../../../../manifests/render/names.ts';
 import type { Recovery } from '../../../../manifests/render/volume-record.ts';
-import { EtcdError } from '../../../etcd.ts';
-import { resources } from '../../../kube.ts';
+import { EtcdError } from '../../../interfaces/etcd.ts';
+import { resources } from '../../../interfaces/kube.ts';
 import { listOursAnd } from '../actions/context.ts';
 import type { LogSeen } from './host.ts';
 import { getOne, type Live } from './live.ts';

@@ -9,7 +9,7 @@ import {
 import { askedBy, namesRefused } from '../../../../manifests/render/certificate-allowance.ts';
 import { issuedSecretName, type LeafPlan, memberLeaves } from '../../../../manifests/render/certificate-names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
-import { resources } from '../../../kube.ts';
+import { resources } from '../../../interfaces/kube.ts';
 import { curedBy } from '../../../reasons/cure.ts';
 import type { CertificateOrder } from '../../know/actions/certificates.ts';
 import { isOwnedBy } from '../../know/certificates/issued.ts';

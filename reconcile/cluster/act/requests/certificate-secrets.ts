@@ -2,7 +2,7 @@ import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import type { OwnerReference, Secret } from '../../../../manifests/kube-types.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { ownerReference } from '../../../../manifests/render/owner-reference.ts';
-import { isReason, resources } from '../../../kube.ts';
+import { isReason, resources } from '../../../interfaces/kube.ts';
 import { moved, StepError } from '../../know/outcome.ts';
 import type { Host } from './host.ts';
 import { type Live, writeBack } from './live.ts';

@@ -4,7 +4,7 @@ import type { ConfigMap, PersistentVolumeClaim } from '../../../../manifests/kub
 import { configMap } from '../../../../manifests/render/config-map.ts';
 import { claimReference } from '../../../../manifests/render/owner-reference.ts';
 import type { VolumeRecord } from '../../../../manifests/render/volume-record.ts';
-import { KubeError, resources } from '../../../kube.ts';
+import { KubeError, resources } from '../../../interfaces/kube.ts';
 import { withCure } from '../../../reasons/cure.ts';
 import { replacingVolume } from '../../know/marks.ts';
 import type { PeerView } from '../../know/observation.ts';

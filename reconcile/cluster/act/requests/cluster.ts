@@ -4,7 +4,7 @@ import { correctedExternal } from '../../../../manifests/render/external-service
 import { labelsOf, peerLabels } from '../../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { inEachFamily } from '../../../../manifests/render/services.ts';
-import { isReason, type KubeObject, type Resource, resources } from '../../../kube.ts';
+import { isReason, type KubeObject, type Resource, resources } from '../../../interfaces/kube.ts';
 import { withCure } from '../../../reasons/cure.ts';
 import type { LabelledRef, SharedObject } from '../../know/actions/birth.ts';
 import { isListed } from '../../know/listed.ts';

@@ -1,4 +1,4 @@
-import type { EndpointStatus } from '../../../etcd.ts';
+import type { EndpointStatus } from '../../../interfaces/etcd.ts';
 import { moved } from '../../know/outcome.ts';
 import { requireOneHash } from '../same-data.ts';
 import type { MemberSeen } from './host.ts';

@@ -3,7 +3,7 @@ import type { LeafPlan } from '../../../../manifests/render/certificate-names.ts
 import { leafSecret } from '../../../../manifests/render/certificate-secret.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
-import { resources } from '../../../kube.ts';
+import { resources } from '../../../interfaces/kube.ts';
 import type { CertificateFacts } from '../../../x509/facts.ts';
 import { inspectLeaf, type LeafFacts } from '../../../x509/inspect.ts';
 import { issueLeaf } from '../../../x509/issue.ts';

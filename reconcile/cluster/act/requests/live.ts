@@ -1,6 +1,6 @@
 import type { Offered } from '../../../../manifests/render/pod-template.ts';
-import type { EtcdAdmin } from '../../../etcd-admin.ts';
-import { isReason, type KubeObject, type Resource } from '../../../kube.ts';
+import type { EtcdAdmin } from '../../../interfaces/etcd-admin.ts';
+import { isReason, type KubeObject, type Resource } from '../../../interfaces/kube.ts';
 import type { ActContext } from '../actions/context.ts';
 import type { ObjectKind, ReadAt } from './read-at.ts';
 import { conflict } from './refusals.ts';

@@ -9,7 +9,7 @@ import { etcdPeer } from '../../../../manifests/render/peer.ts';
 import { statefulSet } from '../../../../manifests/render/stateful-set.ts';
 import { volumeClaim } from '../../../../manifests/render/volume-claim.ts';
 import { readVolumeRecord, unstarted, type VolumeRecord } from '../../../../manifests/render/volume-record.ts';
-import { resources } from '../../../kube.ts';
+import { resources } from '../../../interfaces/kube.ts';
 import type { Inputs } from '../../know/inputs.ts';
 import type { ConfigMapView, PeerView, VolumeView } from '../../know/observation.ts';
 import { moved } from '../../know/outcome.ts';

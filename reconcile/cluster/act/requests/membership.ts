@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { EtcdError, type ListedMember } from '../../../etcd.ts';
+import { EtcdError, type ListedMember } from '../../../interfaces/etcd.ts';
 import { settledList } from '../../etcd-way.ts';
 import { moved } from '../../know/outcome.ts';
 import { didNotAnswer, unreachable } from './refusals.ts';

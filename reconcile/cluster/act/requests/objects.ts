@@ -1,6 +1,6 @@
 import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import type { ConfigMap, StatefulSet } from '../../../../manifests/kube-types.ts';
-import { type KubeObject, resources } from '../../../kube.ts';
+import { type KubeObject, resources } from '../../../interfaces/kube.ts';
 import type { ConfigMapView, PeerView, StatefulSetView } from '../../know/observation.ts';
 import { moved } from '../../know/outcome.ts';
 import { configMapView, peerView, statefulSetView } from '../../observe/slots.ts';

@@ -1,7 +1,7 @@
 import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import type { Pod } from '../../../../manifests/kube-types.ts';
 import { podName } from '../../../../manifests/render/names.ts';
-import { resources } from '../../../kube.ts';
+import { resources } from '../../../interfaces/kube.ts';
 import { isReady, revisionOf } from '../../observe/pods.ts';
 import { podView } from '../../observe/slots.ts';
 import { listOursAnd, preconditionsOf } from '../actions/context.ts';

@@ -8,10 +8,10 @@ import { isControlledBy } from '../../../../manifests/render/owner-reference.ts'
 import { recoveryJob } from '../../../../manifests/render/recovery-job.ts';
 import { restoreJob } from '../../../../manifests/render/restore-job.ts';
 import { wishOf } from '../../../../manifests/render/snapshot-id.ts';
-import { isCompleted } from '../../../job-end.ts';
-import { resources } from '../../../kube.ts';
-import { problemOfClaim } from '../../../member-volume.ts';
-import { ownImage } from '../../../own-image.ts';
+import { resources } from '../../../interfaces/kube.ts';
+import { isCompleted } from '../../../jobs/job-end.ts';
+import { ownImage } from '../../../jobs/own-image.ts';
+import { problemOfClaim } from '../../../objects/member-volume.ts';
 import { curedBy } from '../../../reasons/cure.ts';
 import { moved, needsPerson } from '../../know/outcome.ts';
 import { endpointOf, hostRefusedCure, onMember } from '../../know/restore.ts';

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../../etcd.ts';
+import type { Refusal } from '../../../interfaces/etcd.ts';
 import { StepError } from '../../know/outcome.ts';
 
 /**

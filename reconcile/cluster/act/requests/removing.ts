@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
 import { podName } from '../../../../manifests/render/names.ts';
-import { type Resource, resources } from '../../../kube.ts';
+import { type Resource, resources } from '../../../interfaces/kube.ts';
 import type { Ref } from '../../know/ref.ts';
 import type { Host } from './host.ts';
 import { getOne, type Live } from './live.ts';

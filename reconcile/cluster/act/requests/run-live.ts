@@ -1,6 +1,6 @@
 import type { Offered } from '../../../../manifests/render/pod-template.ts';
-import type { EtcdAdmin } from '../../../etcd-admin.ts';
-import type { KubeObject } from '../../../kube.ts';
+import type { EtcdAdmin } from '../../../interfaces/etcd-admin.ts';
+import type { KubeObject } from '../../../interfaces/kube.ts';
 import type { ActContext } from '../actions/context.ts';
 import { offeredToMembers } from '../actions/offered.ts';
 import { behaviourOf } from './all.ts';

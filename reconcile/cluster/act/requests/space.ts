@@ -1,7 +1,7 @@
 import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
-import { EtcdError } from '../../../etcd.ts';
-import type { Alarm } from '../../../etcd-admin.ts';
-import { resources } from '../../../kube.ts';
+import { EtcdError } from '../../../interfaces/etcd.ts';
+import type { Alarm } from '../../../interfaces/etcd-admin.ts';
+import { resources } from '../../../interfaces/kube.ts';
 import { withDefragmented } from '../../know/defragmented.ts';
 import { moved } from '../../know/outcome.ts';
 import { requireOneHash } from '../same-data.ts';

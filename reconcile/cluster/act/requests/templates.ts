@@ -5,7 +5,7 @@ import { inputsHash } from '../../../../manifests/render/inputs-hash.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import type { Offered } from '../../../../manifests/render/pod-template.ts';
 import { statefulSet } from '../../../../manifests/render/stateful-set.ts';
-import { resources } from '../../../kube.ts';
+import { resources } from '../../../interfaces/kube.ts';
 import type { Inputs } from '../../know/inputs.ts';
 import type { PeerView, StatefulSetView } from '../../know/observation.ts';
 import { moved } from '../../know/outcome.ts';

@@ -1,8 +1,8 @@
 import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
 import { annotations, ordinalOf } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord, type VolumeRecord, withVolumeRecord } from '../../../../manifests/render/volume-record.ts';
-import type { ListedMember } from '../../../etcd.ts';
-import { resources } from '../../../kube.ts';
+import type { ListedMember } from '../../../interfaces/etcd.ts';
+import { resources } from '../../../interfaces/kube.ts';
 import { nameOf } from '../../know/lost.ts';
 import type { VolumeView } from '../../know/observation.ts';
 import { moved } from '../../know/outcome.ts';

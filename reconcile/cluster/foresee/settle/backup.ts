@@ -1,4 +1,4 @@
-import { timestamp } from '../../../timestamp.ts';
+import { timestamp } from '../../../time/timestamp.ts';
 import type { Effect } from '../effect.ts';
 
 /** A backup that is under way becomes Ready. */

@@ -1,4 +1,4 @@
-import type { EndpointStatus, ListedMember } from '../../../etcd.ts';
+import type { EndpointStatus, ListedMember } from '../../../interfaces/etcd.ts';
 import { recordOf } from '../../know/life.ts';
 import type { Endpoint, Slot } from '../../know/observation.ts';
 import { silenced, templateOf } from '../knowledge.ts';

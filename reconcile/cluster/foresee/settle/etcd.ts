@@ -1,4 +1,4 @@
-import type { EndpointStatus, ListedMember } from '../../../etcd.ts';
+import type { EndpointStatus, ListedMember } from '../../../interfaces/etcd.ts';
 import { isRefusing } from '../../know/certificates/stranger.ts';
 import { statusesOf } from '../../know/inherited.ts';
 import type { Membership, Observation, Slot } from '../../know/observation.ts';

@@ -1,5 +1,5 @@
 import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
-import type { ListedMember } from '../../../etcd.ts';
+import type { ListedMember } from '../../../interfaces/etcd.ts';
 import { memberOf, urlOf } from '../../know/health.ts';
 import { hasDeparted, recordOf } from '../../know/life.ts';
 import type { Observation, Slot } from '../../know/observation.ts';

@@ -1,8 +1,8 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import { kubectl } from '../../../../manifests/render/kubectl.ts';
 import { withCure } from '../../../reasons/cure.ts';
+import type { Reason } from '../../../reasons/reasons.ts';
 import type { RefusalReason } from '../../../reasons/refusals.ts';
-import type { Reason } from '../../../reasons.ts';
 import { isFatal } from '../../../x509/defect.ts';
 import type { LeafView, ReadCertificates } from '../observation.ts';
 import type { Statement } from '../statement.ts';

@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import type { Secret } from '../../../../manifests/kube-types.ts';
 import { leadsTo, unbracketed } from '../../../../manifests/render/hosts.ts';
 import { podHost } from '../../../../manifests/render/names.ts';
-import type { EtcdTls } from '../../../etcd.ts';
+import type { EtcdTls } from '../../../interfaces/etcd.ts';
 import type { Slot } from '../../know/observation.ts';
 
 /** What etcd is asked with; or why there is nothing to ask with. */

@@ -9,7 +9,7 @@ import { askedBy } from '../../../../manifests/render/certificate-allowance.ts';
 import { issuedSecretName, type LeafPlan, memberSecretName } from '../../../../manifests/render/certificate-names.ts';
 import { labels } from '../../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
-import type { Kube } from '../../../kube.ts';
+import type { Kube } from '../../../interfaces/kube.ts';
 import { judgeSecret } from '../../../x509/judge.ts';
 import { asksForWhatIsWanted, isOwnedBy } from '../../know/certificates/issued.ts';
 import type { Requested } from '../../know/certificates/requested.ts';

@@ -9,7 +9,7 @@ import {
   memberLeaves,
 } from '../../../../manifests/render/certificate-names.ts';
 import { peerName, podHost, ports } from '../../../../manifests/render/names.ts';
-import { type Kube, resources } from '../../../kube.ts';
+import { type Kube, resources } from '../../../interfaces/kube.ts';
 import { isFatal } from '../../../x509/defect.ts';
 import { isDue, saysWhatIsPlanned } from '../../know/certificates/due.ts';
 import { callsForAll, certManagerCallsForAll, itsTurn } from '../../know/certificates/occasion.ts';

@@ -5,7 +5,7 @@ import {
   certificateResource,
 } from '../../../../manifests/render/cert-manager-certificate.ts';
 import { annotations, labels } from '../../../../manifests/render/names.ts';
-import { type Kube, KubeError } from '../../../kube.ts';
+import { type Kube, KubeError } from '../../../interfaces/kube.ts';
 import type { Requested } from '../../know/certificates/requested.ts';
 import type { CertManagerView } from '../../know/observation.ts';
 

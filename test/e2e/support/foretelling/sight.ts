@@ -3,8 +3,8 @@ import type { ClusterHistoryEntry } from '../../../../manifests/api/etcd-cluster
 import { annotations, approvals } from '../../../../manifests/render/names.ts';
 import type { Plan } from '../../../../reconcile/cluster/foresee/plan.ts';
 import type { Decision } from '../../../../reconcile/cluster/know/decision.ts';
+import type { Reason } from '../../../../reconcile/reasons/reasons.ts';
 import type { RefusalReason } from '../../../../reconcile/reasons/refusals.ts';
-import type { Reason } from '../../../../reconcile/reasons.ts';
 
 type Decided =
   | { readonly kind: Exclude<Decision['kind'], 'refuse'>; readonly reason: Reason }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { makeBackupStore } from '../backup-store.ts';
 import { backupUntil, createBackup } from '../backups.ts';
 import { connectTo } from '../client.ts';

@@ -1,6 +1,6 @@
 import type { EtcdBackup } from '../../../../manifests/api/etcd-backup.ts';
 import type { EtcdRestore } from '../../../../manifests/api/etcd-restore.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import type { Scene } from '../scene.ts';
 import { until } from '../until.ts';
 import { within } from './story.ts';

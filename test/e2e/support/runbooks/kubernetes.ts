@@ -1,6 +1,6 @@
 import type { EtcdBackup } from '../../../../manifests/api/etcd-backup.ts';
 import { annotations, labels } from '../../../../manifests/render/names.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import type { Scene } from '../scene.ts';
 import { until } from '../until.ts';
 import { annotate, born, push, type Story, says, within } from './story.ts';

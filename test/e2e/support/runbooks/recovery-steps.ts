@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PersistentVolumeClaim, Pod } from '../../../../manifests/kube-types.ts';
 import { annotations, labels } from '../../../../manifests/render/names.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import type { Kubectl } from '../../../support/cluster/kubectl.ts';
 import { readKey, writeKey } from '../keys.ts';
 import type { Scene } from '../scene.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Pod } from '../../../../manifests/kube-types.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { condition, isStalledFor, isWholeOf } from '../conditions.ts';
 import { node } from '../node.ts';
 import {

@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { condition, isConverged } from '../conditions.ts';
 import type { Scene } from '../scene.ts';
 import { clusterYaml } from '../specs.ts';

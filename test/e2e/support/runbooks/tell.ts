@@ -1,4 +1,4 @@
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { isStalledFor } from '../conditions.ts';
 import type { Scene } from '../scene.ts';
 import { until } from '../until.ts';

@@ -10,7 +10,7 @@ import { peerUidOf } from '../../../../reconcile/cluster/know/certificates/wante
 import type { Observation } from '../../../../reconcile/cluster/know/observation.ts';
 import { StepError } from '../../../../reconcile/cluster/know/outcome.ts';
 import type { Ref } from '../../../../reconcile/cluster/know/ref.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import type { FakeKube } from '../../../support/fakes/kube.ts';
 import { plansOf } from '../certificates.ts';
 import { cluster, healthy, namespace, prepared, token } from '../observations.ts';

@@ -16,7 +16,7 @@ import type {
   RequestedView,
 } from '../../../../reconcile/cluster/know/observation.ts';
 import { readCertificates } from '../../../../reconcile/cluster/observe/certificates/read.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { createAuthority, issueLeaf } from '../../../../reconcile/x509/issue.ts';
 import { leafData } from '../../../../reconcile/x509/secret-data.ts';
 import type { FakeKube } from '../../../support/fakes/kube.ts';

@@ -8,7 +8,7 @@ import type { Written } from '../../../../reconcile/cluster/act/requests/request
 import { runLive } from '../../../../reconcile/cluster/act/requests/run-live.ts';
 import type { Action } from '../../../../reconcile/cluster/know/action.ts';
 import type { Observation } from '../../../../reconcile/cluster/know/observation.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../../support/fakes/kube.ts';
 import { namespace } from '../observations.ts';
 

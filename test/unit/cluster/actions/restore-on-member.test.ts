@@ -7,7 +7,7 @@ import { livePeer } from '../../../../reconcile/cluster/act/requests/objects.ts'
 import { createRestoreJob } from '../../../../reconcile/cluster/act/requests/recovery.ts';
 import { runLive } from '../../../../reconcile/cluster/act/requests/run-live.ts';
 import { failureOf } from '../../../../reconcile/cluster/know/outcome.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { toldIn } from '../../../../reconcile/reasons/cure.ts';
 import { healthy, namespace } from '../observations.ts';
 import { kubeOf } from './on-kube.ts';

@@ -9,7 +9,7 @@ import { settle } from '../../../../reconcile/cluster/foresee/settle.ts';
 import type { Action } from '../../../../reconcile/cluster/know/action.ts';
 import type { Observation } from '../../../../reconcile/cluster/know/observation.ts';
 import { StepError } from '../../../../reconcile/cluster/know/outcome.ts';
-import type { Reason } from '../../../../reconcile/reasons.ts';
+import type { Reason } from '../../../../reconcile/reasons/reasons.ts';
 
 /** What an action changed, in order, like `writeRecord orders-1`, and how it ended: `done`, or the reason why not. */
 export interface Sent {

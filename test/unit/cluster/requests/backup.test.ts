@@ -5,7 +5,7 @@ import { backupBefore, backupBeforeName } from '../../../../manifests/render/bac
 import { createBackup } from '../../../../reconcile/cluster/act/requests/backup.ts';
 import { runLive } from '../../../../reconcile/cluster/act/requests/run-live.ts';
 import { failureOf } from '../../../../reconcile/cluster/know/outcome.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';
 
 /** Another invocation, or a person, was there between the look and the POST. */

@@ -6,8 +6,8 @@ import type { Program } from '../../../../reconcile/cluster/act/requests/program
 import { runLive } from '../../../../reconcile/cluster/act/requests/run-live.ts';
 import { askMayGoBackTo } from '../../../../reconcile/cluster/act/requests/versions.ts';
 import { deleteVolume, liveVolume } from '../../../../reconcile/cluster/act/requests/volumes.ts';
-import type { EtcdAdmin } from '../../../../reconcile/etcd-admin.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import type { EtcdAdmin } from '../../../../reconcile/interfaces/etcd-admin.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';
 

@@ -4,8 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { ActContext } from '../../../../reconcile/cluster/act/actions/context.ts';
 import { promote } from '../../../../reconcile/cluster/act/requests/membership.ts';
 import { runLive } from '../../../../reconcile/cluster/act/requests/run-live.ts';
-import { EtcdError, type Refusal } from '../../../../reconcile/etcd.ts';
-import type { EtcdAdmin } from '../../../../reconcile/etcd-admin.ts';
+import { EtcdError, type Refusal } from '../../../../reconcile/interfaces/etcd.ts';
+import type { EtcdAdmin } from '../../../../reconcile/interfaces/etcd-admin.ts';
 
 /** etcd refuses so often, then promotes. */
 function etcdThat(refuses: number, why: EtcdError) {

@@ -8,7 +8,7 @@ import { livePeer } from '../../../../reconcile/cluster/act/requests/objects.ts'
 import { runLive } from '../../../../reconcile/cluster/act/requests/run-live.ts';
 import { noteDefragmented } from '../../../../reconcile/cluster/act/requests/space.ts';
 import { failureOf } from '../../../../reconcile/cluster/know/outcome.ts';
-import { isReason, type Kube, KubeError, resources } from '../../../../reconcile/kube.ts';
+import { isReason, type Kube, KubeError, resources } from '../../../../reconcile/interfaces/kube.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';
 

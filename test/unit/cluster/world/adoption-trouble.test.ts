@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { approveLeaving, assertTakenOver, besideOthers, oursOnTheList } from '../../../support/world/adoption.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import {

@@ -6,7 +6,7 @@ import {
   type CertManagerCertificate,
   certificateResource,
 } from '../../../../manifests/render/cert-manager-certificate.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { inspectLeaf, type LeafFacts } from '../../../../reconcile/x509/inspect.ts';
 import { rememberClient } from '../../../support/world/applications.ts';
 import { type CertManager, certManagerIn } from '../../../support/world/cert-manager.ts';

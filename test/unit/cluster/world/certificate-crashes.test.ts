@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { askForRotation, deleteSecret, rememberClient, restingFlaws } from '../../../support/world/applications.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';

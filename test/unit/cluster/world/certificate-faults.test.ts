@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import type { Pod, Secret } from '../../../../manifests/kube-types.ts';
 import { annotations, labelsOf } from '../../../../manifests/render/names.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import {
   askForRotation,
   authorityOf,

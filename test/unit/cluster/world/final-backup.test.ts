@@ -4,7 +4,7 @@ import type { ClusterBackup } from '../../../../manifests/api/cluster-backup.ts'
 import type { EtcdBackup } from '../../../../manifests/api/etcd-backup.ts';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import { backupFinalizer } from '../../../../reconcile/cluster/know/marks.ts';
-import { KubeError, type KubeObject, resources } from '../../../../reconcile/kube.ts';
+import { KubeError, type KubeObject, resources } from '../../../../reconcile/interfaces/kube.ts';
 import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
 import { crashesIn, killer, squares } from '../../../support/world/crash.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';

@@ -4,7 +4,7 @@ import type { ApprovalAsked } from '../../../../manifests/api/approval.ts';
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim, Pod } from '../../../../manifests/kube-types.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
 import { sample } from '../../../support/world/crash.ts';

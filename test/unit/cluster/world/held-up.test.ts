@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Node } from '../../../../manifests/kube-types.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { assertWhole } from '../../../support/world/whole.ts';
 import { createWorld, type World } from '../../../support/world/world.ts';

@@ -5,7 +5,7 @@ import { annotations, labels, labelsOf } from '../../../../manifests/render/name
 import { act } from '../../../../reconcile/cluster/act/act.ts';
 import type { ActContext } from '../../../../reconcile/cluster/act/actions/context.ts';
 import { failureOf } from '../../../../reconcile/cluster/know/outcome.ts';
-import { type KubeObject, type Resource, resources } from '../../../../reconcile/kube.ts';
+import { type KubeObject, type Resource, resources } from '../../../../reconcile/interfaces/kube.ts';
 import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
 import { assertWhole } from '../../../support/world/whole.ts';
 import { createWorld, name, namespace, type World } from '../../../support/world/world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { tickUntilFrozen } from '../../../support/world/freeze.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Pod, StatefulSet } from '../../../../manifests/kube-types.ts';
 import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import { memberPriorityClass } from '../../../../manifests/render/member-defaults.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { createWorld, type World } from '../../../support/world/world.ts';
 

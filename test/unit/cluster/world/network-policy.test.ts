@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NetworkPolicy } from '../../../../manifests/kube-types.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
 import type { World } from '../../../support/world/world.ts';

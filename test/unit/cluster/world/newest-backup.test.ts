@@ -5,7 +5,7 @@ import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import { validateDocument } from '../../../../manifests/api/validate.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { approvalIn } from '../../../support/world/recovery.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';

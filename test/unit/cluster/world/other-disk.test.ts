@@ -5,7 +5,7 @@ import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import type { ConfigMap, PersistentVolume } from '../../../../manifests/kube-types.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { ownerReference } from '../../../../manifests/render/owner-reference.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { sample } from '../../../support/world/crash.ts';

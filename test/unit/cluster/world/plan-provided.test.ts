@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clusterLeaves, memberLeaves } from '../../../../manifests/render/certificate-names.ts';
 import type { PlannedStep } from '../../../../reconcile/cluster/foresee/plan.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { createAuthority } from '../../../../reconcile/x509/issue.ts';
 import { day, leafOf } from '../../../e2e/support/certificates.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { PersistentVolumeClaim, Pod } from '../../../../manifests/kube-types.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord, type VolumeRecord, withVolumeRecord } from '../../../../manifests/render/volume-record.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { sample } from '../../../support/world/crash.ts';

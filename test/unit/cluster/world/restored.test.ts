@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { annotations } from '../../../../manifests/render/names.ts';
-import { type KubeObject, type Resource, resources } from '../../../../reconcile/kube.ts';
+import { type KubeObject, type Resource, resources } from '../../../../reconcile/interfaces/kube.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { killer } from '../../../support/world/crash.ts';
 import { assertWhole } from '../../../support/world/whole.ts';

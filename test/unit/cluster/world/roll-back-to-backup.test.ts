@@ -4,7 +4,7 @@ import type { EtcdBackup, EtcdBackupStatus } from '../../../../manifests/api/etc
 import type { Job, PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
 import { type Life, lifeOf } from '../../../support/world/life.ts';

@@ -3,7 +3,7 @@ import { before, describe, test } from 'node:test';
 import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
 import { annotations, labels } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
-import { type KubeObject, type Resource, resources } from '../../../../reconcile/kube.ts';
+import { type KubeObject, type Resource, resources } from '../../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { type Crash, sample, text } from '../../../support/world/crash.ts';

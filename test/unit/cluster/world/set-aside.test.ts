@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Service } from '../../../../manifests/kube-types.ts';
 import type { ActionKind } from '../../../../reconcile/cluster/know/action.ts';
 import { needsPerson } from '../../../../reconcile/cluster/know/outcome.ts';
-import { KubeError, resources } from '../../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
 import { assertWhole } from '../../../support/world/whole.ts';

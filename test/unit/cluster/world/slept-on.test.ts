@@ -5,7 +5,7 @@ import type { EtcdBackup, EtcdBackupStatus } from '../../../../manifests/api/etc
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import { validateDocument } from '../../../../manifests/api/validate.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
 import { crashesIn, killer, squares } from '../../../support/world/crash.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';

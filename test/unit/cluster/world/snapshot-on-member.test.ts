@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import type { Job, PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { assertWhole } from '../../../support/world/whole.ts';
 import { createWorld, type World } from '../../../support/world/world.ts';

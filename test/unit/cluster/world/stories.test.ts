@@ -4,7 +4,7 @@ import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts'
 import type { ConfigMap, PersistentVolumeClaim, Service } from '../../../../manifests/kube-types.ts';
 import { annotations, labelsOf } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
-import { type KubeObject, type Resource, resources } from '../../../../reconcile/kube.ts';
+import { type KubeObject, type Resource, resources } from '../../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
 import { tickUntilFrozen } from '../../../support/world/freeze.ts';

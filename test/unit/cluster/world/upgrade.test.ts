@@ -5,7 +5,7 @@ import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import type { Pod, PodDisruptionBudget } from '../../../../manifests/kube-types.ts';
 import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { versionOf } from '../../../../reconcile/cluster/observe/pods.ts';
-import { resources } from '../../../../reconcile/kube.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
 import { type Crash, sample } from '../../../support/world/crash.ts';

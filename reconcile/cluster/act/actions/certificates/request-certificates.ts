@@ -1,6 +1,6 @@
 import { certificateResource } from '../../../../../manifests/render/cert-manager-certificate.ts';
 import { issuedSecretName } from '../../../../../manifests/render/certificate-names.ts';
-import { resources } from '../../../../kube.ts';
+import { resources } from '../../../../interfaces/kube.ts';
 import type { CertificateOrder } from '../../../know/actions/certificates.ts';
 import { moved } from '../../../know/outcome.ts';
 import { orderCertificate, readCertificate, readIssued } from '../../requests/cert-manager.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InitialCluster } from '../../../../../manifests/render/initial-cluster.ts';
-import type { ListedMember } from '../../../../etcd.ts';
+import type { ListedMember } from '../../../../interfaces/etcd.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import { moved } from '../../../know/outcome.ts';
 import { addToList, listMembers } from '../../requests/membership.ts';

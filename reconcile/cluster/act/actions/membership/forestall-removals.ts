@@ -1,4 +1,4 @@
-import type { ListedMember } from '../../../../etcd.ts';
+import type { ListedMember } from '../../../../interfaces/etcd.ts';
 import { moved } from '../../../know/outcome.ts';
 import { each, type Program } from '../../requests/program.ts';
 import { listOtherVolumes, namesOf, touchVolume } from '../../requests/volumes.ts';

@@ -1,6 +1,6 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
 import { unstarted } from '../../../../../manifests/render/volume-record.ts';
-import type { ListedMember } from '../../../../etcd.ts';
+import type { ListedMember } from '../../../../interfaces/etcd.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import { moved } from '../../../know/outcome.ts';
 import { quorumOf } from '../../../know/quorum.ts';

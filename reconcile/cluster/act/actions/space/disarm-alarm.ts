@@ -1,4 +1,4 @@
-import type { Alarm } from '../../../../etcd-admin.ts';
+import type { Alarm } from '../../../../interfaces/etcd-admin.ts';
 import { moved } from '../../../know/outcome.ts';
 import type { Program } from '../../requests/program.ts';
 import { askSizes, disarm, listAlarms } from '../../requests/space.ts';

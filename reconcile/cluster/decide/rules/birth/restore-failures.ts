@@ -1,8 +1,8 @@
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { restoreContainers } from '../../../../../manifests/render/restore-job.ts';
-import { type FailureReason, failures } from '../../../../backup/agent/failure.ts';
-import type { ToldFailure } from '../../../../backup/agent/told.ts';
-import { cureOfStart } from '../../../../pod-start.ts';
+import { type FailureReason, failures } from '../../../../jobs/failure.ts';
+import { cureOfStart } from '../../../../jobs/pod-start.ts';
+import type { ToldFailure } from '../../../../jobs/told.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { isKilled } from '../../../know/job-pod.ts';
 import type { RecoveryJobView, RecoveryPodView } from '../../../know/observation.ts';

@@ -1,5 +1,5 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
-import type { ListedMember } from '../../../../etcd.ts';
+import type { ListedMember } from '../../../../interfaces/etcd.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { needOfReplacement } from '../../../know/down.ts';

@@ -1,4 +1,4 @@
-import { timestamp } from '../../../../timestamp.ts';
+import { timestamp } from '../../../../time/timestamp.ts';
 import { act, type Decision } from '../../../know/decision.ts';
 import { hasLasted, needOfReplacement } from '../../../know/down.ts';
 import { downFor, graceOf } from '../../../know/grace.ts';

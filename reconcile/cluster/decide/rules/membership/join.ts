@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
-import type { ListedMember } from '../../../../etcd.ts';
+import type { ListedMember } from '../../../../interfaces/etcd.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { ailmentOf, goesWithItsVolume, isIll, isInSync, memberOf, urlOf } from '../../../know/health.ts';
 import { isHeldUpFor } from '../../../know/held-up.ts';

@@ -1,8 +1,8 @@
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { annotations, ordinalOf } from '../../../../../manifests/render/names.ts';
 import type { OutvotedMember } from '../../../../../manifests/render/volume-record.ts';
-import type { ListedMember } from '../../../../etcd.ts';
-import type { Reason } from '../../../../reasons.ts';
+import type { ListedMember } from '../../../../interfaces/etcd.ts';
+import type { Reason } from '../../../../reasons/reasons.ts';
 import type { Ailment } from '../../../know/ailment.ts';
 import { act, type Decision, refuse, refuseUntil, wait } from '../../../know/decision.ts';
 import { ailmentOf } from '../../../know/health.ts';

@@ -1,4 +1,4 @@
-import type { ListedMember } from '../../../../etcd.ts';
+import type { ListedMember } from '../../../../interfaces/etcd.ts';
 import { isCorrupt } from '../../../know/databases.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { differsFromPeers, type Reached, type Verdict, verdictOf } from '../../../know/hashes.ts';

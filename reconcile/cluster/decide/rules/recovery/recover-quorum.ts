@@ -1,5 +1,5 @@
 import type { Recovery } from '../../../../../manifests/render/volume-record.ts';
-import { timestamp } from '../../../../timestamp.ts';
+import { timestamp } from '../../../../time/timestamp.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { hasDeparted, recordOf } from '../../../know/life.ts';
 import { openFences } from '../../../know/node-fence.ts';

@@ -1,7 +1,7 @@
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { annotations } from '../../../../../manifests/render/names.ts';
 import { setAsideCodes } from '../../../../../manifests/render/recovery-job.ts';
-import { cureOfStart } from '../../../../pod-start.ts';
+import { cureOfStart } from '../../../../jobs/pod-start.ts';
 import { act, type Decision, refuse, refuseUntil } from '../../../know/decision.ts';
 import { isHeld, isKilled } from '../../../know/job-pod.ts';
 import { approvalGiven } from '../../../know/lost.ts';

@@ -1,5 +1,5 @@
 import { isHigher, isVersion } from '../../../../../manifests/api/version.ts';
-import type { Reason } from '../../../../reasons.ts';
+import type { Reason } from '../../../../reasons/reasons.ts';
 import { act, type Decision } from '../../../know/decision.ts';
 import { ailmentOf, isIll } from '../../../know/health.ts';
 import { inheritedIn, isWell } from '../../../know/inherited.ts';

@@ -1,6 +1,6 @@
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { quotaBackendBytes } from '../../../../../manifests/render/quota.ts';
-import type { Reason } from '../../../../reasons.ts';
+import type { Reason } from '../../../../reasons/reasons.ts';
 import { contentOf, type Database, databasesOf, isCorrupt, isOutOfSpace, newestOf } from '../../../know/databases.ts';
 import { act, type Decision, type Refused, refuse, wait } from '../../../know/decision.ts';
 import { isUnderWay, patience, wasAsked } from '../../../know/defragmented.ts';

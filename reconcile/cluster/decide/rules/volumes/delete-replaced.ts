@@ -1,7 +1,7 @@
 import { parseDuration } from '../../../../../manifests/api/duration.ts';
 import { replacedDefaults } from '../../../../../manifests/api/healing-defaults.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
-import { says } from '../../../../reasons.ts';
+import { says } from '../../../../reasons/reasons.ts';
 import { act, type Decision } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';

@@ -1,6 +1,6 @@
-import type { Pod } from '../manifests/kube-types.ts';
-import { publishedImage } from '../manifests/release.ts';
-import { isReason, type Kube, resources } from './kube.ts';
+import type { Pod } from '../../manifests/kube-types.ts';
+import { publishedImage } from '../../manifests/release.ts';
+import { isReason, type Kube, resources } from '../interfaces/kube.ts';
 
 /**
  * The image that this very step runs from, so that a mirrored or patched one is used for its Jobs as well; that of this

@@ -1,12 +1,12 @@
-import { adoption } from './reasons/adoption.ts';
-import { attempts, ofTheApiServer } from './reasons/attempts.ts';
-import { certificates, ofSecrets } from './reasons/certificates.ts';
-import { changes } from './reasons/changes.ts';
-import { life } from './reasons/life.ts';
-import type { Course, Meaning } from './reasons/meaning.ts';
-import { members } from './reasons/members.ts';
-import { recovery } from './reasons/recovery.ts';
-import { restore } from './reasons/restore.ts';
+import { adoption } from './adoption.ts';
+import { attempts, ofTheApiServer } from './attempts.ts';
+import { certificates, ofSecrets } from './certificates.ts';
+import { changes } from './changes.ts';
+import { life } from './life.ts';
+import type { Course, Meaning } from './meaning.ts';
+import { members } from './members.ts';
+import { recovery } from './recovery.ts';
+import { restore } from './restore.ts';
 
 /**
  * Every reason that a cluster's decisions, conditions, events and history use: one closed table. A reason that is not

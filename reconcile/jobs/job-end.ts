@@ -1,5 +1,5 @@
-import type { Job } from '../manifests/kube-types.ts';
-import { isTrue } from './conditions.ts';
+import type { Job } from '../../manifests/kube-types.ts';
+import { isTrue } from '../objects/conditions.ts';
 
 /** Its pod has ended well. */
 export function isCompleted({ status }: Job): boolean {

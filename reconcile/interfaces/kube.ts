@@ -1,12 +1,12 @@
 /**
  * The part of the Kubernetes API that reconciling needs, as one narrow interface: easy to count, to fence and to fake.
  *
- * `clients/kube.ts` implements it; nothing else in this room knows which library speaks to the API server.
+ * `../clients/kube.ts` implements it; nothing else of reconcile/ knows which library speaks to the API server.
  */
 
-import type { KubeObject } from '../manifests/kube-types.ts';
+import type { KubeObject } from '../../manifests/kube-types.ts';
 
-export type { KubeObject } from '../manifests/kube-types.ts';
+export type { KubeObject } from '../../manifests/kube-types.ts';
 
 /** Where objects of one kind live in the API. */
 export interface Resource {

@@ -1,5 +1,5 @@
 /**
- * The part of etcd that reconciling needs. `clients/etcd.ts` implements it with etcd3, with the guards that
+ * The part of etcd that reconciling needs. `../clients/etcd.ts` implements it with etcd3, with the guards that
  * ARCHITECTURE.md lists: no blind retries, a deadline on every call, status asked of the very endpoint it is about.
  */
 

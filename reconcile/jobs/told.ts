@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../../manifests/api/plain-data.ts';
+import { isPlainObject } from '../../manifests/api/plain-data.ts';
 import { type FailureReason, failures } from './failure.ts';
 
 /** What the agent says of its failure. */

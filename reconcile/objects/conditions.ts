@@ -1,5 +1,5 @@
-import type { Condition } from '../manifests/api/metadata.ts';
-import { timestamp } from './timestamp.ts';
+import type { Condition } from '../../manifests/api/metadata.ts';
+import { timestamp } from '../time/timestamp.ts';
 
 /** What a resource of ours, or of Kubernetes, says of itself. */
 interface Conditioned<C extends { readonly type: string; readonly status: string }> {

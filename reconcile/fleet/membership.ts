@@ -1,6 +1,6 @@
-import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
-import { labels } from '../manifests/render/names.ts';
-import type { KubeObject } from './kube.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { labels } from '../../manifests/render/names.ts';
+import type { KubeObject } from '../interfaces/kube.ts';
 
 type Fleet = Pick<EtcdFleet, 'metadata' | 'status'>;
 

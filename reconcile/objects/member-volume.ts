@@ -1,6 +1,6 @@
-import type { PersistentVolumeClaim } from '../manifests/kube-types.ts';
-import { clusterOfVolume, isMemberVolume } from '../manifests/render/member-volume.ts';
-import { type Kube, resources } from './kube.ts';
+import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
+import { clusterOfVolume, isMemberVolume } from '../../manifests/render/member-volume.ts';
+import { type Kube, resources } from '../interfaces/kube.ts';
 
 interface Asked {
   readonly namespace: string | undefined;

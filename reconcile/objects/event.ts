@@ -1,6 +1,6 @@
-import type { ObjectMeta } from '../manifests/api/metadata.ts';
-import type { Event } from '../manifests/kube-types.ts';
-import { type Kube, type Resource, resources } from './kube.ts';
+import type { ObjectMeta } from '../../manifests/api/metadata.ts';
+import type { Event } from '../../manifests/kube-types.ts';
+import { type Kube, type Resource, resources } from '../interfaces/kube.ts';
 
 /** One line in `kubectl describe`. */
 export interface ClusterNews {
