@@ -64,7 +64,7 @@ export function createWarmTicks(env: Readonly<Record<string, string>>): WarmTick
           await gone;
         }),
       );
-      ledger.settle();
+      for (const failure of ledger.settle()) console.log(failure);
     },
   };
 }

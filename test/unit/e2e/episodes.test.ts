@@ -126,6 +126,16 @@ describe('of what was foretold', () => {
     assert.deepEqual(differences(start, { decided: person, so: [prepare] }, end), ['steps']);
   });
 
+  test('what is refused because a step failed is a wait for the step that makes up for it', () => {
+    const start: Look = { decided: acts, plan: plan([prepare], { kind: 'refused', reason: 'VolumeLeaving' }) };
+    const [failed] = told([prepare]).map((step) => ({ ...step, outcome: 'failed', reason: 'EtcdDidNotAnswer' }));
+    assert.ok(failed);
+    const retried: Look = { decided: { kind: 'refuse', reason: 'EtcdDidNotAnswer' }, history: [failed] };
+    const history = [failed, ...told([add])];
+    assert.deepEqual(differences(start, retried, { decided: itself, history }), [undefined]);
+    assert.deepEqual(differences(start, retried, { decided: done, history }), ['end']);
+  });
+
   test('what comes after a wait whose end can not be foretold is foretold then', () => {
     const start: Look = { decided: acts, plan: plan([prepare], { kind: 'waits', reason: 'MemberStarting' }) };
     const later: Look = { decided: acts, so: [prepare], plan: plan([add]) };
@@ -255,6 +265,19 @@ describe('a story', () => {
     for (const look of looks) ledger.note(look);
     const message = /prepare-members a-3(.|\n)*acted add-learner a-3/;
     assert.throws(() => ledger.settle(), { code: 'ERR_ASSERTION', message });
+  });
+
+  test('in which a step failed for a passing cause passes, and names it', () => {
+    const ledger = createLedger('a-story');
+    const history = told([prepare, add]).map((step) =>
+      step.action === 'prepare-members' ? { ...step, outcome: 'failed', reason: 'EtcdDidNotAnswer' } : step,
+    );
+    for (const look of seen([
+      { decided: acts, plan: plan([prepare]) },
+      { decided: done, history },
+    ]))
+      ledger.note(look);
+    assert.deepEqual(ledger.settle(), ['a: prepare-members a-3 EtcdDidNotAnswer failed at 0, and was made up for']);
   });
 
   test('of several clusters, in which all is as foretold, passes', () => {

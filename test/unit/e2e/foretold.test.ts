@@ -14,6 +14,8 @@ const added = { action: 'add-learner', target: 'a-1', reason: 'AddingLearner' } 
 
 const promote = { action: 'promote-learner', target: 'a-1', reason: 'PromotingLearner' } as const;
 
+const lost = { ...prepare, reason: 'NameTaken', outcome: 'failed' } as const;
+
 const restarts = ['a-0', 'a-1', 'a-2'].map((target) => ({ ...added, action: 'change-template', target }));
 
 type Entry = Pick<ClusterHistoryEntry, 'action' | 'target' | 'reason'> & { readonly outcome?: 'failed' };
@@ -41,6 +43,7 @@ describe('what happened is held against what was foretold', () => {
     ['a step more', [prepare, added, seal]],
     ['another order', [seal, prepare]],
     ['more steps besides than were refused', [refused, added, { ...added, target: 'a-2' }, seal]],
+    ['a step that waited for a person was made up for', [lost, added, seal]],
     ['what was refused was never finished', [prepare, { ...seal, target: 'a-2', outcome: 'failed' }]],
   ] as const) {
     test(`refused: ${what}`, () => assert.throws(() => told(entries), assert.AssertionError));
@@ -54,5 +57,32 @@ describe('what happened is held against what was foretold', () => {
     assert.throws(() => told([first, prepare, second, third], [prepare, ...restarts]), assert.AssertionError);
     const otherReason = { ...third, reason: 'RestartingMember' };
     assert.throws(() => told([otherReason, first, second], [first, second, otherReason]), assert.AssertionError);
+  });
+
+  test('a restart that failed for a passing cause, in any place, is finished by another step', () => {
+    const [first, second, third] = restarts;
+    assert.ok(first && second && third);
+    const failed = { ...first, reason: 'EtcdDidNotAnswer', outcome: 'failed' } as const;
+    const finished = { action: 'restart-member', target: 'a-0', reason: 'FinishingRolling' } as const;
+    for (const entries of [
+      [failed, finished, second, third],
+      [second, third, failed, finished],
+      [third, failed, finished, second],
+      [third, failed, first, second],
+    ])
+      assert.match(told(entries, restarts), /^as foretold but for 1 /);
+    for (const entries of [
+      [second, failed, finished],
+      [second, third, failed, finished, { ...finished, target: 'a-1' }],
+      [finished, second, third, failed],
+    ])
+      assert.throws(() => told(entries, restarts), assert.AssertionError);
+  });
+
+  test('members whose sealing was refused once are sealed by the next step', () => {
+    const both = { ...seal, target: 'a-1, a-2' };
+    const failed = { ...both, reason: 'Conflict', outcome: 'failed' } as const;
+    assert.match(told([prepare, failed, seal, { ...seal, target: 'a-2' }], [prepare, both]), /^as foretold but/);
+    assert.throws(() => told([prepare, failed, seal], [prepare, both]), assert.AssertionError);
   });
 });

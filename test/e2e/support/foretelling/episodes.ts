@@ -4,7 +4,7 @@ import type { ClusterHistoryEntry } from '../../../../manifests/api/etcd-cluster
 import { refusals } from '../../../../reconcile/reasons/refusals.ts';
 import type { Apart } from './apart.ts';
 import type { Foreseen, Sight } from './sight.ts';
-import { isAsForetold, type Step } from './steps.ts';
+import { isAsForetold, mayPass, type Step } from './steps.ts';
 
 /** From a moment at which something was foretold of a cluster to the moment at which that was over. */
 export interface Episode {
@@ -77,13 +77,15 @@ export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
 
 function isOver({ plan, from, isByAct }: Open, known: readonly ClusterHistoryEntry[], sight: Sight): boolean {
   const { kind, reason } = sight.decided;
+  const last = known.slice(from).at(-1);
   switch (kind) {
     case 'done':
       // Who looked beside the one that acts saw no occasion yet, or none that it looked for.
       return !isByAct || known.length > from;
     case 'refuse':
-      // What ends by itself is a wait, as long as more or another end is foretold.
-      return refusals[reason] === 'person' || (plan.end.kind !== 'done' && isDone(plan, known.slice(from)));
+      // What ends by itself is a wait, as long as more or another end is foretold, or a failure is to be made up for.
+      if (refusals[reason] === 'person') return true;
+      return plan.end.kind !== 'done' && !(last && mayPass(last)) && isDone(plan, known.slice(from));
     case 'act':
       // That it waits was foretold, and not what is done when the wait is over.
       return (plan.end.kind === 'waits' || plan.end.kind === 'goes-on') && isDone(plan, known.slice(from));

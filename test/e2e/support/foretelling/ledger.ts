@@ -2,13 +2,16 @@ import assert from 'node:assert/strict';
 import { apart } from './apart.ts';
 import { differenceIn, type Episode, episodesOf } from './episodes.ts';
 import type { Sight } from './sight.ts';
-import { line } from './steps.ts';
+import { line, mayPass } from './steps.ts';
 
 /** What was foretold in one story, and what came of it. */
 export interface Ledger {
   note(sight: Sight): void;
-  /** @throws {AssertionError} that tells all that was not as foretold */
-  settle(): void;
+  /**
+   * @returns what failed for a cause that passes, and was made up for: no difference, and worth a look.
+   * @throws {AssertionError} that tells all that was not as foretold
+   */
+  settle(): readonly string[];
 }
 
 /** @param story whose clusters may be in `apart.ts` */
@@ -27,6 +30,9 @@ export function createLedger(story: string): Ledger {
         return difference === undefined ? [] : [told(episode, difference)];
       });
       assert.equal(different.length, 0, `${different.join('\n\n')}\n${help}`);
+      return episodes.flatMap(({ cluster, taken }) =>
+        taken.filter(mayPass).map((step) => `${cluster}: ${line(step)} failed at ${step.at}, and was made up for`),
+      );
     },
   };
 }

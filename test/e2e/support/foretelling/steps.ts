@@ -1,4 +1,5 @@
 import type { ClusterHistoryEntry } from '../../../../manifests/api/etcd-cluster-status.ts';
+import { refusalIn, refusals } from '../../../../reconcile/reasons/refusals.ts';
 
 export type Step = Pick<ClusterHistoryEntry, 'action' | 'target' | 'reason'>;
 export type Taken = Step & Pick<ClusterHistoryEntry, 'outcome'>;
@@ -21,18 +22,47 @@ export interface Extent {
  * Members that are adopted are started as their former objects go, together or one after the other: that counts as one.
  * etcd may elect another leader at any time, and the leader is started anew last: restarts that follow each other for
  * one reason are compared whatever their order (that the leader is the last is `rolling.test.ts`'s).
- * Where a call to etcd was refused (it refuses changes of its list for five seconds after a member started), what was
- * left half-done is finished by steps of its own: then what was foretold must all have been done in its order, and no
- * more besides than was refused.
+ * A plan holds as long as nothing fails: a step that failed for a cause that passes, and the step that makes up for it,
+ * are no difference (`withoutFailures`).
  */
 export function isAsForetold(foretold: readonly Step[], taken: readonly Taken[], extent: Extent = {}): boolean {
-  const acted = taken.filter(({ outcome }) => outcome === 'acted');
-  const refused = taken.filter(({ outcome }) => outcome === 'failed').length;
-  if (refused > 0) return isFinishedAnyway(foretold, taken, { refused, ...extent });
-  const [whole, done] = [joined(foretold), joined(acted)];
+  const [whole, done] = [joined(foretold), joined(withoutFailures(foretold, taken))];
   if (extent.isUnderWay) return isBegunAsForetold(whole, done);
   const expected = extent.isCutOff ? whole.slice(-done.length) : whole;
   return sameLines(expected.map(line), done.map(line));
+}
+
+/** It is taken again, or made up for, without a person. */
+export function mayPass({ outcome, reason }: Pick<Taken, 'outcome' | 'reason'>): boolean {
+  return outcome === 'failed' && refusals[refusalIn(reason)] !== 'person';
+}
+
+/**
+ * What was done, as if nothing had failed. A failed step counts as taken where it is foretold and no other step did it:
+ * it was begun, and one step of another name finishes it. etcd refuses changes of its list for five seconds after a
+ * member started, and may take a call without an answer.
+ */
+function withoutFailures(foretold: readonly Step[], taken: readonly Taken[]): readonly Step[] {
+  const left = joined(foretold).map((step) => ({ step, targets: new Set(targets(step)) }));
+  const takes = (step: Step, isOf = isPartOf) => {
+    const found = left.find((one) => isOf(step, one.step) && targets(step).every((name) => one.targets.has(name)));
+    if (step.action !== 'advance-log') for (const name of targets(step)) found?.targets.delete(name);
+    return found?.step;
+  };
+  const relevant = promotedAsSealed(taken);
+  const expected = new Set(relevant.filter((step) => step.outcome === 'acted' && takes(step)));
+  let toMakeUpFor = 0;
+  return relevant.flatMap((step) => {
+    if (step.outcome === 'acted') {
+      if (expected.has(step) || toMakeUpFor === 0) return [step];
+      toMakeUpFor--;
+      return [];
+    }
+    if (!mayPass(step)) return [];
+    toMakeUpFor++;
+    const begun = takes(step, (one, other) => isPartOf({ ...one, reason: other?.reason ?? '' }, other));
+    return begun ? [{ ...step, reason: begun.reason }] : [];
+  });
 }
 
 /** Of restarts next to each other, and of members that are sealed together, only some may have had their turn. */
@@ -61,31 +91,6 @@ function isPartOf(step: Step, whole: Step | undefined): boolean {
   if (whole === undefined) return false;
   if (step.action !== 'seal-members' && !adopting.includes(step.action)) return line(step) === line(whole);
   return isAlike(step, whole) && targets(step).every((target) => targets(whole).includes(target));
-}
-
-function isFinishedAnyway(
-  foretold: readonly Step[],
-  taken: readonly Taken[],
-  { refused, isCutOff, isUnderWay }: Extent & { readonly refused: number },
-): boolean {
-  const whole = joined(foretold).map(line);
-  const done = joined(taken.filter(({ outcome }) => outcome === 'acted')).length;
-  // What was refused half-way was begun: the rest of it is the next step's. Its reason is then why it was refused.
-  const begun = joined(taken.filter(({ outcome }) => outcome === 'acted' || outcome === 'failed'));
-  const matches = (expected: readonly string[]) => {
-    const missing = [...expected];
-    const besides = begun.filter((step) => {
-      const hasFailed = step.outcome === 'failed';
-      const isExpected = hasFailed ? missing[0]?.startsWith(`${begunAs(step)} `) === true : line(step) === missing[0];
-      if (isExpected) missing.shift();
-      return !isExpected && !hasFailed;
-    });
-    return missing.length === 0 && besides.length <= refused;
-  };
-  if (isUnderWay) return whole.some((_, index) => matches(whole.slice(0, index))) || matches(whole);
-  // The first of them may be forgotten by now, each that was refused as well.
-  const shortest = isCutOff ? Math.max(1, done - refused) : whole.length;
-  return whole.some((_, index) => whole.length - index >= shortest && matches(whole.slice(index)));
 }
 
 function joined<T extends Step>(steps: readonly T[]): readonly T[] {

@@ -25,18 +25,24 @@ export async function isKept(scene: Scene, name: string): Promise<void> {
 
 /** The member from whose data the cluster goes on. */
 export async function chosenOf(scene: Scene, name: string): Promise<string> {
+  return (await markedIn(scene, name)) ?? assert.fail('no PVC is being recovered');
+}
+
+async function markedIn(scene: Scene, name: string): Promise<string | undefined> {
   const claims = await scene.list<PersistentVolumeClaim>(resources.volumeClaims);
   const found = claims.find(
     ({ metadata }) =>
       metadata.labels?.[labels.cluster] === name && metadata.annotations?.[annotations.volumeState] === 'recovering',
   );
-  return found?.metadata.name ?? assert.fail('no PVC is being recovered');
+  return found?.metadata.name;
 }
 
-/** The first step of an approved recovery, and no other: its PVCs are marked, and all members run. */
+/**
+ * The first step of an approved recovery, and no other: its PVCs are marked, and all members run. Each pass takes one
+ * step at the most; on a busy machine the first one may not see yet what it needs to begin.
+ */
 async function marked(scene: Scene, name: string): Promise<void> {
-  await scene.tick();
-  await chosenOf(scene, name);
+  await scene.ticksUntil('the PVCs are marked', () => markedIn(scene, name));
 }
 
 /** The PVC that a recovery goes on from is deleted after its first step. */
