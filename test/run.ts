@@ -1,14 +1,18 @@
 import { mkdtempDisposableSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { run } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { parseOptions, type Room, UsageError } from './run/options.ts';
+import { roomMeter, startedVariable } from './run/meter.ts';
+import { noteFailed, writeTimes } from './run/notes.ts';
+import { parseOptions, type Room, type RunOptions, UsageError } from './run/options.ts';
 import { bundlePackages, packagesVariable } from './run/packages.ts';
-import { notesVariable, processorSeconds } from './run/processor-time.ts';
-import { report } from './run/report.ts';
+import { commits, partVariable } from './run/part.ts';
+import { notedProcessorSeconds, notesVariable, processorSeconds } from './run/processor-time.ts';
+import { type Reported, report } from './run/report.ts';
 import { type Selection, select } from './run/scenarios.ts';
+import { held, type RoomSeconds } from './run/shares.ts';
 import { ProvisionError } from './support/cluster/binaries/error.ts';
 import { type Binaries, binariesEnvironment, provisionBinaries } from './support/cluster/binaries.ts';
 import { type LocalCluster, startLocalCluster } from './support/cluster/local-cluster.ts';
@@ -27,12 +31,13 @@ const timeouts = {
 } as const satisfies Record<Room, number>;
 
 /** Every file is a process of its own: most of what a small one costs is to find, link and compile what it imports. */
-const cache = resolve(import.meta.dirname, '../node_modules/.cache/etcd-ratchet');
+const checkout = resolve(import.meta.dirname, '..');
+const cache = join(checkout, 'node_modules/.cache/etcd-ratchet');
 
 const preloaded = (name: string) => `--import=${pathToFileURL(resolve(import.meta.dirname, `run/${name}.ts`)).href}`;
 
 /**
- * `npm test`: unit tests, a short search, integration and end-to-end tests, and one summary at the end.
+ * `npm test`: unit tests, a short search, integration and end-to-end tests of ring 1, and one summary at the end.
  *
  * Integration and end-to-end tests run inside the sandbox, so that whatever they leave behind goes with it. One local
  * cluster serves all end-to-end tests; it starts when the others are done. With RATCHET_USE_KUBECONFIG=1 they use the
@@ -42,7 +47,9 @@ async function main(): Promise<number> {
   process.env.NODE_COMPILE_CACHE ??= join(cache, 'compiled');
   process.env[packagesVariable] ??= JSON.stringify(await bundlePackages(join(cache, 'packages')));
   if (currentSandbox() === undefined) process.once('exit', sayProcessorTime);
-  const selections = await select(parseOptions(process.argv.slice(2)));
+  const options = parseOptions(process.argv.slice(2));
+  const selections = await select(options);
+  if (options.extent === 'ring1') process.env[partVariable] ??= String(await commits());
   const binaries = await prepare(selections);
   // Where unit tests note which rights their requests take: an integration test holds them against the roles.
   using rights = mkdtempDisposableSync(join(currentSandbox()?.directory ?? tmpdir(), 'etcd-ratchet-rights-'));
@@ -52,12 +59,32 @@ async function main(): Promise<number> {
   const needsCluster = selections.some(({ room }) => room === 'e2e') && !usesOwnCluster();
   await using cluster = needsCluster ? sharedCluster(binaries) : undefined;
 
-  const totals = await report(allEvents(selections, cluster, untilInterrupted()), process.stdout, times.path);
+  const meter = roomMeter();
+  const events = allEvents(selections, cluster, untilInterrupted(), meter.enter);
+  const reported = await report(events, process.stdout, () => notedProcessorSeconds(times.path));
+  const { totals } = reported;
   if (totals.tests === 0) console.error('no test ran');
-  const failed = totals.failed + totals.cancelled;
+  const isOver = tellTimes(options, reported, meter.end());
+  const failed = totals.failed + totals.cancelled + (isOver ? 1 : 0);
   const outcome = await cluster?.outcome();
   if (failed > 0 && outcome && outcome !== 'failed') await keepLogs(outcome);
   return totals.tests === 0 || failed > 0 || outcome === 'failed' ? 1 : 0;
+}
+
+/** @returns whether a room took more than its share, which only a whole run of ring 1 can tell */
+function tellTimes({ extent, scenario, json }: RunOptions, { files }: Reported, rooms: RoomSeconds): boolean {
+  if (json !== undefined) {
+    const told = files.map(({ file, seconds, processors }) => [relative(checkout, file), { seconds, processors }]);
+    writeTimes(json, { rooms, files: Object.fromEntries(told) });
+  }
+  if (scenario !== undefined || extent === 'perMinor') return false;
+  const isWhole = extent === 'ring1' || extent === 'all';
+  if (isWhole && !process.env.CI && noteFailed(files))
+    console.error('test/run/failed.json says what failed: commit it, so that every run begins with it');
+  if (extent !== 'ring1') return false;
+  const lines = held(rooms);
+  for (const { line } of lines) console.log(line);
+  return lines.some(({ isExceeded }) => isExceeded);
 }
 
 function usesOwnCluster(): boolean {
@@ -70,12 +97,16 @@ function usesOwnCluster(): boolean {
  */
 async function prepare(selections: readonly Selection[]): Promise<Binaries | undefined> {
   if (selections.every(({ room }) => room === 'unit' || room === 'explore')) return undefined;
+  const before = processorSeconds();
   const binaries = await provisionBinaries();
+  const provisioning = processorSeconds() - before;
   const files = selections.flatMap((selection) => selection.files);
   const environment = { ...binariesEnvironment(binaries), ...(await toolsFor(files)) };
   if (usesOwnCluster()) Object.assign(process.env, environment);
   else {
-    const sandbox = await enterSandbox(environment);
+    // On a new machine, binaries are built first: that is not part of a run.
+    const started = String(processorSeconds() - provisioning);
+    const sandbox = await enterSandbox({ ...environment, [startedVariable]: started });
     if (files.some(startsPods)) await buildOwnImage(sandbox);
   }
   return binaries;
@@ -128,12 +159,18 @@ function sharedCluster(binaries: Binaries | undefined): SharedCluster {
   };
 }
 
-async function* allEvents(selections: readonly Selection[], cluster: SharedCluster | undefined, signal: AbortSignal) {
+async function* allEvents(
+  selections: readonly Selection[],
+  cluster: SharedCluster | undefined,
+  signal: AbortSignal,
+  onRoom: (room: Room) => void,
+) {
   const left = selections.filter(({ files }) => files.length > 0);
   for (let first = left.shift(); first && !signal.aborted; first = left.shift()) {
+    onRoom(first.room);
     if (first.room === 'e2e' && cluster && !(await describe(cluster))) return;
     const events = eventsOf(first, signal);
-    const beside = left[0]?.isBeside ? left.shift() : undefined;
+    const beside = left[0]?.isBeside && left[0].room === first.room ? left.shift() : undefined;
     // It runs from now on, and is shown when the other has ended: a reader sees one file after the other.
     const later = beside && eventsOf(beside, signal).toArray();
     yield* events;

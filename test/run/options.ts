@@ -3,37 +3,68 @@ import { parseArgs } from 'node:util';
 export const rooms = ['unit', 'explore', 'integration', 'e2e'] as const;
 export type Room = (typeof rooms)[number];
 
+/**
+ * `ring1`: what every change waits for. `all`: everything. `slice`: one part of what ring 1 leaves out, by a count that
+ * goes round. `perMinor`: what depends on the minor of Kubernetes (per-minor.ts).
+ */
+export type Extent = 'ring1' | 'all' | 'perMinor' | { readonly slice: number };
+
 export interface RunOptions {
   readonly rooms: readonly Room[];
   /** A scenario: a test file's name, or part of a test's. */
   readonly scenario: string | undefined;
-  /** Only what depends on the minor of Kubernetes: per-minor.ts. */
-  readonly perMinor: boolean;
+  readonly extent: Extent;
+  /** Where to write the seconds of each room and file. */
+  readonly json: string | undefined;
 }
 
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+const usage = `usage: npm test                       what every change waits for: ring 1
+       npm test -- --all              everything
+       npm test -- --slice N          one slice of what ring 1 leaves out; N goes round
+       npm test -- --only unit|explore|integration|e2e [SCENARIO]
+       npm run e2e -- SCENARIO        a test file, or part of a test's name
+       npm test -- --per-minor        what depends on the minor of Kubernetes
+       … --json FILE                  also writes the seconds of each room and file; keeps what FILE says of others`;
+
 /** @throws {UsageError} */
 export function parseOptions(args: readonly string[]): RunOptions {
   const { values, positionals } = parse(args);
   const [scenario, ...rest] = positionals;
   if (rest.length > 0) throw new UsageError(`one scenario at a time: ${positionals.join(', ')} are several`);
-  const perMinor = values['per-minor'];
-  if (values.only === undefined) return { rooms, scenario, perMinor };
+  const only = values.only === undefined ? undefined : rooms.find((room) => room === values.only);
+  if (values.only !== undefined && !only)
+    throw new UsageError(`--only takes ${rooms.join(', ')}, not ${JSON.stringify(values.only)}`);
+  return { rooms: only ? [only] : rooms, scenario, extent: extentOf(values, only, scenario), json: values.json };
+}
 
-  const only = rooms.find((room) => room === values.only);
-  if (!only) throw new UsageError(`--only takes ${rooms.join(', ')}, not ${JSON.stringify(values.only)}`);
-  return { rooms: [only], scenario, perMinor };
+interface Extents {
+  readonly all: boolean;
+  readonly 'per-minor': boolean;
+  readonly slice?: string | undefined;
+}
+
+/** One room, and a scenario, are asked for as they are: whole. */
+function extentOf(values: Extents, only: Room | undefined, scenario: string | undefined): Extent {
+  const asked = [values.all, values['per-minor'], values.slice !== undefined].filter(Boolean);
+  if (asked.length > 1) throw new UsageError(`--all, --slice and --per-minor exclude each other\n${usage}`);
+  if (values['per-minor']) return 'perMinor';
+  if (values.slice === undefined) return values.all || only || scenario !== undefined ? 'all' : 'ring1';
+  if (!/^\d{1,9}$/.test(values.slice))
+    throw new UsageError(`--slice takes a whole number, not ${JSON.stringify(values.slice)}`);
+  return { slice: Number(values.slice) };
 }
 
 function parse(args: readonly string[]) {
   try {
-    const options = { only: { type: 'string' }, 'per-minor': { type: 'boolean', default: false } } as const;
+    const flag = { type: 'boolean', default: false } as const;
+    const text = { type: 'string' } as const;
+    const options = { only: text, all: flag, slice: text, 'per-minor': flag, json: text } as const;
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : error}
-usage: npm test | npm test -- --only unit|explore|integration|e2e | npm run e2e -- SCENARIO | npm test -- --per-minor`);
+    throw new UsageError(`${error instanceof Error ? error.message : error}\n${usage}`);
   }
 }

@@ -3,7 +3,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { run } from 'node:test';
 import { spec } from 'node:test/reporters';
-import { notedProcessorSeconds } from './processor-time.ts';
+import type { FileEnd } from './notes.ts';
+import type { Measured } from './slices.ts';
 
 type TestEvent = NonNullable<ReturnType<ReturnType<typeof run>['read']>> & { type: string; data: unknown };
 
@@ -17,20 +18,29 @@ export interface Totals {
   todo: number;
 }
 
+export interface Reported {
+  readonly totals: Totals;
+  readonly files: readonly FileTime[];
+}
+
 /**
  * Prints the events of several runs as if they were one, with node's own reporter: one list of failures and one summary
  * at the end.
  *
- * @param notes the directory in which test files noted their processor time.
+ * @param processors what test files noted of their processor time, in seconds, by file; asked for at the end.
  */
 export async function report(
   events: AsyncIterable<unknown>,
   output: NodeJS.WritableStream,
-  notes: string,
-): Promise<Totals> {
+  processors: () => ReadonlyMap<string, number>,
+): Promise<Reported> {
   const totals: Totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
   const started = performance.now();
-  const files: FileTime[] = [];
+  const files: Omit<FileTime, 'processors'>[] = [];
+  const withProcessors = () => {
+    const noted = processors();
+    return files.map((file) => ({ ...file, processors: noted.get(file.file) ?? Number.NaN }));
+  };
   async function* joined() {
     for await (const event of events as AsyncIterable<TestEvent>) {
       const file = timeOfFile(event);
@@ -38,30 +48,25 @@ export async function report(
       if (isSummary(event)) addCounts(totals, event.data.counts);
       else if (!isSummaryLine(event)) yield event;
     }
-    for (const message of [
-      ...slowestLines(files, notedProcessorSeconds(notes)),
-      ...summaryLines(totals, performance.now() - started),
-    ]) {
+    for (const message of [...slowestLines(withProcessors()), ...summaryLines(totals, performance.now() - started)]) {
       yield { type: 'test:diagnostic', data: { nesting: 0, message, level: 'info' } };
     }
   }
   await pipeline(Readable.from(joined()), new spec(), output, { end: false });
-  return totals;
+  return { totals, files: withProcessors() };
 }
 
-interface FileTime {
-  readonly file: string;
-  readonly milliseconds: number;
-}
+/** How a test file ended, and what it took; its processors are `NaN` where it could not say. */
+export interface FileTime extends FileEnd, Measured {}
 
 const checkout = resolve(import.meta.dirname, '../..');
 
 /** Only newer Node versions say it. */
-function timeOfFile({ type, data }: TestEvent): FileTime | undefined {
+function timeOfFile({ type, data }: TestEvent): Omit<FileTime, 'processors'> | undefined {
   if (type !== 'test:summary' || !hasFields(data)) return undefined;
-  const { file, duration_ms } = data;
+  const { file, duration_ms, success } = data;
   if (typeof file !== 'string' || typeof duration_ms !== 'number') return undefined;
-  return { file, milliseconds: duration_ms };
+  return { file, seconds: duration_ms / 1000, passed: success === true };
 }
 
 const slowest = 10;
@@ -70,11 +75,11 @@ const slowest = 10;
  * Where the time of a run of many files goes: who wants it shorter begins here. Processors are those of a file's own
  * processes, without the shared cluster's.
  */
-function slowestLines(files: readonly FileTime[], processors: ReadonlyMap<string, number>): string[] {
+function slowestLines(files: readonly FileTime[]): string[] {
   if (files.length <= slowest) return [];
-  const bySpan = files.toSorted((a, b) => b.milliseconds - a.milliseconds).slice(0, slowest);
-  return bySpan.map(({ file, milliseconds }) => {
-    const [span, used] = [milliseconds / 1000, processors.get(file) ?? Number.NaN].map((s) => s.toFixed(0).padStart(4));
+  const bySpan = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowest);
+  return bySpan.map(({ file, seconds, processors }) => {
+    const [span, used] = [seconds, processors].map((s) => s.toFixed(0).padStart(4));
     return `${span} s, of processors ${used} s ${relative(checkout, file)}`;
   });
 }

@@ -1,8 +1,11 @@
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { type Room, type RunOptions, UsageError } from './options.ts';
+import { failedBefore, measuredTimes } from './notes.ts';
+import { type Extent, type Room, type RunOptions, UsageError } from './options.ts';
 import { perMinor as perMinorNames } from './per-minor.ts';
+import { isInRing1 } from './rings.ts';
+import { sliceOf, slicesOf } from './slices.ts';
 
 export interface Selection {
   readonly room: Room;
@@ -42,9 +45,9 @@ const waiting: readonly string[] = ['runbooks', 'runbooks-data', 'chain-recovery
 const checkout = resolve(import.meta.dirname, '../..');
 
 /** What to run, room by room. @throws {UsageError} listing the names there are, when the scenario is none of them. */
-export async function select({ rooms, scenario, perMinor }: RunOptions): Promise<readonly Selection[]> {
-  const all = perMinor ? ofEachMinor(rooms) : rooms.flatMap(selectionsOf);
-  if (scenario === undefined) return all;
+export async function select({ rooms, scenario, extent }: RunOptions): Promise<readonly Selection[]> {
+  const all = ofExtent(extent, rooms);
+  if (scenario === undefined) return extent === 'perMinor' ? all : failedFirst(all);
 
   const byFile = narrow(all, (file) => nameOf(file) === scenario);
   if (byFile.length > 0) return byFile;
@@ -58,6 +61,28 @@ export async function select({ rooms, scenario, perMinor }: RunOptions): Promise
   if (byTest.length === 0) throw unknown(scenario, all);
   const pattern = new RegExp(scenario.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
   return byTest.map((selection) => ({ ...selection, pattern }));
+}
+
+function ofExtent(extent: Extent, among: readonly Room[]): readonly Selection[] {
+  if (extent === 'perMinor') return ofEachMinor(among);
+  const all = among.flatMap(selectionsOf);
+  if (extent === 'all') return all;
+  const failed = failedBefore();
+  if (extent === 'ring1') return narrow(all, (file) => isInRing1(file) || failed.includes(file));
+  const slice = sliceOf(slices(), extent.slice);
+  return narrow(all, (file) => slice.includes(file));
+}
+
+/** Of all that ring 1 leaves out. */
+export function slices(): readonly (readonly string[])[] {
+  const rest = (['integration', 'e2e'] as const).flatMap(testFiles).filter((file) => !isInRing1(file));
+  return slicesOf(rest, measuredTimes());
+}
+
+/** What failed in the last runs is what a person waits to hear of. */
+function failedFirst(all: readonly Selection[]): readonly Selection[] {
+  const failed = failedBefore();
+  return [...narrow(all, (file) => failed.includes(file)), ...narrow(all, (file) => !failed.includes(file))];
 }
 
 function ofEachMinor(among: readonly Room[]): readonly Selection[] {
@@ -78,30 +103,13 @@ function selectionsOf(room: Room): readonly Selection[] {
   ];
 }
 
-/**
- * Those that take more than a minute and a half go first, the longest of each room before others (measured in November
- * 2026): files run side by side, and the room ends with the one that is the last to end.
- */
-const longest = [
-  ...['runbooks', 'runbooks-data', 'corruption', 'deaths', 'unkind', 'chain-recovery', 'upgrade', 'tutorials'],
-  ...['runbooks-recovery', 'recover', 'final-backup', 'tls-lost', 'scale', 'space', 'claims', 'node-trouble'],
-  ...['backup', 'restore', 'older-disk', 'faults', 'cert-manager', 'families', 'set-aside', 'take-back', 'heal'],
-  ...['tls-expired', 'backup-schedule', 'tls-provided', 'rolling'],
-  // Integration.
-  ...['contracts', 'healing', 'traces', 'killed', 'gcs', 'isolation'],
-  // Unit.
-  ...['properties', 'bugs', 'certificate-faults', 'freeze', 'certificate-crashes', 'crash', 'plan'],
-];
-
+/** The longest go first, as measured: files run side by side, and a room ends with the one that is the last to end. */
 function testFiles(room: Room): string[] {
+  const measured = measuredTimes();
+  const seconds = (file: string) => measured(file)?.seconds ?? 0;
   return globSync(`test/${room}/**/*.test.ts`, { cwd: checkout })
-    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
-    .map((file) => join(checkout, file));
-}
-
-function rank(file: string): number {
-  const index = longest.indexOf(nameOf(file));
-  return index < 0 ? longest.length : index;
+    .map((file) => join(checkout, file))
+    .sort((a, b) => seconds(b) - seconds(a) || (a < b ? -1 : 1));
 }
 
 function narrow(all: readonly Selection[], keep: (file: string) => boolean): readonly Selection[] {

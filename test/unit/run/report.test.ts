@@ -24,7 +24,7 @@ test('two runs are reported as one: one summary, one list of failures', async ()
      async function* events() {
        for (const name of ['a', 'b']) yield* run({ files: [import.meta.dirname + '/' + name + '.test.mjs'] });
      }
-     const totals = await report(events(), process.stdout, import.meta.dirname);
+     const { totals } = await report(events(), process.stdout, () => new Map());
      console.error(JSON.stringify(totals));`,
   );
   // A process of its own, that does not know of us: node's runner does not run inside a test.
@@ -86,7 +86,7 @@ test('a test file notes the processor time of itself and of what it started, onc
 
 async function reported(events: readonly object[], notes: string): Promise<string> {
   const output = new PassThrough();
-  await report(Readable.from(events), output, notes);
+  await report(Readable.from(events), output, () => notedProcessorSeconds(notes));
   output.end();
   return text(output);
 }

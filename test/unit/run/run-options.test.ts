@@ -6,31 +6,29 @@ import { parseOptions, rooms, UsageError } from '../../run/options.ts';
 import { perMinor } from '../../run/per-minor.ts';
 import { measuring, select } from '../../run/scenarios.ts';
 
-for (const [args, expected, scenario] of [
-  [[], ['unit', 'explore', 'integration', 'e2e'], undefined],
-  [['--only', 'unit'], ['unit'], undefined],
-  [['--only', 'e2e', 'bootstrap'], ['e2e'], 'bootstrap'],
-  [['bootstrap'], ['unit', 'explore', 'integration', 'e2e'], 'bootstrap'],
+for (const [args, expected, scenario, extent] of [
+  [[], rooms, undefined, 'ring1'],
+  [['--all'], rooms, undefined, 'all'],
+  [['--slice', '865'], rooms, undefined, { slice: 865 }],
+  [['--only', 'unit'], ['unit'], undefined, 'all'],
+  [['--only', 'e2e', 'bootstrap'], ['e2e'], 'bootstrap', 'all'],
+  [['bootstrap'], rooms, 'bootstrap', 'all'],
+  [['--per-minor'], rooms, undefined, 'perMinor'],
+  [['--only', 'e2e', '--per-minor'], ['e2e'], undefined, 'perMinor'],
 ] as const) {
-  test(`"${args.join(' ')}" means ${expected.join(', ')}`, () => {
-    assert.deepEqual(parseOptions(args), { rooms: expected, scenario, perMinor: false });
+  test(`"${args.join(' ')}" means ${JSON.stringify(extent)} of ${expected.join(', ')}`, () => {
+    assert.deepEqual(parseOptions(args), { rooms: expected, scenario, extent, json: undefined });
   });
 }
-
-test('"--per-minor" keeps the rooms, and can be narrowed to one', () => {
-  assert.deepEqual(parseOptions(['--per-minor']), { rooms, scenario: undefined, perMinor: true });
-  assert.deepEqual(parseOptions(['--only', 'e2e', '--per-minor']), {
-    rooms: ['e2e'],
-    scenario: undefined,
-    perMinor: true,
-  });
-});
 
 for (const [args, message] of [
   [['--only', 'smoke'], /--only takes unit, explore, integration, e2e, not "smoke"/],
   [['--only'], /usage: npm test/],
   [['--verbose'], /usage: npm test/],
   [['one', 'two'], /one scenario at a time: one, two are several/],
+  [['--slice', 'half'], /--slice takes a whole number, not "half"/],
+  [['--slice', '-1'], /usage: npm test/],
+  [['--slice', '1', '--all'], /exclude each other/],
 ] as const) {
   test(`"${args.join(' ')}" is refused`, () => {
     assert.throws(() => parseOptions(args), { name: 'UsageError', message });
@@ -38,30 +36,50 @@ for (const [args, message] of [
 }
 
 test('a scenario is a file by its name', async () => {
-  const [selection, ...others] = await select({ rooms: ['unit'], scenario: 'run-options', perMinor: false });
+  const [selection, ...others] = await select({
+    rooms: ['unit'],
+    scenario: 'run-options',
+    extent: 'all',
+    json: undefined,
+  });
   assert.deepEqual(others, []);
   assert.deepEqual(selection?.files, [import.meta.filename]);
   assert.equal(selection?.pattern, undefined);
 });
 
 test('a scenario is a test by part of its name, in whichever file has it', async () => {
-  const [selection] = await select({ rooms: ['unit'], scenario: 'A scenario is a TEST by part', perMinor: false });
+  const [selection] = await select({
+    rooms: ['unit'],
+    scenario: 'A scenario is a TEST by part',
+    extent: 'all',
+    json: undefined,
+  });
   assert.deepEqual(selection?.files, [import.meta.filename]);
   assert.equal(selection?.pattern?.test('a scenario is a test by part of its name'), true);
 });
 
 test('a dot in a scenario is a dot', async () => {
-  const [selection] = await select({ rooms: ['unit'], scenario: 'a dot in a scenario is a dot', perMinor: false });
+  const [selection] = await select({
+    rooms: ['unit'],
+    scenario: 'a dot in a scenario is a dot',
+    extent: 'all',
+    json: undefined,
+  });
   assert.equal(selection?.pattern?.source.includes('\\.'), false);
   // The next line is what the search finds: 3.6.16 (of a scenario)
-  const [dotted] = await select({ rooms: ['unit'], scenario: '3.6.16 (of a scenario)', perMinor: false });
+  const [dotted] = await select({
+    rooms: ['unit'],
+    scenario: '3.6.16 (of a scenario)',
+    extent: 'all',
+    json: undefined,
+  });
   assert.equal(dotted?.pattern?.test('3x6y16 (of a scenario)'), false);
 });
 
 test('an unknown scenario lists those there are', async () => {
   // In one piece, it would be found right here.
   const missing = ['no', 'such', 'thing'].join('-');
-  await assert.rejects(select({ rooms: ['unit'], scenario: missing, perMinor: false }), (error) => {
+  await assert.rejects(select({ rooms: ['unit'], scenario: missing, extent: 'all', json: undefined }), (error) => {
     assert.ok(error instanceof UsageError);
     assert.match(error.message, new RegExp(`there is no scenario "${missing}"`));
     assert.match(error.message, /^ {2}run-options$/m);
@@ -70,7 +88,7 @@ test('an unknown scenario lists those there are', async () => {
 });
 
 test('what holds a gap between writes to a limit runs beside one other, and what waits', async () => {
-  const selections = await select({ rooms: ['e2e'], scenario: undefined, perMinor: false });
+  const selections = await select({ rooms: ['e2e'], scenario: undefined, extent: 'all', json: undefined });
   const holding = /gap\w*(\.milliseconds)? < /i;
   for (const { files, sideBySide } of selections) {
     for (const file of files) {
@@ -79,14 +97,14 @@ test('what holds a gap between writes to a limit runs beside one other, and what
       if (isHolding) assert.equal(sideBySide, 2, file);
     }
   }
-  const [, beside, others, ...more] = selections;
+  const [, beside, others, ...more] = selections.filter(({ files }) => files.length > 0);
   assert.deepEqual([beside?.isBeside, beside?.files.length, beside?.sideBySide], [true, 3, 2], 'that mostly wait');
   assert.ok(others && others.files.length > measuring.length);
   assert.deepEqual(more, []);
 });
 
 test('what runs with each minor of Kubernetes is every file that is named, and nothing else', async () => {
-  const selections = await select({ rooms, scenario: undefined, perMinor: true });
+  const selections = await select({ rooms, scenario: undefined, extent: 'perMinor', json: undefined });
   for (const room of ['integration', 'e2e'] as const) {
     const selected = selections.filter((selection) => selection.room === room).flatMap(({ files }) => files);
     const names = selected.map((file) => basename(file, '.test.ts'));
@@ -96,5 +114,7 @@ test('what runs with each minor of Kubernetes is every file that is named, and n
 });
 
 test('a scenario that does not depend on the minor is unknown among those that do', async () => {
-  await assert.rejects(select({ rooms, scenario: 'run-options', perMinor: true }), { name: 'UsageError' });
+  await assert.rejects(select({ rooms, scenario: 'run-options', extent: 'perMinor', json: undefined }), {
+    name: 'UsageError',
+  });
 });

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parse } from 'yaml';
+import { parseOptions } from '../../run/options.ts';
+import { partOf, partVariable, turn } from '../../run/part.ts';
+import { integration, isInRing1 } from '../../run/rings.ts';
+import { select, slices } from '../../run/scenarios.ts';
+import { held, shares } from '../../run/shares.ts';
+import { sliceOf, sliceSeconds, slicesOf } from '../../run/slices.ts';
+
+const checkout = resolve(import.meta.dirname, '../../..');
+const rest = ['integration', 'e2e'].flatMap((room) =>
+  globSync(`test/${room}/**/*.test.ts`, { cwd: checkout }).map((file) => join(checkout, file)),
+);
+
+const anyFiles = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 12 }), { maxLength: 80 });
+const anySeconds = fc.record({
+  seconds: fc.double({ min: 0, max: 900, noNaN: true }),
+  processors: fc.double({ min: 0, max: 600, noNaN: true }),
+});
+
+test('as many landings as there are slices run every file once, whatever the files are', () => {
+  fc.assert(
+    fc.property(anyFiles, fc.dictionary(fc.string(), anySeconds), fc.nat(), (files, seconds, first) => {
+      const all = slicesOf(files, (file) => seconds[file]);
+      const landings = all.map((_, index) => sliceOf(all, first + index));
+      assert.deepEqual(landings.flat().toSorted(), files.toSorted());
+    }),
+  );
+});
+
+test('a slice takes 15 minutes at most, or one file more', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 60 }), (seconds) => {
+      const files = seconds.map((_, index) => `${index}`);
+      const cost = (file: string) => (seconds[Number(file)] ?? 0) / 4;
+      const all = slicesOf(files, (file) => ({ seconds: seconds[Number(file)] ?? 0, processors: 0 }));
+      for (const slice of all) {
+        const longest = Math.max(...slice.map(cost));
+        assert.ok(slice.reduce((sum, file) => sum + cost(file), 0) <= sliceSeconds + longest);
+      }
+    }),
+  );
+});
+
+test('ring 1 and the slices run every test file there is', async () => {
+  const { length } = slices();
+  const whole = await Promise.all([[], ...slices().map((_, n) => ['--slice', `${n}`])].map((args) => filesOf(args)));
+  const all = await filesOf(['--all']);
+  assert.deepEqual([...new Set(whole.flat())].toSorted(), all.toSorted());
+  assert.deepEqual(await filesOf(['--slice', `${length}`]), await filesOf(['--slice', '0']), 'it goes round');
+});
+
+test('ring 1 has a file of each folder of integration, and none that is not there', () => {
+  const folders = readdirSync(join(checkout, 'test/integration'), { withFileTypes: true });
+  assert.deepEqual(
+    Object.keys(integration).toSorted(),
+    folders
+      .filter((one) => one.isDirectory())
+      .map(({ name }) => name)
+      .toSorted(),
+  );
+  for (const [folder, names] of Object.entries(integration)) {
+    assert.ok(names.length > 0, folder);
+    for (const name of names) {
+      const [file = '', ...more] = globSync(`test/integration/${folder}/**/${name}.test.ts`, { cwd: checkout });
+      assert.ok(file && more.length === 0 && isInRing1(join(checkout, file)), `${folder}/${name}`);
+    }
+  }
+});
+
+test('a story is in ring 1 by its row only, and there are few', () => {
+  const stories = rest.filter((file) => file.includes('/test/e2e/') && isInRing1(file)).map((f) => basename(f));
+  assert.ok(stories.length >= 6 && stories.length <= 14, stories.join(', '));
+});
+
+test('the workflow runs every slice', () => {
+  const workflow: unknown = parse(readFileSync(join(checkout, '.github/workflows/ci.yml'), 'utf8'));
+  const matrix = (workflow as { jobs: { rest: { strategy: { matrix: { slice: number[] } } } } }).jobs.rest.strategy
+    .matrix;
+  assert.deepEqual(
+    matrix.slice,
+    slices().map((_, index) => index),
+  );
+});
+
+test('shares add up to 1,500 s, and one that is exceeded by more than a fifth is told', () => {
+  assert.equal(
+    shares.reduce((sum, { seconds }) => sum + seconds, 0),
+    1500,
+  );
+  const exceeded = (integration: number) => held({ integration }).filter(({ isExceeded }) => isExceeded).length;
+  assert.equal(exceeded(540), 0);
+  assert.equal(exceeded(541), 1);
+  const [both] = held({ unit: 400, explore: 141 });
+  assert.match(both?.line ?? '', /^unit tests and search +541 s of processors, share 450 s: exceeded/);
+});
+
+test('three turns take a long enumeration once, and without a turn nothing is left out', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat()), fc.nat(), (all, first) => {
+      const taken = [0, 1, 2].flatMap((later) => partOf(all, first + later));
+      assert.deepEqual(taken.toSorted(), all.toSorted());
+    }),
+  );
+  if (turn() === undefined) assert.deepEqual(partOf([1, 2, 3, 4]), [1, 2, 3, 4]);
+  assert.throws(() => turn('half'), new RegExp(partVariable));
+});
+
+test('every file that failed in the last runs is there', () => {
+  const failed: unknown = JSON.parse(readFileSync(join(checkout, 'test/run/failed.json'), 'utf8'));
+  assert.ok(Array.isArray(failed));
+  for (const file of failed) assert.ok(existsSync(join(checkout, String(file))), String(file));
+});
+
+async function filesOf(args: readonly string[]): Promise<readonly string[]> {
+  const selections = await select(parseOptions(args));
+  return selections.flatMap(({ files }) => files);
+}
