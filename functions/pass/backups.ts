@@ -63,13 +63,14 @@ type BackupsContext = Pick<
  */
 export async function stepBackupsAndWait(
   context: BackupsContext,
-  { items, resourceVersion }: BackupsListed,
+  listed: BackupsListed | undefined,
   clusters: readonly EtcdCluster[],
   done: AbortSignal,
 ): Promise<readonly BackupResult[]> {
   const { kube, dryRun, signal, waitMs, isStopped = async () => false } = context;
   // Started for some objects only: backups are not among them.
   if (dryRun || context.clusters.length > 0 || context.fleet) return [];
+  const { items, resourceVersion } = listed ?? (await listBackups(context.list, context.log));
   const unsettled = worthAStep(items);
   if (unsettled.length === 0) return [];
   const { stepBackups } = await import('../../reconcile/backup/pass.ts');

@@ -10,7 +10,7 @@ import { isTrue } from '../../reconcile/objects/conditions.ts';
 import { earliest } from '../../reconcile/time/later-look.ts';
 import { areChecked, areLeftOver } from '../checks/branch.ts';
 import { createReader, type Reader } from '../read/reader.ts';
-import { listBackups, stepBackupsAndWait } from './backups.ts';
+import { stepBackupsAndWait } from './backups.ts';
 import { chosenClusters, chosenFleets } from './chosen.ts';
 import { settledWithin, wasSilent } from './early.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
@@ -69,8 +69,7 @@ export async function pass(context: PassContext): Promise<PassResult> {
     });
   // In this order: what a schedule has just made is begun at once.
   const backupsStepped = stepAllSchedules(context, list).then(async ({ listed, schedules, nextAt }) => {
-    const backupList = listed ?? (await listBackups(list, context.log));
-    const results = await stepBackupsAndWait({ ...context, list }, backupList, clusters, goesOn.signal);
+    const results = await stepBackupsAndWait({ ...context, list }, listed, clusters, goesOn.signal);
     return { results, schedules, nextLook: earliest(nextAt, nextBackupLook(results, kube.now() ?? new Date())) };
   });
   // After the first steps of the clusters: whether a node may go is seen as those left them.
