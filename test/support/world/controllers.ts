@@ -33,7 +33,8 @@ const owned = [
 export function collectGarbage(state: State): void {
   const children = owned.flatMap((resource) => state.kube.stored(resource).map((object) => ({ resource, object })));
   const claims = state.kube.stored(resources.volumeClaims);
-  const owners = [...state.kube.stored(resources.clusters), ...claims, ...children.map(({ object }) => object)];
+  const above = [resources.clusters, resources.backups, resources.schedules].flatMap((one) => state.kube.stored(one));
+  const owners = [...above, ...claims, ...children.map(({ object }) => object)];
   const alive = new Set(owners.map(({ metadata }) => metadata.uid));
   for (const { resource, object } of children) {
     const references = object.metadata.ownerReferences ?? [];
