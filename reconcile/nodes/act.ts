@@ -1,5 +1,5 @@
 import type { EtcdNodePolicy, NodeGrant } from '../../manifests/api/etcd-node-policy.ts';
-import type { Program } from '../cluster/act/requests/program.ts';
+import type { Program } from '../requests/program.ts';
 import { timestamp } from '../time/timestamp.ts';
 import { cordoned, isOurs, type NodeChange, welcomed } from './change-node.ts';
 import { methodOf, type NodeAction } from './decision.ts';

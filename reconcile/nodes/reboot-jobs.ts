@@ -1,7 +1,7 @@
 import type { EtcdNodePolicy, NodeGrant } from '../../manifests/api/etcd-node-policy.ts';
 import type { RebootMethod } from '../../manifests/render/reboot-job.ts';
-import type { Program } from '../cluster/act/requests/program.ts';
 import { moved } from '../cluster/know/outcome.ts';
+import type { Program } from '../requests/program.ts';
 import { methodOf, rebootTimeoutOf } from './decision.ts';
 import { createJob, deleteJob, readJob } from './requests/jobs.ts';
 

@@ -18,6 +18,8 @@ export interface Away {
 
 export const simHost: NodesHost<Sim> = {
   at: ({ seen }) => seen.at,
+  // No other client is there.
+  isCurrent: () => true,
   node: nodeIn,
   withNode: (sim, node) => onNode(sim, node.name, () => node),
   withPolicy: (sim, policy) => ({ ...sim, seen: { ...sim.seen, policy } }),
@@ -28,7 +30,6 @@ export const simHost: NodesHost<Sim> = {
     const owner = ownerOf(sim, id);
     return owner ? onNode(sim, owner.name, ({ job: _, ...node }) => node) : sim;
   },
-  // No other invocation is there.
   held: (sim) => sim,
   letGo: (sim) => sim,
   evicted: (sim, pod) => ({ state: gone(sim, pod), kept: false }),

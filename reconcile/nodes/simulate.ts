@@ -1,9 +1,9 @@
-import { begun } from '../cluster/act/requests/program.ts';
+import { play } from '../requests/play.ts';
 import { actOnNode } from './act.ts';
 import type { NodesDecision } from './decision.ts';
 import type { NodeSeen, NodesObservation } from './observation.ts';
 import { nodePolicyStatus } from './report.ts';
-import { nodeBehaviourOf } from './requests/all.ts';
+import { nodeRequests } from './requests/all.ts';
 import { type Away, onNode, type Sim, simHost, withClusters } from './sim-host.ts';
 
 /** A step's own lines, run where nothing disturbs them; the world does what is expected of it at once. Pure. */
@@ -12,19 +12,8 @@ import { type Away, onNode, type Sim, simHost, withClusters } from './sim-host.t
 export function applied(sim: Sim, decision: NodesDecision): Sim | undefined {
   const { action } = decision;
   if (!action) return undefined;
-  const program = actOnNode(action, sim.seen);
-  let now = sim;
-  let standing = begun(program);
-  for (;;) {
-    const { position } = standing;
-    if (position.kind === 'ended') return undefined;
-    if (position.kind === 'done') break;
-    const { request } = position;
-    const done = nodeBehaviourOf(request).model(now, request.ask, simHost);
-    now = done.state;
-    standing = standing.after({ answer: done.answer });
-  }
-  return reported(sim.seen, decision, now);
+  const played = play(actOnNode(action, sim.seen), nodeRequests, sim, simHost);
+  return played.kind === 'done' ? reported(sim.seen, decision, played.state) : undefined;
 }
 
 function reported(before: NodesObservation, decision: NodesDecision, { seen, ...sim }: Sim): Sim {

@@ -1,5 +1,4 @@
 import type { MemberSeen } from '../../reconcile/cluster/act/requests/host.ts';
-import type { Request, Program as Requests } from '../../reconcile/cluster/act/requests/program.ts';
 import { deleteVolume, readVolume, writeRecord } from '../../reconcile/cluster/act/requests/volumes.ts';
 import { rules } from '../../reconcile/cluster/decide/decide.ts';
 import { removalOf } from '../../reconcile/cluster/decide/removal.ts';
@@ -8,6 +7,7 @@ import { act, type Decision } from '../../reconcile/cluster/know/decision.ts';
 import { memberOf } from '../../reconcile/cluster/know/health.ts';
 import { recordOf } from '../../reconcile/cluster/know/life.ts';
 import { type Rule, situate } from '../../reconcile/cluster/know/situation.ts';
+import type { Request, Program as Requests } from '../../reconcile/requests/program.ts';
 import { adoptionBugs } from './adoption-bugs.ts';
 import { backupBugs } from './backup-bugs.ts';
 import { healingBugs } from './healing-bugs.ts';

@@ -1,6 +1,5 @@
 import { annotations } from '../../manifests/render/names.ts';
 import type { VolumeRecord } from '../../manifests/render/volume-record.ts';
-import type { Request, Program as Requests } from '../../reconcile/cluster/act/requests/program.ts';
 import { readVolume, writeRecord } from '../../reconcile/cluster/act/requests/volumes.ts';
 import { awaitQuorum, isBeingRecovered } from '../../reconcile/cluster/decide/rules/recovery/await-quorum.ts';
 import { recoverQuorum } from '../../reconcile/cluster/decide/rules/recovery/recover-quorum.ts';
@@ -10,6 +9,7 @@ import { recordOf } from '../../reconcile/cluster/know/life.ts';
 import { approvalGiven } from '../../reconcile/cluster/know/lost.ts';
 import type { Slot } from '../../reconcile/cluster/know/observation.ts';
 import type { Situation } from '../../reconcile/cluster/know/situation.ts';
+import type { Request, Program as Requests } from '../../reconcile/requests/program.ts';
 import type { Code } from './model/code.ts';
 import { lacking } from './model/state.ts';
 import { type Bug, edited, instead } from './seeding.ts';

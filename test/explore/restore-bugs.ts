@@ -1,5 +1,4 @@
 import { annotations } from '../../manifests/render/names.ts';
-import type { Program, Request } from '../../reconcile/cluster/act/requests/program.ts';
 import type { VolumeRead } from '../../reconcile/cluster/act/requests/volumes.ts';
 import { beBorn } from '../../reconcile/cluster/decide/rules/birth/be-born.ts';
 import { beginFromSnapshot } from '../../reconcile/cluster/decide/rules/birth/begin-from-snapshot.ts';
@@ -10,6 +9,7 @@ import { recordOf } from '../../reconcile/cluster/know/life.ts';
 import type { NamedBackup, Observation } from '../../reconcile/cluster/know/observation.ts';
 import { aspirantsIn, wantedRollback } from '../../reconcile/cluster/know/rollback.ts';
 import type { Situation } from '../../reconcile/cluster/know/situation.ts';
+import type { Program, Request } from '../../reconcile/requests/program.ts';
 import type { Code } from './model/code.ts';
 import { lacking } from './model/state.ts';
 import { type Bug, edited, instead, passedOn, unchecked } from './seeding.ts';

@@ -1,9 +1,9 @@
 import type { RequestKind } from '../../reconcile/cluster/act/requests/all.ts';
-import type { Request, Program as Requests } from '../../reconcile/cluster/act/requests/program.ts';
 import { decide, rules } from '../../reconcile/cluster/decide/decide.ts';
 import type { Action, ActionKind } from '../../reconcile/cluster/know/action.ts';
 import type { Decision } from '../../reconcile/cluster/know/decision.ts';
 import { type Rule, situate } from '../../reconcile/cluster/know/situation.ts';
+import type { Request, Program as Requests } from '../../reconcile/requests/program.ts';
 import type { Code } from './model/code.ts';
 import type { Scenario } from './scenario.ts';
 

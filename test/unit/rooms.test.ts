@@ -42,6 +42,7 @@ const clientOf: Readonly<Record<string, RegExp>> = {
 const pure = [
   'reconcile/cluster/{know,decide,foresee}/**/*.ts',
   'reconcile/reasons/*.ts',
+  'reconcile/requests/*.ts',
   'reconcile/backup/{decide,decision,failed,orders,job-state,reasons,report,said,situation}.ts',
   'reconcile/schedule/due.ts',
   'reconcile/time/*.ts',

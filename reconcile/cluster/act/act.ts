@@ -1,3 +1,4 @@
+import type { Program } from '../../requests/program.ts';
 import type { Action, ActionKind } from '../know/action.ts';
 import { applyShared } from './actions/birth/apply-shared.ts';
 import { prepareMembers } from './actions/birth/prepare-members.ts';
@@ -52,7 +53,6 @@ import { followVolumes } from './actions/volumes/follow-volumes.ts';
 import { growVolumes } from './actions/volumes/grow-volumes.ts';
 import { noteDisks } from './actions/volumes/note-disks.ts';
 import { replaceUnboundVolume } from './actions/volumes/replace-unbound-volume.ts';
-import type { Program } from './requests/program.ts';
 import { runLive } from './requests/run-live.ts';
 
 /** Every action there is: what can be decided can be carried out, planned and searched. */

@@ -1,7 +1,7 @@
 import { hashOf } from '../../../manifests/render/inputs-hash.ts';
 import type { ListedMember } from '../../interfaces/etcd.ts';
+import { refusedByEtcd, unreachable } from '../../requests/refusals.ts';
 import type { EtcdHost } from '../act/requests/host.ts';
-import { refusedByEtcd, unreachable } from '../act/requests/refusals.ts';
 import type { Endpoint, Observation } from '../know/observation.ts';
 import { isReachable } from '../observe/ask-etcd.ts';
 import { advanced } from './host-space.ts';

@@ -1,7 +1,7 @@
 import type { EndpointStatus } from '../../interfaces/etcd.ts';
 import type { Alarm } from '../../interfaces/etcd-admin.ts';
+import { refusedByEtcd } from '../../requests/refusals.ts';
 import type { SpaceHost } from '../act/requests/host.ts';
-import { refusedByEtcd } from '../act/requests/refusals.ts';
 import { isOutOfSpace, newestOf } from '../know/databases.ts';
 import type { Observation, Slot } from '../know/observation.ts';
 

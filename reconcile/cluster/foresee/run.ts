@@ -1,10 +1,11 @@
+import { writtenBy } from '../../requests/define.ts';
+import { play } from '../../requests/play.ts';
 import { definitionOf } from '../act/act.ts';
 import { leasedOf } from '../act/actions/define.ts';
-import { behaviourOf } from '../act/requests/all.ts';
-import { begun } from '../act/requests/program.ts';
+import { requests } from '../act/requests/all.ts';
 import type { Action } from '../know/action.ts';
 import type { Observation } from '../know/observation.ts';
-import { type Failure, StepError } from '../know/outcome.ts';
+import type { Failure } from '../know/outcome.ts';
 import { observationHost } from './host.ts';
 import { settle } from './settle.ts';
 
@@ -18,30 +19,14 @@ export interface CarriedOut {
 
 export function carryOut(action: Action, observation: Observation): CarriedOut {
   const moments: [Observation, ...Observation[]] = [observation];
-  let standing = begun(definitionOf(action).run(action, leasedOf(observation.cluster)));
-  let now = observation;
-  for (;;) {
-    const { position } = standing;
-    if (position.kind === 'ended') return { moments, failure: position.failure };
-    if (position.kind === 'done') return { moments };
-    const { kind, ask } = position.request;
-    const behaviour = behaviourOf(kind);
-    try {
-      const done = behaviour.model(now, ask, observationHost);
-      if (done === 'wait') {
-        const settled = settle(now);
-        if (settled === now) return { moments };
-        now = settled;
-        continue;
-      }
-      if (behaviour.writes) moments.push(done.state);
-      now = done.state;
-      standing = standing.after({ answer: done.answer });
-    } catch (error) {
-      if (!(error instanceof StepError)) throw error;
-      standing = standing.after({ refused: error.failure });
-    }
-  }
+  const program = definitionOf(action).run(action, leasedOf(observation.cluster));
+  const played = play(program, requests, observation, observationHost, {
+    settle,
+    onAnswered: (request, now) => {
+      if (writtenBy(request, requests)) moments.push(now);
+    },
+  });
+  return { moments, ...(played.kind === 'ended' && { failure: played.failure }) };
 }
 
 export function momentsOf(action: Action, observation: Observation): CarriedOut['moments'] {

@@ -10,6 +10,8 @@ import type { JobSeen, NodeSeen } from '../observation.ts';
 export interface NodesHost<S> {
   /** The API server's clock. */
   readonly at: (state: S) => Date;
+  /** Whether nothing was written to it since it was observed: what a write says that it is about. */
+  readonly isCurrent: (object: string) => boolean;
   readonly node: (state: S, name: string) => NodeSeen | undefined;
   readonly withNode: (state: S, node: NodeSeen) => S;
   readonly withPolicy: (state: S, policy: EtcdNodePolicy) => S;
@@ -17,7 +19,7 @@ export interface NodesHost<S> {
   readonly job: (state: S, id: string) => JobSeen | undefined;
   readonly withNewJob: (state: S, id: string, node: string) => S;
   readonly withoutJob: (state: S, id: string) => S;
-  /** The lease of a cluster's steps. @throws {StepError} where the cluster was written to since it was observed. */
+  /** The lease of a cluster's steps. @throws {StepError} where another step has it. */
   readonly held: (state: S, cluster: string) => S;
   readonly letGo: (state: S, cluster: string) => S;
   /** A pod that is another one now stays; `kept`: a disruption budget refuses. */

@@ -4,7 +4,7 @@ import { type RebootMethod, rebootJob, rebootJobName } from '../../../manifests/
 import { isReason, resources } from '../../interfaces/kube.ts';
 import type { JobSeen } from '../observation.ts';
 import { jobSeen } from '../pods.ts';
-import { defineNodeRequest } from './define.ts';
+import { defineNodeRequest } from './request.ts';
 
 /** Requests about the Job that reboots a node. */
 

@@ -3,7 +3,7 @@ import { KubeError, resources } from '../../interfaces/kube.ts';
 import type { LeavingPod } from '../decision.ts';
 import type { LeaderMove } from '../etcd.ts';
 import { giveBack, take } from '../hold.ts';
-import { defineNodeRequest } from './define.ts';
+import { defineNodeRequest, writtenSince } from './request.ts';
 
 /** Requests by which pods, and leadership, leave a node. */
 
@@ -19,7 +19,10 @@ export const holdCluster = defineNodeRequest<'holdCluster', { readonly key: stri
     if (cluster) held.set(key, await take(cluster, { kube, holder, signal }));
     return undefined;
   },
-  model: (state, { key }, host) => ({ state: host.held(state, key), answer: undefined }),
+  model: (state, { key }, host) => {
+    if (!host.isCurrent(key)) throw writtenSince(key);
+    return { state: host.held(state, key), answer: undefined };
+  },
 });
 
 /** What this invocation can't give back any more is over by its deadline. */

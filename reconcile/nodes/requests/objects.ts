@@ -4,7 +4,7 @@ import { moved } from '../../cluster/know/outcome.ts';
 import { resources } from '../../interfaces/kube.ts';
 import { changedNode, changedObject, type NodeChange } from '../change-node.ts';
 import { type Marks, marksOf, needOf } from '../marks.ts';
-import { defineNodeRequest } from './define.ts';
+import { defineNodeRequest, writtenSince } from './request.ts';
 
 /** Requests about the Node and the policy. */
 
@@ -16,7 +16,10 @@ export const writePolicy = defineNodeRequest<'writePolicy', { readonly policy: E
     writes: () => ({ object: 'policy', fence: 'version' }),
     live: ({ policy }, { kube, signal }) =>
       kube.updateStatus<EtcdNodePolicy>(resources.nodePolicies, policy, { signal }),
-    model: (state, { policy }, host) => ({ state: host.withPolicy(state, policy), answer: policy }),
+    model: (state, { policy }, host) => {
+      if (!host.isCurrent('policy')) throw writtenSince('policy');
+      return { state: host.withPolicy(state, policy), answer: policy };
+    },
   },
 );
 
@@ -35,6 +38,7 @@ export const writeNode = defineNodeRequest<
     return undefined;
   },
   model: (state, { name, change }, host) => {
+    if (!host.isCurrent(name)) throw writtenSince(name);
     const node = host.node(state, name);
     if (!node) throw moved(`Node ${name} is gone`);
     return { state: host.withNode(state, changedNode(node, change, host.at(state))), answer: undefined };

@@ -1,11 +1,11 @@
 import { definitionOf } from '../../../reconcile/cluster/act/act.ts';
 import type { Leased } from '../../../reconcile/cluster/act/actions/define.ts';
-import type { Program } from '../../../reconcile/cluster/act/requests/program.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { Action } from '../../../reconcile/cluster/know/action.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { type Situation, situate } from '../../../reconcile/cluster/know/situation.ts';
+import type { Program } from '../../../reconcile/requests/program.ts';
 import type { Nature } from './recovery.ts';
 
 /** What is searched: the real rules, and actions as they are carried out. A seeded bug is another one of these. */

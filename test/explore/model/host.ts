@@ -1,9 +1,9 @@
 import type { EtcdHost, Host, MemberSeen, PodSeen, Stored } from '../../../reconcile/cluster/act/requests/host.ts';
-import { didNotAnswer, refusedByEtcd, unreachable } from '../../../reconcile/cluster/act/requests/refusals.ts';
 import type { Shared } from '../../../reconcile/cluster/know/observation.ts';
 import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
 import { isReachable } from '../../../reconcile/cluster/observe/ask-etcd.ts';
 import type { MemberList, Refusal } from '../../../reconcile/interfaces/etcd.ts';
+import { didNotAnswer, refusedByEtcd, unreachable } from '../../../reconcile/requests/refusals.ts';
 import { madeBackup } from './backups.ts';
 import { minorOf, movedLeader, runnerOf, runningVoters, serving, settleEtcd, votersOf, withFormation } from './etcd.ts';
 import { lettingGo, lettingPodGo } from './going.ts';

@@ -1,9 +1,9 @@
-import type { Position } from '../../../reconcile/cluster/act/requests/program.ts';
 import type { Action } from '../../../reconcile/cluster/know/action.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import { ailmentOf } from '../../../reconcile/cluster/know/health.ts';
 import { isToBeTold } from '../../../reconcile/cluster/know/leftovers.ts';
 import { isAsleep, lifeOf } from '../../../reconcile/cluster/know/life.ts';
+import type { Position } from '../../../reconcile/requests/standing.ts';
 import type { Code } from './code.ts';
 import type { Event } from './event.ts';
 import { look } from './look.ts';
@@ -61,7 +61,7 @@ function sent(state: State, acting: Acting, position: Position, code: Code): Adv
   const write = writtenBy(request);
   const base = { who: 'tick', action, ...(write?.name !== undefined && { name: write.name }) } as const;
   const isRefused = performed.kind === 'refused';
-  const world = isRefused ? state.world : performed.world;
+  const world = isRefused ? state.world : performed.state;
   const answered = isRefused ? { refused: performed.failure } : { answer: performed.answer };
   const answers = [...outdated(acting.answers, state.world, world), answered];
   const next = { ...acting, answers };

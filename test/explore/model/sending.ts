@@ -1,15 +1,11 @@
 import type { Leased } from '../../../reconcile/cluster/act/actions/define.ts';
-import { behaviourOf } from '../../../reconcile/cluster/act/requests/all.ts';
-import {
-  type Answered,
-  type Position,
-  type Request,
-  type Standing,
-  standingAfter,
-} from '../../../reconcile/cluster/act/requests/program.ts';
+import { requests } from '../../../reconcile/cluster/act/requests/all.ts';
 import type { ReadAt } from '../../../reconcile/cluster/act/requests/read-at.ts';
 import type { Written } from '../../../reconcile/cluster/act/requests/request.ts';
-import { type Failure, StepError } from '../../../reconcile/cluster/know/outcome.ts';
+import { wordsOf as wordsIn, writtenBy as writtenIn } from '../../../reconcile/requests/define.ts';
+import { type Performed, perform as performOn } from '../../../reconcile/requests/model.ts';
+import type { Request } from '../../../reconcile/requests/program.ts';
+import { type Answered, type Position, type Standing, standingAfter } from '../../../reconcile/requests/standing.ts';
 import type { Code } from './code.ts';
 import { actedBy } from './former.ts';
 import { type Sending, worldHost } from './host.ts';
@@ -52,39 +48,26 @@ export function claimedIn({ cluster: { uid, annotations = {}, deleting } }: Worl
   return { namespace, name: clusterName, uid, annotations, deleting: deleting === true };
 }
 
-export type Performed =
-  | { readonly kind: 'answered'; readonly world: World; readonly answer: unknown }
-  | { readonly kind: 'refused'; readonly failure: Failure }
-  | { readonly kind: 'wait' };
-
+/** What it does to the world, where that is as whoever sends it takes it to be. */
 export function perform(
   world: World,
-  { kind, ask }: Request,
+  request: Request,
   sending: Sending & { readonly former?: true | undefined },
-): Performed {
-  const { model, writes } = behaviourOf(kind);
-  try {
-    let answer: unknown;
-    let waits = false;
-    const after = actedBy(sending, world, (seen) => {
-      const done = model(seen, ask, worldHost(sending));
-      if (done === 'wait') waits = true;
-      else answer = done.answer;
-      return done === 'wait' || !writes ? seen : done.state;
-    });
-    return waits ? { kind: 'wait' } : { kind: 'answered', world: after, answer };
-  } catch (error) {
-    if (!(error instanceof StepError)) throw error;
-    return { kind: 'refused', failure: error.failure };
-  }
+): Performed<World> {
+  let performed = { kind: 'wait' } as Performed<World>;
+  const after = actedBy(sending, world, (seen) => {
+    performed = performOn(request, requests, seen, worldHost(sending));
+    return performed.kind === 'answered' ? performed.state : seen;
+  });
+  return performed.kind === 'answered' ? { ...performed, state: after } : performed;
 }
 
-export function writtenBy({ kind, ask }: Request): Written | undefined {
-  return behaviourOf(kind).writes?.(ask);
+export function writtenBy(request: Request): Written | undefined {
+  return writtenIn(request, requests);
 }
 
-export function wordsOf({ kind, ask }: Request): string {
-  return behaviourOf(kind).words(ask);
+export function wordsOf(request: Request): string {
+  return wordsIn(request, requests);
 }
 
 /** What was read is not current any more once its object has been written to. */

@@ -1,6 +1,5 @@
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import type { Leased } from '../../../reconcile/cluster/act/actions/define.ts';
-import type { Answered, Request } from '../../../reconcile/cluster/act/requests/program.ts';
 import type { Action } from '../../../reconcile/cluster/know/action.ts';
 import type { Inputs } from '../../../reconcile/cluster/know/inputs.ts';
 import type {
@@ -10,6 +9,8 @@ import type {
   StatefulSetView,
   VolumeView,
 } from '../../../reconcile/cluster/know/observation.ts';
+import type { Request } from '../../../reconcile/requests/program.ts';
+import type { Answered } from '../../../reconcile/requests/standing.ts';
 import type { AskedBackup, MadeBackup } from './backup-state.ts';
 import type { Disk } from './disk.ts';
 import type { FaultKind } from './fault-kind.ts';

@@ -1,6 +1,6 @@
-import type { Position } from '../../../reconcile/cluster/act/requests/program.ts';
 import type { Written } from '../../../reconcile/cluster/act/requests/request.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
+import type { Position } from '../../../reconcile/requests/standing.ts';
 import type { Visit } from '../search/search.ts';
 import type { Code } from './code.ts';
 import { serving } from './etcd.ts';
@@ -103,7 +103,7 @@ function arriving(state: State, index: number, late: Late, emit: Visit<State, Ev
   const performed = perform(state.world, request, sending);
   const write = writtenBy(request);
   if (performed.kind !== 'answered' || !write) return;
-  const rest = { ...state, world: performed.world };
+  const rest = { ...state, world: performed.state };
   const base = { who: 'late', action, write, ...(write.name !== undefined && { name: write.name }) } as const;
   const words = wordsOf(request);
   const event: Event = { ...base, what: `a request arrives: ${words}`, ...(stale && { stale }) };
@@ -207,7 +207,7 @@ function dyingAt(state: State, acting: Acting, position: Position, code: Code, e
   if (death) {
     const base = { who: 'fault', action, write, ...(write.name !== undefined && { name: write.name }) } as const;
     const event: Event = { ...base, what: `the invocation ${words}, and dies` };
-    emit(event, abandoned({ ...state, left: death, world: performed.world }));
+    emit(event, abandoned({ ...state, left: death, world: performed.state }));
   }
   const slow = spent(state.left, 'late');
   if (!slow || write.fence === 'cluster' || (write.fence === 'none' && !write.membership)) return;

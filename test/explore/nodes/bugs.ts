@@ -1,6 +1,6 @@
-import type { Request, Program as Requests } from '../../../reconcile/cluster/act/requests/program.ts';
 import { decideNodes } from '../../../reconcile/nodes/decide.ts';
 import type { NodesObservation } from '../../../reconcile/nodes/observation.ts';
+import type { Request, Program as Requests } from '../../../reconcile/requests/program.ts';
 import type { NodesCode } from './invocation.ts';
 import { type NodesScenario, nodesScenarios } from './scenarios.ts';
 

@@ -15,6 +15,7 @@ export interface Nature {
 export function worldHost(nature: Nature): NodesHost<NodesWorld> {
   return {
     at: () => now,
+    isCurrent: () => true,
     node: (world, name) => {
       const node = world.nodes.find((one) => one.name === name);
       return node && nodeSeen(world, node);

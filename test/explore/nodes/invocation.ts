@@ -1,11 +1,13 @@
-import { begun, type Position, type Program, type Standing } from '../../../reconcile/cluster/act/requests/program.ts';
-import { StepError } from '../../../reconcile/cluster/know/outcome.ts';
 import { actOnNode, type NodeDeed } from '../../../reconcile/nodes/act.ts';
 import { decideNodes } from '../../../reconcile/nodes/decide.ts';
 import type { NodesDecision } from '../../../reconcile/nodes/decision.ts';
 import type { NodesObservation } from '../../../reconcile/nodes/observation.ts';
 import { type NodeOutcome, nodePolicyStatus } from '../../../reconcile/nodes/report.ts';
-import { nodeBehaviourOf } from '../../../reconcile/nodes/requests/all.ts';
+import { nodeRequests } from '../../../reconcile/nodes/requests/all.ts';
+import { wordsOf, writtenBy } from '../../../reconcile/requests/define.ts';
+import { perform } from '../../../reconcile/requests/model.ts';
+import type { Request } from '../../../reconcile/requests/program.ts';
+import { type Position, standingAfter } from '../../../reconcile/requests/standing.ts';
 import { type Nature, worldHost } from './host.ts';
 import { look, policyIn } from './look.ts';
 import type { Acting, NodesEvent, NodesState, NodesWorld } from './state.ts';
@@ -39,47 +41,44 @@ export function createInvocations(code: NodesCode, decide: (world: NodesWorld) =
   const host = worldHost(code);
   return { standingOf, advance, report };
 
-  /** The deed of a program that has come to its end is what it returned. */
-  function standingOf({ saw, answers }: Acting): { readonly position: Position; readonly deed?: NodeDeed } {
+  /** Done, it comes to what its program returned. */
+  function standingOf({ saw, answers }: Acting): Position<NodeDeed> {
     const { action } = decide(saw);
-    if (!action) return { position: { kind: 'done' }, deed: { policy: policyIn(saw), kept: [] } };
-    let deed: NodeDeed | undefined;
-    const program = noting(code.run(action, look(saw)), (found) => {
-      deed = found;
-    });
-    const standing = answers.reduce<Standing>((one, answered) => one.after(answered), begun(program));
-    return { position: standing.position, ...(deed && { deed }) };
+    if (!action) return { kind: 'done', result: { policy: policyIn(saw), kept: [] } };
+    return standingAfter(code.run(action, look(saw)), answers).position;
   }
 
   function advance(world: NodesWorld, acting: Acting): Advanced {
-    const { position, deed } = standingOf(acting);
+    const position = standingOf(acting);
     if (position.kind === 'ended') {
       const { failure } = position;
       if (failure.class === 'precondition') return over(world, `is too late: ${failure.message}`);
       return report(world, acting, { kind: 'failed', message: '', refused: false });
     }
-    if (position.kind === 'done') return report(world, acting, { kind: 'acted', kept: deed?.kept ?? [] }, deed);
-    const { request } = position;
-    const behaviour = nodeBehaviourOf(request);
-    const write = behaviour.writes?.(request.ask);
-    const what = behaviour.words(request.ask);
-    const isLate = code.fencesWrites && write?.fence === 'version' && acting.stale.includes(write.object);
-    try {
-      if (isLate)
-        throw new StepError({ class: 'precondition', reason: 'WorldMoved', message: `${write.object} was written to` });
-      const done = behaviour.model(world, request.ask, host);
-      const holds = done.state === world ? acting.holds : heldAfter(acting.holds, world, done.state);
-      const next = { ...acting, holds, answers: [...acting.answers, { answer: done.answer }] };
-      const evicts = request.kind === 'evictPod' && done.state !== world ? what : undefined;
-      const event: NodesEvent = { who: 'step', what, ...(evicts !== undefined && { evicts }) };
-      // To die, or to be disturbed, between a look at a Job and what rests on it is no other story.
-      if (!write && request.kind === 'readJob') return advance(done.state, next);
-      return { event, world: done.state, acting: next, ...(write && done.state !== world && { wrote: write.object }) };
-    } catch (error) {
-      if (!(error instanceof StepError)) throw error;
-      const next = { ...acting, answers: [...acting.answers, { refused: error.failure }] };
-      return { event: { who: 'step', what: `${what}: refused: ${error.message}` }, world, acting: next };
+    if (position.kind === 'done') {
+      const { result } = position;
+      return report(world, acting, { kind: 'acted', kept: result.kept }, result);
     }
+    return sent(world, acting, position.request);
+  }
+
+  function sent(world: NodesWorld, acting: Acting, request: Request): Advanced {
+    const what = wordsOf(request, nodeRequests);
+    const isCurrent = (object: string) => !code.fencesWrites || !acting.stale.includes(object);
+    const done = perform(request, nodeRequests, world, { ...host, isCurrent });
+    if (done.kind === 'wait') return { event: { who: 'step', what: `${what}: waits` }, world, acting };
+    if (done.kind === 'refused') {
+      const next = { ...acting, answers: [...acting.answers, { refused: done.failure }] };
+      return { event: { who: 'step', what: `${what}: refused: ${done.failure.message}` }, world, acting: next };
+    }
+    const isSame = done.state === world;
+    const holds = isSame ? acting.holds : heldAfter(acting.holds, world, done.state);
+    const next = { ...acting, holds, answers: [...acting.answers, { answer: done.answer }] };
+    // To die, or to be disturbed, between a look at a Job and what rests on it is no other story.
+    if (request.kind === 'readJob') return advance(done.state, next);
+    const event: NodesEvent = { who: 'step', what, ...(request.kind === 'evictPod' && !isSame && { evicts: what }) };
+    const write = writtenBy(request, nodeRequests);
+    return { event, world: done.state, acting: next, ...(write && !isSame && { wrote: write.object }) };
   }
 
   /** With a PUT of the status as it was read, or as it was written by this very step. */
@@ -111,12 +110,6 @@ function heldAfter(holds: readonly string[], before: NodesWorld, { clusters }: N
 
 function sameText(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function* noting<R>(program: Program<R>, note: (result: R) => void): Program<R> {
-  const result = yield* program;
-  note(result);
-  return result;
 }
 
 /** What others that are at it do not know of the world any more, besides what they wrote themselves. */

@@ -1,6 +1,6 @@
 import type { EtcdNodePolicySpec, NodeGrant } from '../../../manifests/api/etcd-node-policy.ts';
-import type { Answered } from '../../../reconcile/cluster/act/requests/program.ts';
 import type { Marks } from '../../../reconcile/nodes/marks.ts';
+import type { Answered } from '../../../reconcile/requests/standing.ts';
 
 /**
  * The truth about a few nodes and the clusters on them, as plain data that is never changed, only followed by other

@@ -9,11 +9,11 @@ import {
   writeAuthorityRecord,
 } from '../../../reconcile/cluster/act/requests/authorities.ts';
 import { makeAuthority, succeedAuthority } from '../../../reconcile/cluster/act/requests/new-authorities.ts';
-import type { Program } from '../../../reconcile/cluster/act/requests/program.ts';
 import { validityFrom } from '../../../reconcile/cluster/know/certificates/validity.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { moved } from '../../../reconcile/cluster/know/outcome.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
+import type { Program } from '../../../reconcile/requests/program.ts';
 import { type Contract, type Contracts, othersAct } from './contract.ts';
 import { member } from './members.ts';
 import { clusterName, type Scene } from './scene.ts';

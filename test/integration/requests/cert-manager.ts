@@ -6,9 +6,9 @@ import {
   readIssued,
 } from '../../../reconcile/cluster/act/requests/cert-manager.ts';
 import { livePeer } from '../../../reconcile/cluster/act/requests/objects.ts';
-import type { Program } from '../../../reconcile/cluster/act/requests/program.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { moved } from '../../../reconcile/cluster/know/outcome.ts';
+import type { Program } from '../../../reconcile/requests/program.ts';
 import { type Contracts, type Difference, othersAct } from './contract.ts';
 import { member } from './members.ts';
 import type { Scene } from './scene.ts';

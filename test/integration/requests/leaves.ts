@@ -8,10 +8,10 @@ import {
   signLeaf,
   trustBesideLeaf,
 } from '../../../reconcile/cluster/act/requests/leaves.ts';
-import type { Program } from '../../../reconcile/cluster/act/requests/program.ts';
 import { validityFrom } from '../../../reconcile/cluster/know/certificates/validity.ts';
 import type { LeafView, Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { moved } from '../../../reconcile/cluster/know/outcome.ts';
+import type { Program } from '../../../reconcile/requests/program.ts';
 import { type Contract, type Contracts, othersAct } from './contract.ts';
 import { member } from './members.ts';
 import type { Scene } from './scene.ts';

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { StatefulSet } from '../../../manifests/kube-types.ts';
-import { behaviourOf, type RequestKind } from '../../../reconcile/cluster/act/requests/all.ts';
-import { type Answered, standingAfter } from '../../../reconcile/cluster/act/requests/program.ts';
+import { type RequestKind, requests } from '../../../reconcile/cluster/act/requests/all.ts';
 import type { ReadAt } from '../../../reconcile/cluster/act/requests/read-at.ts';
 import { runLive } from '../../../reconcile/cluster/act/requests/run-live.ts';
 import { observationHost } from '../../../reconcile/cluster/foresee/host.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { failureOf, StepError } from '../../../reconcile/cluster/know/outcome.ts';
 import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
+import { perform } from '../../../reconcile/requests/model.ts';
+import { type Answered, standingAfter } from '../../../reconcile/requests/standing.ts';
 import { type Contract, whenOthersAct } from './contract.ts';
 import { member } from './members.ts';
 import { makeScene, type Scene, type Seen } from './scene.ts';
@@ -127,13 +128,7 @@ function withStatefulSets(kube: Kube): Kube {
   };
 }
 
-/** Every program of a contract returns what its last request answered. */
-function lastOf(answers: readonly Answered[]): { readonly answer: unknown } {
-  const last = answers.at(-1);
-  return { answer: last && 'answer' in last ? last.answer : undefined };
-}
-
-/** As `foresee/run.ts` does it, but for what others do in between. */
+/** As a plan does it, but for what others do in between. */
 function modelHalf(contract: Contract, scene: Scene, start: Observation, meanwhile: readonly Observation[]) {
   const answers: Answered[] = [];
   const sent = new Set<string>();
@@ -142,7 +137,7 @@ function modelHalf(contract: Contract, scene: Scene, start: Observation, meanwhi
   let left = start;
   for (;;) {
     const { position } = standingAfter(contract.asks(start, scene), answers);
-    if (position.kind === 'done') return { sent, modelled: { end: lastOf(answers), words: 'done', left } };
+    if (position.kind === 'done') return { sent, modelled: { end: { answer: position.result }, words: 'done', left } };
     if (position.kind === 'ended') return { sent, modelled: { ...refusal(new StepError(position.failure)), left } };
     const { kind, ask } = position.request;
     sent.add(kind);
@@ -152,14 +147,10 @@ function modelHalf(contract: Contract, scene: Scene, start: Observation, meanwhi
       answers.push({ answer: undefined });
       continue;
     }
-    try {
-      const done = behaviourOf(kind).model(left, ask, { ...observationHost, isCurrent });
-      if (done === 'wait') return { sent, modelled: { end: { refused: 'retryable Timeout' }, words: 'waits', left } };
-      left = done.state;
-      answers.push({ answer: done.answer });
-    } catch (error) {
-      if (!(error instanceof StepError)) throw error;
-      answers.push({ refused: error.failure });
-    }
+    const done = perform(position.request, requests, left, { ...observationHost, isCurrent });
+    if (done.kind === 'wait')
+      return { sent, modelled: { end: { refused: 'retryable Timeout' }, words: 'waits', left } };
+    if (done.kind === 'answered') left = done.state;
+    answers.push(done.kind === 'answered' ? { answer: done.answer } : { refused: done.failure });
   }
 }

@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
+import type { Program } from '../../../requests/program.ts';
 import type { ActionKind, ActionOf } from '../../know/action.ts';
-import type { Program } from '../requests/program.ts';
 
 /** One kind of action: all that is said of it. */
 export interface ActionDefinition<K extends ActionKind> {

@@ -1,3 +1,4 @@
+import { named } from '../../../requests/define.ts';
 import { deleteAuthority, hasMemberPods, readAuthority, trustOnlyNewest, writeAuthorityRecord } from './authorities.ts';
 import { createBackup } from './backup.ts';
 import { askQuorum, askRemains, askWhatRuns, seeWhereTheyRun } from './before-recovery.ts';
@@ -14,7 +15,6 @@ import { readConfigMap, readPeer, readStatefulSet } from './objects.ts';
 import { deletePod, evictPod, readOtherPods, readPod } from './pods.ts';
 import { askRestoresEnded, createRecoveryJob, createRestoreJob, deleteJob, readAttempt } from './recovery.ts';
 import { awaitVolumeGone, deleteConfigMap, deletePeer, deletePodOf, deleteStatefulSet } from './removing.ts';
-import type { Behaviour } from './request.ts';
 import {
   addEntries,
   askSizes,
@@ -29,7 +29,7 @@ import { tryTemplate, writeInputs, writeTemplate } from './templates.ts';
 import { askMayGoBackTo } from './versions.ts';
 import { deleteVolume, listOtherVolumes, readPvc, readVolume, touchVolume, writeRecord } from './volumes.ts';
 
-/** All requests. A new request needs its contract in `test/integration/requests`, or it does not compile. */
+/** All requests about a cluster. Each needs a contract in `test/integration/requests`, or it does not compile. */
 export const requests = named({
   readVolume,
   readPvc,
@@ -111,14 +111,3 @@ export const requests = named({
 });
 
 export type RequestKind = keyof typeof requests;
-
-/** Each stands under its own kind, or it does not compile. */
-function named<T extends { readonly [K in keyof T]: { readonly kind: K } }>(table: T): T {
-  return table;
-}
-
-/** @throws {Error} for an unknown kind. */
-export function behaviourOf(kind: string): Behaviour<unknown, unknown> {
-  if (!Object.hasOwn(requests, kind)) throw new Error(`there is no request ${kind}`);
-  return requests[kind as RequestKind].behaviour as Behaviour<unknown, unknown>;
-}

@@ -3,6 +3,8 @@ import { type Authority, authoritySecretName } from '../../../../manifests/rende
 import { type AuthorityRecord, authoritySecret } from '../../../../manifests/render/certificate-secret.ts';
 import { podName } from '../../../../manifests/render/names.ts';
 import { resources } from '../../../interfaces/kube.ts';
+import type { Program } from '../../../requests/program.ts';
+import { conflict } from '../../../requests/refusals.ts';
 import type { AuthorityFacts } from '../../../x509/inspect.ts';
 import { authorityData, authorityOf } from '../../../x509/secret-data.ts';
 import { trustWord } from '../../know/certificates/authority.ts';
@@ -14,9 +16,7 @@ import { requireAsRead, secretWritten, writeSecret } from './certificate-secrets
 import type { Host } from './host.ts';
 import { trusting } from './issued-facts.ts';
 import { getOne } from './live.ts';
-import type { Program } from './program.ts';
 import type { ReadAt } from './read-at.ts';
-import { conflict } from './refusals.ts';
 import { defineRequest } from './request.ts';
 
 /** The Secrets of the CAs that we sign with. */

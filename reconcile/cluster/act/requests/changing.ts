@@ -6,6 +6,7 @@ import { claimReference } from '../../../../manifests/render/owner-reference.ts'
 import type { VolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { KubeError, resources } from '../../../interfaces/kube.ts';
 import { withCure } from '../../../reasons/cure.ts';
+import { conflict } from '../../../requests/refusals.ts';
 import { replacingVolume } from '../../know/marks.ts';
 import type { PeerView } from '../../know/observation.ts';
 import { needsPerson } from '../../know/outcome.ts';
@@ -14,7 +15,6 @@ import { writeBack } from './live.ts';
 import { contentsFor } from './making.ts';
 import { asWritten, type Read } from './objects.ts';
 import type { ReadAt } from './read-at.ts';
-import { conflict } from './refusals.ts';
 import { defineRequest } from './request.ts';
 
 /** Changes of what members are made of. Each is refused when its object was written to since it was read. */

@@ -1,8 +1,8 @@
 import type { EndpointStatus } from '../../../interfaces/etcd.ts';
+import { unreachable } from '../../../requests/refusals.ts';
 import { moved } from '../../know/outcome.ts';
 import { requireOneHash } from '../same-data.ts';
 import type { MemberSeen } from './host.ts';
-import { unreachable } from './refusals.ts';
 import { defineRequest } from './request.ts';
 import { requireAnswers } from './served.ts';
 

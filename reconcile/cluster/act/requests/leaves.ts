@@ -4,6 +4,7 @@ import { leafSecret } from '../../../../manifests/render/certificate-secret.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { resources } from '../../../interfaces/kube.ts';
+import type { Program } from '../../../requests/program.ts';
 import type { CertificateFacts } from '../../../x509/facts.ts';
 import { inspectLeaf, type LeafFacts } from '../../../x509/inspect.ts';
 import { issueLeaf } from '../../../x509/issue.ts';
@@ -19,7 +20,6 @@ import type { Host } from './host.ts';
 import { leafFacts, trusting } from './issued-facts.ts';
 import { getOne } from './live.ts';
 import { livePeer } from './objects.ts';
-import type { Program } from './program.ts';
 import type { ReadAt } from './read-at.ts';
 import { defineRequest } from './request.ts';
 

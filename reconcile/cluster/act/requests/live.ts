@@ -1,9 +1,9 @@
 import type { Offered } from '../../../../manifests/render/pod-template.ts';
 import type { EtcdAdmin } from '../../../interfaces/etcd-admin.ts';
 import { isReason, type KubeObject, type Resource } from '../../../interfaces/kube.ts';
+import { conflict } from '../../../requests/refusals.ts';
 import type { ActContext } from '../actions/context.ts';
 import type { ObjectKind, ReadAt } from './read-at.ts';
-import { conflict } from './refusals.ts';
 
 /** What the live half of a request may use. */
 export interface Live extends ActContext {

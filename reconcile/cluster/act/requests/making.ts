@@ -10,6 +10,7 @@ import { statefulSet } from '../../../../manifests/render/stateful-set.ts';
 import { volumeClaim } from '../../../../manifests/render/volume-claim.ts';
 import { readVolumeRecord, unstarted, type VolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { resources } from '../../../interfaces/kube.ts';
+import { alreadyExists } from '../../../requests/refusals.ts';
 import type { Inputs } from '../../know/inputs.ts';
 import type { ConfigMapView, PeerView, VolumeView } from '../../know/observation.ts';
 import { moved } from '../../know/outcome.ts';
@@ -19,7 +20,6 @@ import type { Host } from './host.ts';
 import type { Live } from './live.ts';
 import type { Read } from './objects.ts';
 import type { ReadAt } from './read-at.ts';
-import { alreadyExists } from './refusals.ts';
 import { defineRequest } from './request.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EtcdError, type ListedMember } from '../../../interfaces/etcd.ts';
+import { didNotAnswer, unreachable } from '../../../requests/refusals.ts';
 import { settledList } from '../../etcd-way.ts';
 import { moved } from '../../know/outcome.ts';
-import { didNotAnswer, unreachable } from './refusals.ts';
 import { defineRequest } from './request.ts';
 
 /**

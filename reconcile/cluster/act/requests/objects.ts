@@ -1,11 +1,11 @@
 import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import type { ConfigMap, StatefulSet } from '../../../../manifests/kube-types.ts';
 import { type KubeObject, resources } from '../../../interfaces/kube.ts';
+import type { Program } from '../../../requests/program.ts';
 import type { ConfigMapView, PeerView, StatefulSetView } from '../../know/observation.ts';
 import { moved } from '../../know/outcome.ts';
 import { configMapView, peerView, statefulSetView } from '../../observe/slots.ts';
 import { getOne, type Live } from './live.ts';
-import type { Program } from './program.ts';
 import type { ReadAt } from './read-at.ts';
 import { defineRequest } from './request.ts';
 

@@ -2,13 +2,13 @@ import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import type { Pod } from '../../../../manifests/kube-types.ts';
 import { podName } from '../../../../manifests/render/names.ts';
 import { resources } from '../../../interfaces/kube.ts';
+import { conflict, notAllowedYet } from '../../../requests/refusals.ts';
 import { isReady, revisionOf } from '../../observe/pods.ts';
 import { podView } from '../../observe/slots.ts';
 import { listOursAnd, preconditionsOf } from '../actions/context.ts';
 import type { Host, PodSeen } from './host.ts';
 import { getOne } from './live.ts';
 import type { ReadAt } from './read-at.ts';
-import { conflict, notAllowedYet } from './refusals.ts';
 import { defineRequest } from './request.ts';
 
 /** Members' pods, by the names of their members. */

@@ -13,6 +13,7 @@ import { isCompleted } from '../../../jobs/job-end.ts';
 import { ownImage } from '../../../jobs/own-image.ts';
 import { problemOfClaim } from '../../../objects/member-volume.ts';
 import { curedBy } from '../../../reasons/cure.ts';
+import { conflict } from '../../../requests/refusals.ts';
 import { moved, needsPerson } from '../../know/outcome.ts';
 import { endpointOf, hostRefusedCure, onMember } from '../../know/restore.ts';
 import { isReady } from '../../observe/pods.ts';
@@ -23,7 +24,6 @@ import type { OfMember } from './before-recovery.ts';
 import type { Host, JobSeen, RecoveryPodSeen } from './host.ts';
 import { getOne, type Live } from './live.ts';
 import type { ReadAt } from './read-at.ts';
-import { conflict } from './refusals.ts';
 import { defineRequest } from './request.ts';
 
 /** The Jobs that leave one member of a recovery, and that restore a snapshot. */

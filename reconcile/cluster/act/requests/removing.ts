@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
 import { podName } from '../../../../manifests/render/names.ts';
 import { type Resource, resources } from '../../../interfaces/kube.ts';
+import { conflict } from '../../../requests/refusals.ts';
 import type { Ref } from '../../know/ref.ts';
 import type { Host } from './host.ts';
 import { getOne, type Live } from './live.ts';
-import { conflict } from './refusals.ts';
 import { defineRequest } from './request.ts';
 
 /**

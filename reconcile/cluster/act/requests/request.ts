@@ -1,38 +1,13 @@
+import { type Behaviour, define, type RequestDefinition, type Subject } from '../../../requests/define.ts';
 import type { Host } from './host.ts';
 import type { Live } from './live.ts';
-import type { Program } from './program.ts';
 import type { ObjectKind } from './read-at.ts';
 
-/**
- * One kind of request: a question or a write in the domain's own terms, with its two implementations side by side.
- * Nothing else translates between what an action says and what Kubernetes and etcd are asked.
- */
-export interface RequestDefinition<K extends string, Ask, Answer> {
-  /** Sends it, within a program. */
-  (ask: Ask): Program<Answer>;
-  readonly kind: K;
-  readonly behaviour: Behaviour<Ask, Answer>;
-}
-
-export interface Behaviour<Ask, Answer> {
-  /** For the stories of a search: what the invocation that sends it does. */
-  readonly words: (ask: Ask) => string;
-  /** Absent: it only reads. */
-  readonly writes?: (ask: Ask) => Written;
-  /** @throws {StepError | KubeError | EtcdError} */
-  readonly live: (ask: Ask, live: Live) => Promise<Answer>;
-  /**
-   * What the API server or etcd would do, on plain state.
-   *
-   * @returns `wait`: something must happen first, and the live one polls for it.
-   * @throws {StepError} as they would refuse.
-   */
-  readonly model: <S>(state: S, ask: Ask, host: Host<S>) => Modelled<S, Answer> | 'wait';
-}
-
-interface Modelled<S, Answer> {
-  readonly state: S;
-  readonly answer: Answer;
+/** Requests about one cluster. */
+export interface ClusterSubject extends Subject {
+  readonly live: Live;
+  readonly written: Written;
+  readonly host: Host<this['state']>;
 }
 
 /** What a write is about, and what the API server compares when it arrives. */
@@ -53,11 +28,7 @@ type Fence = 'version' | 'uid' | 'absent' | 'none' | 'cluster';
 
 export function defineRequest<K extends string, Ask, Answer>(
   kind: K,
-  behaviour: Behaviour<Ask, Answer>,
-): RequestDefinition<K, Ask, Answer> {
-  function* send(ask: Ask): Program<Answer> {
-    // The one place where an answer gets its type.
-    return (yield { kind, ask }) as Answer;
-  }
-  return Object.assign(send, { kind, behaviour });
+  behaviour: Behaviour<ClusterSubject, Ask, Answer>,
+): RequestDefinition<ClusterSubject, K, Ask, Answer> {
+  return define(kind, behaviour);
 }

@@ -1,23 +1,24 @@
 import type { Offered } from '../../../../manifests/render/pod-template.ts';
 import type { EtcdAdmin } from '../../../interfaces/etcd-admin.ts';
 import type { KubeObject } from '../../../interfaces/kube.ts';
+import { runLive as runWith } from '../../../requests/live.ts';
+import type { Program } from '../../../requests/program.ts';
 import type { ActContext } from '../actions/context.ts';
 import { offeredToMembers } from '../actions/offered.ts';
-import { behaviourOf } from './all.ts';
+import { requests } from './all.ts';
 import type { Live } from './live.ts';
-import { type Program, run } from './program.ts';
 import type { ReadAt } from './read-at.ts';
 
 /**
- * Carries out a program against the API server and etcd. Every write is fenced by the context that it is given
- * (`fence.ts`), and by what its request carries.
+ * Carries out a program about a cluster. Every write is fenced by the context that it is given (`write-fence.ts`), and
+ * by what its request carries.
  *
  * @throws {StepError | KubeError | EtcdError}
  */
 export async function runLive<R>(program: Program<R>, context: ActContext): Promise<R> {
   const live = liveFrom(context);
   try {
-    return await run(program, ({ kind, ask }) => behaviourOf(kind).live(ask, live));
+    return await runWith(program, requests, live);
   } finally {
     await live.close();
   }

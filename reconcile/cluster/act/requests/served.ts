@@ -1,6 +1,6 @@
+import { didNotAnswer, refusedByEtcd, unreachable } from '../../../requests/refusals.ts';
 import { moved } from '../../know/outcome.ts';
 import type { Host } from './host.ts';
-import { didNotAnswer, refusedByEtcd, unreachable } from './refusals.ts';
 
 /** How etcd is there, or is not, for what the models of requests ask of it. */
 

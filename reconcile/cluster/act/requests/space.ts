@@ -2,13 +2,13 @@ import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import { EtcdError } from '../../../interfaces/etcd.ts';
 import type { Alarm } from '../../../interfaces/etcd-admin.ts';
 import { resources } from '../../../interfaces/kube.ts';
+import { conflict, refusedByEtcd, unreachable } from '../../../requests/refusals.ts';
 import { withDefragmented } from '../../know/defragmented.ts';
 import { moved } from '../../know/outcome.ts';
 import { requireOneHash } from '../same-data.ts';
 import type { DatabaseSeen } from './host.ts';
 import { type Live, writeBack } from './live.ts';
 import type { ReadAt } from './read-at.ts';
-import { conflict, refusedByEtcd, unreachable } from './refusals.ts';
 import { defineRequest } from './request.ts';
 import { requireAnswers, requireNoneSilent, requireServed } from './served.ts';
 

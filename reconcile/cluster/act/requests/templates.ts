@@ -6,6 +6,7 @@ import { isControlledBy } from '../../../../manifests/render/owner-reference.ts'
 import type { Offered } from '../../../../manifests/render/pod-template.ts';
 import { statefulSet } from '../../../../manifests/render/stateful-set.ts';
 import { resources } from '../../../interfaces/kube.ts';
+import { conflict } from '../../../requests/refusals.ts';
 import type { Inputs } from '../../know/inputs.ts';
 import type { PeerView, StatefulSetView } from '../../know/observation.ts';
 import { moved } from '../../know/outcome.ts';
@@ -14,7 +15,6 @@ import type { Host } from './host.ts';
 import { getOne, type Live, writeBack } from './live.ts';
 import type { Read } from './objects.ts';
 import type { ReadAt } from './read-at.ts';
-import { conflict } from './refusals.ts';
 import { defineRequest } from './request.ts';
 
 /** What a member's next pod is made from: its peer, and from that its StatefulSet. */

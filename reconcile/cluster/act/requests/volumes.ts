@@ -3,6 +3,8 @@ import { annotations, ordinalOf } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord, type VolumeRecord, withVolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import type { ListedMember } from '../../../interfaces/etcd.ts';
 import { resources } from '../../../interfaces/kube.ts';
+import type { Program } from '../../../requests/program.ts';
+import { conflict } from '../../../requests/refusals.ts';
 import { nameOf } from '../../know/lost.ts';
 import type { VolumeView } from '../../know/observation.ts';
 import { moved } from '../../know/outcome.ts';
@@ -10,9 +12,7 @@ import type { Ref } from '../../know/ref.ts';
 import { listOursAnd, preconditionsOf } from '../actions/context.ts';
 import type { Host } from './host.ts';
 import { getOne, type Live, writeBack } from './live.ts';
-import type { Program } from './program.ts';
 import type { ReadAt } from './read-at.ts';
-import { conflict } from './refusals.ts';
 import { defineRequest } from './request.ts';
 
 /** PersistentVolumeClaims, and what their annotations remember. */

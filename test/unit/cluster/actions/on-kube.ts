@@ -2,13 +2,14 @@ import type { KubeObject, Secret } from '../../../../manifests/kube-types.ts';
 import { ownerReference } from '../../../../manifests/render/owner-reference.ts';
 import { definitionOf } from '../../../../reconcile/cluster/act/act.ts';
 import { leasedOf } from '../../../../reconcile/cluster/act/actions/define.ts';
-import { behaviourOf } from '../../../../reconcile/cluster/act/requests/all.ts';
-import type { Request } from '../../../../reconcile/cluster/act/requests/program.ts';
+import { requests } from '../../../../reconcile/cluster/act/requests/all.ts';
 import type { Written } from '../../../../reconcile/cluster/act/requests/request.ts';
 import { runLive } from '../../../../reconcile/cluster/act/requests/run-live.ts';
 import type { Action } from '../../../../reconcile/cluster/know/action.ts';
 import type { Observation } from '../../../../reconcile/cluster/know/observation.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import { writtenBy } from '../../../../reconcile/requests/define.ts';
+import type { Request } from '../../../../reconcile/requests/program.ts';
 import { createFakeKube, type FakeKube } from '../../../support/fakes/kube.ts';
 import { namespace } from '../observations.ts';
 
@@ -78,7 +79,7 @@ function* watched<R>(program: Generator<Yielded, R, unknown>, watching: Watching
       if ('sideBySide' in yielded) {
         answer = yield { sideBySide: yielded.sideBySide.map((one) => watched(one, watching)) };
       } else {
-        const written = behaviourOf(yielded.kind).writes?.(yielded.ask);
+        const written = writtenBy(yielded, requests);
         if (written) watching.beforeWrite(written);
         answer = yield yielded;
         watching.exchanges.push({ request: yielded, answer });

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { definitionOf } from '../../../../reconcile/cluster/act/act.ts';
 import { leasedOf } from '../../../../reconcile/cluster/act/actions/define.ts';
-import { behaviourOf } from '../../../../reconcile/cluster/act/requests/all.ts';
-import { type Answered, standingAfter } from '../../../../reconcile/cluster/act/requests/program.ts';
+import { requests } from '../../../../reconcile/cluster/act/requests/all.ts';
 import type { Written } from '../../../../reconcile/cluster/act/requests/request.ts';
 import { observationHost } from '../../../../reconcile/cluster/foresee/host.ts';
 import { settle } from '../../../../reconcile/cluster/foresee/settle.ts';
 import type { Action } from '../../../../reconcile/cluster/know/action.ts';
 import type { Observation } from '../../../../reconcile/cluster/know/observation.ts';
-import { StepError } from '../../../../reconcile/cluster/know/outcome.ts';
 import type { Reason } from '../../../../reconcile/reasons/reasons.ts';
+import { writtenBy } from '../../../../reconcile/requests/define.ts';
+import { play } from '../../../../reconcile/requests/play.ts';
+import type { Request } from '../../../../reconcile/requests/program.ts';
 
 /** What an action changed, in order, like `writeRecord orders-1`, and how it ended: `done`, or the reason why not. */
 export interface Sent {
@@ -25,36 +26,23 @@ export interface Sent {
 export function sentBy(action: Action, observation: Observation): Sent {
   const definition = definitionOf(action);
   if (!definition) throw new Error(`${action.kind} is no program`);
-  const answers: Answered[] = [];
   const asked: string[] = [];
   const writes: string[] = [];
-  for (let now = observation; ; ) {
-    const { position } = standingAfter(definition.run(action as never, leasedOf(observation.cluster)), answers);
-    if (position.kind === 'done') return { writes, asked, ended: 'done' };
-    if (position.kind === 'ended') return { writes, asked, ended: position.failure.reason };
-    const { kind, ask } = position.request;
-    const behaviour = behaviourOf(kind);
-    try {
-      const done = behaviour.model(now, ask, observationHost);
-      if (done === 'wait') {
-        const settled = settle(now);
-        if (settled === now) return { writes, asked, ended: 'waits' };
-        now = settled;
-        continue;
-      }
-      const what = named(kind, ask, behaviour.writes?.(ask));
+  const program = definition.run(action as never, leasedOf(observation.cluster));
+  const played = play(program, requests, observation, observationHost, {
+    settle,
+    onAnswered: (request) => {
+      const written = writtenBy(request, requests);
+      const what = named(request, written);
       asked.push(what);
-      if (behaviour.writes) writes.push(what);
-      now = done.state;
-      answers.push({ answer: done.answer });
-    } catch (error) {
-      if (!(error instanceof StepError)) throw error;
-      answers.push({ refused: error.failure });
-    }
-  }
+      if (written) writes.push(what);
+    },
+  });
+  const ended = played.kind === 'ended' ? played.failure.reason : played.kind;
+  return { writes, asked, ended };
 }
 
-function named(kind: string, ask: unknown, written: Written | undefined): string {
+function named({ kind, ask }: Request, written: Written | undefined): string {
   const about = written?.name ?? (ask as { readonly name?: string }).name;
   return about === undefined ? kind : `${kind} ${about}`;
 }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { ActContext } from '../../../../reconcile/cluster/act/actions/context.ts';
 import { deletePod, evictPod, readPod } from '../../../../reconcile/cluster/act/requests/pods.ts';
-import type { Program } from '../../../../reconcile/cluster/act/requests/program.ts';
 import { runLive } from '../../../../reconcile/cluster/act/requests/run-live.ts';
 import { askMayGoBackTo } from '../../../../reconcile/cluster/act/requests/versions.ts';
 import { deleteVolume, liveVolume } from '../../../../reconcile/cluster/act/requests/volumes.ts';
 import type { EtcdAdmin } from '../../../../reconcile/interfaces/etcd-admin.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import type { Program } from '../../../../reconcile/requests/program.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';
 

@@ -1,5 +1,5 @@
+import { each } from '../../../../requests/program.ts';
 import { applySharedObject } from '../../requests/cluster.ts';
-import { each } from '../../requests/program.ts';
 import { defineAction } from '../define.ts';
 
 /** Makes each object what it should be, or removes it where none should be. */

@@ -1,5 +1,5 @@
 import { isUnstarted } from '../../../../../manifests/render/volume-record.ts';
-import type { Program } from '../../requests/program.ts';
+import type { Program } from '../../../../requests/program.ts';
 import { type VolumeRead, writeRecord } from '../../requests/volumes.ts';
 
 /**

@@ -1,4 +1,5 @@
 import type { Storage } from '../../../../../manifests/api/member-settings.ts';
+import { each, type Program } from '../../../../requests/program.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import type { FirstStart } from '../../../know/actions/birth.ts';
 import type { LeafOrder } from '../../../know/actions/certificates.ts';
@@ -8,7 +9,6 @@ import { moved } from '../../../know/outcome.ts';
 import { applySharedObject, restoreLabelsOf } from '../../requests/cluster.ts';
 import { type Made, makeConfigMap, makePeer, makeVolume } from '../../requests/making.ts';
 import type { Read } from '../../requests/objects.ts';
-import { each, type Program } from '../../requests/program.ts';
 import { liveVolume, type VolumeRead } from '../../requests/volumes.ts';
 import { issueLeaves } from '../certificates/issue-leaves.ts';
 import { makeAuthorities } from '../certificates/make-authorities.ts';

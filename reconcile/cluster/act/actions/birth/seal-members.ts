@@ -1,9 +1,9 @@
 import { isSameMinor, minorText, parseVersion } from '../../../../../manifests/api/version.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { each, type Program } from '../../../../requests/program.ts';
 import type { SealedMember } from '../../../know/actions/birth.ts';
 import { moved } from '../../../know/outcome.ts';
 import { readDiskBehind } from '../../requests/disks.ts';
-import { each, type Program } from '../../requests/program.ts';
 import { liveVolume, type VolumeRead, writeRecord } from '../../requests/volumes.ts';
 import { defineAction, namesOf } from '../define.ts';
 import { promoteLearner } from '../membership/promote-learner.ts';

@@ -1,9 +1,9 @@
 import { bootstrapVariables } from '../../../../../manifests/render/bootstrap-variables.ts';
+import { each, type Program, together } from '../../../../requests/program.ts';
 import type { PeerView } from '../../../know/observation.ts';
 import { moved } from '../../../know/outcome.ts';
 import { makeStatefulSet } from '../../requests/making.ts';
 import { livePeer, type Read, readConfigMap } from '../../requests/objects.ts';
-import { each, type Program, together } from '../../requests/program.ts';
 import { liveVolume } from '../../requests/volumes.ts';
 import { defineAction } from '../define.ts';
 import { noteNextVersion } from '../rolling/next-version.ts';

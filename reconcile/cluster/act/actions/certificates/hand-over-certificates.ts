@@ -1,9 +1,9 @@
+import { each, type Program } from '../../../../requests/program.ts';
 import type { CertificateFacts } from '../../../../x509/facts.ts';
 import type { HandOver, TrustOrder } from '../../../know/actions/certificates.ts';
 import { moved } from '../../../know/outcome.ts';
 import { adoptIssued, readIssued } from '../../requests/cert-manager.ts';
 import { handOverLeaf, type LeafRead, ownerOf, ownLeaf, readLeaf } from '../../requests/leaves.ts';
-import { each, type Program } from '../../requests/program.ts';
 import { defineAction, type Leased } from '../define.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { authoritySecretName } from '../../../../../manifests/render/certificate-names.ts';
+import { each, type Program } from '../../../../requests/program.ts';
 import type { LeafOrder } from '../../../know/actions/certificates.ts';
 import type { Validity } from '../../../know/certificates/validity.ts';
 import { moved } from '../../../know/outcome.ts';
 import { ourAuthority } from '../../requests/authorities.ts';
 import { ownerOf, ownLeaf, signLeaf, trustBesideLeaf } from '../../requests/leaves.ts';
-import { each, type Program } from '../../requests/program.ts';
 import type { Leased } from '../define.ts';
 
 /**

@@ -1,10 +1,10 @@
+import { each, type Program } from '../../../../requests/program.ts';
 import type { CertificateFacts } from '../../../../x509/facts.ts';
 import { hasEnded } from '../../../know/certificates/authority.ts';
 import { skew } from '../../../know/certificates/validity.ts';
 import { hasMemberPods, ourAuthority } from '../../requests/authorities.ts';
 import { readLeaf } from '../../requests/leaves.ts';
 import { makeAuthority } from '../../requests/new-authorities.ts';
-import { each, type Program } from '../../requests/program.ts';
 import { defineAction } from '../define.ts';
 import { issueLeaves } from './issue-leaves.ts';
 

@@ -1,11 +1,11 @@
 import { certificateResource } from '../../../../../manifests/render/cert-manager-certificate.ts';
 import { issuedSecretName } from '../../../../../manifests/render/certificate-names.ts';
 import { resources } from '../../../../interfaces/kube.ts';
+import type { Program } from '../../../../requests/program.ts';
 import type { CertificateOrder } from '../../../know/actions/certificates.ts';
 import { moved } from '../../../know/outcome.ts';
 import { orderCertificate, readCertificate, readIssued } from '../../requests/cert-manager.ts';
 import { ownerOf } from '../../requests/leaves.ts';
-import type { Program } from '../../requests/program.ts';
 import { nameTaken } from '../context.ts';
 import { defineAction, type Leased } from '../define.ts';
 

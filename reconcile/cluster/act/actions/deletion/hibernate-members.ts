@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SleptOn } from '../../../../../manifests/render/volume-record.ts';
+import { each, type Program } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
 import type { Ref } from '../../../know/ref.ts';
-import { each, type Program } from '../../requests/program.ts';
 import { deleteStatefulSet } from '../../requests/removing.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 import { defineAction, namesOf } from '../define.ts';

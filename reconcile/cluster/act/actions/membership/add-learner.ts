@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InitialCluster } from '../../../../../manifests/render/initial-cluster.ts';
 import type { ListedMember } from '../../../../interfaces/etcd.ts';
+import { together } from '../../../../requests/program.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import { moved } from '../../../know/outcome.ts';
 import { addToList, listMembers } from '../../requests/membership.ts';
 import { livePeer } from '../../requests/objects.ts';
-import { together } from '../../requests/program.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 import { startMembers } from '../birth/start-members.ts';
 import { defineAction } from '../define.ts';

@@ -1,5 +1,5 @@
+import { each } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
-import { each } from '../../requests/program.ts';
 import { deletePeer } from '../../requests/removing.ts';
 import { defineAction, namesOf } from '../define.ts';
 

@@ -1,6 +1,6 @@
 import type { ListedMember } from '../../../../interfaces/etcd.ts';
+import { each, type Program } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
-import { each, type Program } from '../../requests/program.ts';
 import { listOtherVolumes, namesOf, touchVolume } from '../../requests/volumes.ts';
 
 /**

@@ -1,7 +1,7 @@
+import { together } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
 import { promote } from '../../requests/membership.ts';
 import { readConfigMap } from '../../requests/objects.ts';
-import { together } from '../../requests/program.ts';
 import { liveVolume } from '../../requests/volumes.ts';
 import { defineAction } from '../define.ts';
 

@@ -1,7 +1,7 @@
+import { together } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
 import { livePeer } from '../../requests/objects.ts';
 import { deletePod, readPod } from '../../requests/pods.ts';
-import { together } from '../../requests/program.ts';
 import { defineAction } from '../define.ts';
 import { clearToRun } from '../rolling/going-back.ts';
 

@@ -1,13 +1,13 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
 import { unstarted } from '../../../../../manifests/render/volume-record.ts';
 import type { ListedMember } from '../../../../interfaces/etcd.ts';
+import type { Program } from '../../../../requests/program.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import { moved } from '../../../know/outcome.ts';
 import { quorumOf } from '../../../know/quorum.ts';
 import { votersOf } from '../../../know/voters.ts';
 import { askMembers, moveLeader, requireAgreement } from '../../requests/leadership.ts';
 import { listMembers, removeFromList } from '../../requests/membership.ts';
-import type { Program } from '../../requests/program.ts';
 import { readVolume, writeRecord } from '../../requests/volumes.ts';
 import { applyShared } from '../birth/apply-shared.ts';
 import { defineAction, type Leased } from '../define.ts';

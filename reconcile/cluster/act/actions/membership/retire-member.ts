@@ -1,7 +1,7 @@
+import type { Program } from '../../../../requests/program.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import { moved } from '../../../know/outcome.ts';
 import { listMembers } from '../../requests/membership.ts';
-import type { Program } from '../../requests/program.ts';
 import { deletePeer } from '../../requests/removing.ts';
 import { deleteVolume, type VolumeRead, volumeAsSeen, writeRecord } from '../../requests/volumes.ts';
 import { defineAction } from '../define.ts';

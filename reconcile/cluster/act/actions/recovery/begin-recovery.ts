@@ -1,8 +1,8 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
+import { type Program, together } from '../../../../requests/program.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import { moved } from '../../../know/outcome.ts';
 import { askRemains, seeWhereTheyRun } from '../../requests/before-recovery.ts';
-import { type Program, together } from '../../requests/program.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 import { defineAction } from '../define.ts';
 import { outvote } from './outvote-members.ts';

@@ -1,5 +1,5 @@
+import { together } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
-import { together } from '../../requests/program.ts';
 import { deleteJob, readAttempt } from '../../requests/recovery.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 import { defineAction } from '../define.ts';

@@ -1,6 +1,6 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
+import { together } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
-import { together } from '../../requests/program.ts';
 import { type Attempt, askRestoresEnded, deleteJob, readAttempt } from '../../requests/recovery.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 import { startMembers } from '../birth/start-members.ts';

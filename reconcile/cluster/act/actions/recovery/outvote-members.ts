@@ -1,7 +1,7 @@
 import { isAspirant } from '../../../../../manifests/render/volume-record.ts';
+import type { Program } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
 import type { Ref } from '../../../know/ref.ts';
-import type { Program } from '../../requests/program.ts';
 import { liveVolume, readVolume, writeRecord } from '../../requests/volumes.ts';
 import { defineAction, namesOf } from '../define.ts';
 

@@ -1,7 +1,7 @@
+import { together } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
 import { askWhatRuns } from '../../requests/before-recovery.ts';
 import { livePeer } from '../../requests/objects.ts';
-import { together } from '../../requests/program.ts';
 import { createRestoreJob } from '../../requests/recovery.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 import { defineAction } from '../define.ts';

@@ -1,7 +1,7 @@
 import type { Recovery, VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { each, together } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
 import { askQuorum, seeWhereTheyRun } from '../../requests/before-recovery.ts';
-import { each, together } from '../../requests/program.ts';
 import { deletePodOf, deleteStatefulSet } from '../../requests/removing.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 import { defineAction, namesOf } from '../define.ts';

@@ -1,8 +1,8 @@
 import { isHigher, isVersion, minorOf, parseVersion } from '../../../../../manifests/api/version.ts';
 import { isBeforeFirstStart } from '../../../../../manifests/render/volume-record.ts';
+import type { Program } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
 import type { PodRead } from '../../requests/pods.ts';
-import type { Program } from '../../requests/program.ts';
 import { askMayGoBackTo } from '../../requests/versions.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 

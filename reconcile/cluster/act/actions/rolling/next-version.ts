@@ -1,6 +1,6 @@
 import { isHigher } from '../../../../../manifests/api/version.ts';
 import { isBeforeFirstStart } from '../../../../../manifests/render/volume-record.ts';
-import type { Program } from '../../requests/program.ts';
+import type { Program } from '../../../../requests/program.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 
 /**

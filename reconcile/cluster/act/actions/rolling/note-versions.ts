@@ -1,5 +1,5 @@
+import { each } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
-import { each } from '../../requests/program.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 import { defineAction, namesOf } from '../define.ts';
 

@@ -1,9 +1,9 @@
+import { type Program, together } from '../../../../requests/program.ts';
 import type { Inputs } from '../../../know/inputs.ts';
 import type { StatefulSetView } from '../../../know/observation.ts';
 import { moved } from '../../../know/outcome.ts';
 import { livePeer, readStatefulSet } from '../../requests/objects.ts';
 import { deletePod, readPod } from '../../requests/pods.ts';
-import { type Program, together } from '../../requests/program.ts';
 import { defineAction, namesOf } from '../define.ts';
 import { clearToRun } from './going-back.ts';
 import { changeInputs } from './member-template.ts';

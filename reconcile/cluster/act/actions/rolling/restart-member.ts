@@ -1,9 +1,9 @@
+import { type Program, together } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
 import type { Successor } from '../../../know/successor.ts';
 import { askMember, moveLeader } from '../../requests/leadership.ts';
 import { livePeer, readStatefulSet } from '../../requests/objects.ts';
 import { deletePod, evictPod, readOtherPods, readPod } from '../../requests/pods.ts';
-import { type Program, together } from '../../requests/program.ts';
 import { defineAction } from '../define.ts';
 import { clearToRun } from './going-back.ts';
 

@@ -1,10 +1,10 @@
+import { type Program, together } from '../../../../requests/program.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import { moved } from '../../../know/outcome.ts';
 import { votersOf } from '../../../know/voters.ts';
 import { askMember, askMembers, moveLeader } from '../../requests/leadership.ts';
 import { listMembers } from '../../requests/membership.ts';
 import { livePeer } from '../../requests/objects.ts';
-import { type Program, together } from '../../requests/program.ts';
 import { defragment, noteDefragmented } from '../../requests/space.ts';
 import { defineAction } from '../define.ts';
 

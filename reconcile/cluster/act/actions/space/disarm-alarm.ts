@@ -1,6 +1,6 @@
 import type { Alarm } from '../../../../interfaces/etcd-admin.ts';
+import type { Program } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
-import type { Program } from '../../requests/program.ts';
 import { askSizes, disarm, listAlarms } from '../../requests/space.ts';
 import { defineAction } from '../define.ts';
 

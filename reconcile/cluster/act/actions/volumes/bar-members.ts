@@ -1,4 +1,4 @@
-import { each } from '../../requests/program.ts';
+import { each } from '../../../../requests/program.ts';
 import { deleteConfigMap, deletePodOf } from '../../requests/removing.ts';
 import { defineAction, namesOf } from '../define.ts';
 

@@ -1,8 +1,8 @@
+import { together } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
 import { listMembers } from '../../requests/membership.ts';
 import { readPeer, readStatefulSet } from '../../requests/objects.ts';
 import { readPod } from '../../requests/pods.ts';
-import { together } from '../../requests/program.ts';
 import { deleteVolume, volumeAsSeen } from '../../requests/volumes.ts';
 import { defineAction } from '../define.ts';
 

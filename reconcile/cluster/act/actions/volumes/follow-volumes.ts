@@ -1,4 +1,4 @@
-import { each } from '../../requests/program.ts';
+import { each } from '../../../../requests/program.ts';
 import { liveVolume } from '../../requests/volumes.ts';
 import { defineAction } from '../define.ts';
 import { followRecord, requireSealedDisk } from './following.ts';

@@ -1,11 +1,11 @@
 import { isSealed } from '../../../../../manifests/render/bootstrap-variables.ts';
+import type { Program } from '../../../../requests/program.ts';
 import type { PeerView } from '../../../know/observation.ts';
 import { moved } from '../../../know/outcome.ts';
 import { unmarkReplacing, writeConfigMap } from '../../requests/changing.ts';
 import { isOnDisk } from '../../requests/disks.ts';
 import { makeConfigMap, notOurs } from '../../requests/making.ts';
 import { livePeer, type Read, readConfigMap } from '../../requests/objects.ts';
-import type { Program } from '../../requests/program.ts';
 import type { VolumeRead } from '../../requests/volumes.ts';
 
 /**

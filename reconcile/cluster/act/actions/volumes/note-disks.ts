@@ -1,7 +1,7 @@
 import { isSameDisk } from '../../../../../manifests/render/sealed-disk.ts';
+import { each } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
 import { readDiskBehind } from '../../requests/disks.ts';
-import { each } from '../../requests/program.ts';
 import { volumeAsSeen, writeRecord } from '../../requests/volumes.ts';
 import { defineAction, namesOf } from '../define.ts';
 import { requireSealedDisk } from './following.ts';

@@ -1,5 +1,5 @@
-import type { Refusal } from '../../../interfaces/etcd.ts';
-import { StepError } from '../../know/outcome.ts';
+import { StepError } from '../cluster/know/outcome.ts';
+import type { Refusal } from '../interfaces/etcd.ts';
 
 /**
  * How the API server and etcd refuse. The model halves throw these, so that class and reason are those of the live ones
