@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Network } from '../gitops/net/agent.ts';
 import type { Egress } from '../manifests/egress/egress.ts';
@@ -93,6 +94,15 @@ export function wrongSettings(env: NodeJS.ProcessEnv): readonly string[] {
   return Object.entries(read).flatMap(([name, wrongIn]) =>
     wrongIn(env[name]).wrong.map((entry) => `${name}: ${entry.slice(0, 100)}`),
   );
+}
+
+/** Knative refuses a reference to the field: a pod of it finds its namespace only beside its token. */
+export function withPodNamespace(
+  env: NodeJS.ProcessEnv,
+  file = '/var/run/secrets/kubernetes.io/serviceaccount/namespace',
+): NodeJS.ProcessEnv {
+  if (env.POD_NAMESPACE || !existsSync(file)) return env;
+  return { ...env, POD_NAMESPACE: readFileSync(file, 'utf8').trim() };
 }
 
 export function identityFrom(env: NodeJS.ProcessEnv): Identity {

@@ -1,3 +1,4 @@
+import { withPodNamespace } from './environment.ts';
 import { createLog } from './log.ts';
 import { serveOptions } from './serve/options.ts';
 
@@ -17,5 +18,5 @@ export async function main(env: NodeJS.ProcessEnv): Promise<number> {
 
   const log = await createLog(process.stderr);
   const { serve } = await import('./serve/serve.ts');
-  return serve(options, { env, log, stop: stopping.signal });
+  return serve(options, { env: withPodNamespace(env), log, stop: stopping.signal });
 }

@@ -140,7 +140,7 @@ apiVersion: v1
 kind: ConfigMap
 metadata:
   name: etcd-ratchet-settings
-  namespace: {{ $.Release.Namespace }}
+  namespace: {{ $.Release.Namespace | quote }}
   labels:
     app.kubernetes.io/name: etcd-ratchet
 data:
@@ -172,7 +172,7 @@ apiVersion: v1
 kind: Pod
 metadata:
   name: etcd-ratchet-look
-  namespace: {{ .Release.Namespace }}
+  namespace: {{ .Release.Namespace | quote }}
   labels:
     app.kubernetes.io/name: etcd-ratchet
   annotations:

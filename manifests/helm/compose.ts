@@ -11,6 +11,8 @@ export interface Part {
   readonly object: Manifest;
   readonly when: Condition;
   readonly edits: readonly Edit[];
+  /** Where else than in a field `namespace` the namespace of the installation stands: RFC 6901. */
+  readonly namespaceAt: readonly string[];
 }
 
 interface Manifest {
@@ -51,6 +53,13 @@ interface Kustomization {
   readonly components?: readonly string[];
   readonly patches?: readonly { readonly target: Target; readonly patch: string }[];
   readonly images?: readonly object[];
+  readonly configurations?: readonly string[];
+}
+
+/** A field that kustomize's `namespace` sets, as its configurations say it. */
+interface NamespaceField {
+  readonly path: string;
+  readonly kind: string;
 }
 
 interface Target {
@@ -82,12 +91,21 @@ const manifests = join(import.meta.dirname, '..');
 export function compose(roots: readonly Root[], options: ComposeOptions = {}): readonly Part[] {
   const { also = {}, read = (file) => readFileSync(join(manifests, file), 'utf8') } = options;
   const patches: Patch[] = [];
+  const namespaceFields: NamespaceField[] = [];
   const found = roots.flatMap(({ directory, when }) => load(directory, when));
 
   const byPlace = Map.groupBy(found, ({ file, index }) => `${file}#${index}`);
   const parts = [...byPlace.values()].map(([first, ...others]) => {
     const { file, object, when } = first as Found;
-    return { file, object, when: simplified([when, ...others.map((other) => other.when)]), edits: [] as Edit[] };
+    const condition = simplified([when, ...others.map((other) => other.when)]);
+    const fields = namespaceFields.filter(({ kind }) => kind === object.kind);
+    return {
+      file,
+      object,
+      when: condition,
+      edits: [] as Edit[],
+      namespaceAt: fields.map(({ path }) => pointerOf(path)),
+    };
   });
   for (const same of Map.groupBy(patches, ({ key }) => key).values()) {
     const [{ target, operations, key }] = same as [Patch];
@@ -100,7 +118,12 @@ export function compose(roots: readonly Root[], options: ComposeOptions = {}): r
   function load(directory: string, outer: Switches): Found[] {
     const when = { ...outer, ...also[directory] };
     const file = posix.join(directory, 'kustomization.yaml');
-    const { resources = [], components = [], patches: own = [] } = understood(file, parse(read(file)));
+    const content = understood(file, parse(read(file)));
+    const { resources = [], components = [], patches: own = [], configurations = [] } = content;
+    for (const one of configurations) {
+      const path = posix.join(directory, one);
+      namespaceFields.push(...namespaceFieldsIn(path, parse(read(path))));
+    }
     let here = [
       ...resources.flatMap((one) => {
         const path = posix.join(directory, one);
@@ -149,12 +172,30 @@ export function assertHolds({ object }: Part, { path, value }: Operation): void 
 }
 
 function understood(file: string, content: Kustomization): Kustomization {
-  const { apiVersion, kind, resources, components, patches, images, ...others } = content;
+  const { apiVersion, kind, resources, components, patches, images, configurations, ...others } = content;
   const unknown = Object.keys(others);
   if (unknown.length > 0) throw new Error(`${file}: ${unknown.join(', ')} is not understood by manifests/helm`);
   if (images && file !== 'image/kustomization.yaml')
     throw new Error(`${file}: images are named by manifests/image only`);
   return content;
+}
+
+function namespaceFieldsIn(file: string, content: { readonly namespace: readonly NamespaceField[] }) {
+  const { namespace, ...others } = content;
+  const unknown = [others, ...namespace.map(({ path, kind, ...more }) => more)].flatMap((one) => Object.keys(one));
+  if (unknown.length > 0) throw new Error(`${file}: ${unknown.join(', ')} is not understood by manifests/helm`);
+  return namespace;
+}
+
+/** kustomize separates by slashes, too, and escapes those of a key by a backslash. */
+function pointerOf(path: string): string {
+  const keys = path.split(/(?<!\\)\//).map((key) => key.replaceAll('\\/', '/'));
+  return keys.map((key) => `/${escaped(key)}`).join('');
+}
+
+/** A key as a segment of a pointer. */
+export function escaped(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function known(key: string, operation: Operation): Operation {

@@ -1,5 +1,5 @@
 import { Pair, Scalar, stringify, YAMLMap, YAMLSeq } from 'yaml';
-import { assertHolds, type Part, segmentsOf, valueAt } from './compose.ts';
+import { assertHolds, escaped, type Part, segmentsOf, valueAt } from './compose.ts';
 import { expression, isAlways, within } from './condition.ts';
 import { image } from './image.ts';
 import type { Place, Value } from './values.ts';
@@ -18,6 +18,7 @@ export interface Changes {
   /** By the pointer of the map or list that they are added to. */
   readonly added: Map<string, (Content & { readonly key?: string })[]>;
   readonly bound: Map<string, { readonly place: Place; readonly path: string; readonly isText: boolean }>;
+  readonly namespaceAt: readonly string[];
 }
 
 /** The name of a switch in the values, as a template says it. */
@@ -37,7 +38,7 @@ export function templateOf(part: Part, values: readonly Value[]): string {
 }
 
 export function changesOf(part: Part, values: readonly Value[]): Changes {
-  const changes: Changes = { instead: new Map(), added: new Map(), bound: new Map() };
+  const changes: Changes = { instead: new Map(), added: new Map(), bound: new Map(), namespaceAt: part.namespaceAt };
   for (const { operations, when } of part.edits) {
     const rest = within(when, part.when);
     const guard = isAlways(rest) ? undefined : expression(rest, switchValue);
@@ -119,12 +120,13 @@ export function printed(object: unknown, pointer: string, changes: Changes, inde
       into(map, changes.added.get(at) ?? [], (name) => `${at}/${escaped(name)}`);
       return map;
     }
-    return isOurNamespace(at, value) ? new Scalar(token(() => '{{ .Release.Namespace }}')) : ours(at, value);
+    return isOurNamespace(at, value) ? new Scalar(token(() => '{{ .Release.Namespace | quote }}')) : ours(at, value);
   }
 
   function isOurNamespace(at: string, value: unknown): boolean {
     if (value !== 'etcd-ratchet') return false;
-    return at.endsWith('/namespace') || (at === '/metadata/name' && valueAt(object, '/kind') === 'Namespace');
+    if (at.endsWith('/namespace') || changes.namespaceAt.includes(at)) return true;
+    return at === '/metadata/name' && valueAt(object, '/kind') === 'Namespace';
   }
 
   function ours(at: string, value: unknown): unknown {
@@ -180,8 +182,4 @@ function add(changes: Changes, at: string, content: Content & { readonly key?: s
 
 function bracketed(text: string): string {
   return text.includes(' ') ? `(${text})` : text;
-}
-
-function escaped(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -34,12 +34,18 @@ interface Manifest {
 
 const helm = helmFor(await tools.helm.provide(), home);
 
+type Objects = Map<string, Manifest>;
+
 function template(...settings: readonly string[]): Promise<string> {
-  const sets = settings.flatMap((one) => ['--set-json', one]);
-  return helm(['template', 'etcd-ratchet', chart, '--namespace', 'etcd-ratchet', '--skip-tests', ...sets]);
+  return templateIn('etcd-ratchet', ...settings);
 }
 
-function objectsIn(text: string): Map<string, Manifest> {
+function templateIn(namespace: string, ...settings: readonly string[]): Promise<string> {
+  const sets = settings.flatMap((one) => ['--set-json', one]);
+  return helm(['template', 'etcd-ratchet', chart, '--namespace', namespace, '--skip-tests', ...sets]);
+}
+
+function objectsIn(text: string): Objects {
   const found = new Map<string, Manifest>();
   for (const document of parseAllDocuments(text)) {
     assert.deepEqual(document.errors, []);
@@ -61,17 +67,21 @@ function withoutPolicy(object: Manifest): Manifest {
   return { ...object, metadata };
 }
 
-async function kustomized(namespaced: boolean, on: readonly Component[]): Promise<Map<string, Manifest>> {
+const usual = 'etcd-ratchet';
+
+async function kustomized(namespaced: boolean, on: readonly Component[], namespace = usual): Promise<Objects> {
   const { resources, components } = kustomizationOf(namespaced, on);
   const directory = await mkdtemp(join(home, 'own-'));
   const from = (paths: readonly string[]) => paths.map((path) => relative(directory, join(manifests, path)));
   const content = { resources: from(resources), components: from(components) };
-  await writeFile(join(directory, 'kustomization.yaml'), JSON.stringify(content));
+  const moved = namespace === usual ? content : { ...content, namespace };
+  await writeFile(join(directory, 'kustomization.yaml'), JSON.stringify(moved));
   return objectsIn(await kubectl(['kustomize', directory]));
 }
 
-async function charted(namespaced: boolean, on: readonly Component[]): Promise<Map<string, Manifest>> {
-  const rendered = await template(
+async function charted(namespaced: boolean, on: readonly Component[], namespace = usual): Promise<Objects> {
+  const rendered = await templateIn(
+    namespace,
     ...(namespaced ? ['namespaced=true'] : ['namespace={"create":true}']),
     ...on.map((name) => `components.${name}.enabled=true`),
   );
@@ -109,6 +119,32 @@ test('with each further component, and with all, the chart renders what kustomiz
     for (const [key, object] of theirs) assert.deepEqual(ours.get(key), object, `${on.join()}: ${key}`);
   }
 });
+
+/** Its second namespace makes kustomize refuse `namespace`. */
+const movable = clusterWide.filter((name) => name !== 'nodeReboots');
+
+for (const namespaced of [false, true]) {
+  test(`in another namespace the chart renders what kustomize does${namespaced ? ', for that one only' : ''}`, async () => {
+    const further: readonly Component[] = ['storageMigration', 'metrics', 'prometheusOperator', 'dashboards'];
+    const on = namespaced ? everywhere : [...everywhere, ...movable, ...further];
+    const [ours, theirs] = await Promise.all([charted(namespaced, on, 'moved'), kustomized(namespaced, on, 'moved')]);
+    // kustomize does not know that policies belong to no namespace, and the API server passes over it.
+    const known = [...theirs].map(([key, object]) =>
+      isPolicy(object) ? inNoNamespace(object) : ([key, object] as const),
+    );
+    assert.deepEqual([...ours.keys()].toSorted(), known.map(([key]) => key).toSorted());
+    for (const [key, object] of known) assert.deepEqual(ours.get(key), object, key);
+  });
+}
+
+function isPolicy({ kind }: Manifest): boolean {
+  return kind.startsWith('ValidatingAdmissionPolicy');
+}
+
+function inNoNamespace(object: Manifest): readonly [string, Manifest] {
+  const { namespace: _, ...metadata } = object.metadata;
+  return [`${object.apiVersion} ${object.kind} /${metadata.name}`, { ...object, metadata }];
+}
 
 test('by default it is the whole installation but the Namespace, which Helm makes before', async () => {
   const ours = [...objectsIn(await template()).keys()];

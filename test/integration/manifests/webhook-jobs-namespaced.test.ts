@@ -1,23 +1,31 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, test } from 'node:test';
-import { type CronJob, jobOf } from '../../../functions/pass/follow-up/chain.ts';
-import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
+import type { CronJob } from '../../../functions/pass/follow-up/chain.ts';
+import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 import { until } from '../../e2e/support/until.ts';
+import { typedIn } from '../../support/docs/typed-by.ts';
 import { install, startApiServer } from './api-server.ts';
+import { jobOfServer, tried } from './server-jobs.ts';
 
 /** Installations of one namespace each, whose policy for the webhook server an admin of the cluster applies once. */
 
 const api = await startApiServer();
 after(() => api[Symbol.asyncDispose]());
 
-const root = join(install, '../..');
-const namespaces = ['team-a', 'team-b'] as const;
+const blocksAt = typedIn('integration/manifests/webhook-jobs-namespaced');
+/** The first is that of the page. */
+const namespaces = ['payments', 'team-b'] as const;
 const signal = AbortSignal.timeout(120_000);
 const name = 'etcd-ratchet';
-let made = 0;
+let count = 0;
+
+interface Server {
+  readonly namespace: string;
+  readonly server: Kube;
+}
 
 async function installIn(namespace: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'ratchet-'));
@@ -35,49 +43,74 @@ async function installIn(namespace: string): Promise<void> {
 }
 
 /** As the server makes one for a fleet; with an account, as a person would who has taken the server over. */
-async function tried(server: Kube, namespace: string, serviceAccountName?: string): Promise<string> {
+async function triedIn({ namespace, server }: Server, serviceAccountName?: string): Promise<string> {
   const cronJob = await server.get<CronJob>(resources.cronJobs, namespace, name, { signal });
-  const args = [`--fleet=${namespace}/production`, '--go-on'];
-  const labels = { 'etcd.ratchet.dev/trigger': 'webhook', 'etcd.ratchet.dev/fleet': 'uid' };
-  const job = structuredClone(jobOf(cronJob ?? assert.fail('no CronJob'), { suffix: `t-${made++}`, labels, args }));
-  const { template } = job.spec as { readonly template: { readonly spec: object } };
-  if (serviceAccountName !== undefined) Object.assign(template.spec, { serviceAccountName });
-  try {
-    await server.create(resources.jobs, job, { signal });
-    return 'made';
-  } catch (error) {
-    assert.ok(error instanceof KubeError, String(error));
-    return `${error.status} ${error.message}`;
-  }
+  const job = jobOfServer(cronJob ?? assert.fail('no CronJob'), [`--fleet=${namespace}/production`, '--go-on']);
+  if (serviceAccountName !== undefined) Object.assign(job.spec.template.spec, { serviceAccountName });
+  return tried(server, job, signal);
 }
 
-test('the command of the documents keeps the webhook server of every namespace to its Jobs', async () => {
+const guard = blocksAt('docs/how-to/webhooks.md#in-one-namespace-only:1');
+const letGo = blocksAt('docs/how-to/webhooks.md#in-one-namespace-only:2');
+
+/** Types a block of the page for a namespace. */
+async function type(blocks: typeof guard, namespace: string): Promise<void> {
+  const text = blocks.map((one) => one.text).join('');
+  for (const line of text.replaceAll('payments', namespace).trim().split('\n'))
+    await api.kubectl(
+      line
+        .replace('manifests/install', install)
+        .replace(/^kubectl /, '')
+        .split(' '),
+    );
+}
+
+/** A Job of the administrator. */
+function made(namespace: string): Promise<string> {
+  const job = ['-n', namespace, 'create', 'job', `own-${count++}`, '--image=registry.example.com/own'];
+  return api.kubectl(job).then(String, String);
+}
+
+test('the commands of the page keep the webhook server of each namespace to its Jobs', async () => {
   for (const namespace of namespaces) await installIn(namespace);
   const servers = await Promise.all(
-    namespaces.map(async (namespace) => {
+    namespaces.map(async (namespace): Promise<Server> => {
       const server = await api.kubeOf({ namespace, name: 'etcd-ratchet-webhooks' });
       return { namespace, server };
     }),
   );
-  for (const { namespace, server } of servers)
-    assert.equal(await tried(server, namespace, 'fleet'), 'made', 'without the policy nothing keeps it');
+  for (const one of servers) assert.equal(await triedIn(one, 'fleet'), 'made', 'without the policy nothing keeps it');
 
-  const page = await readFile(join(root, 'docs/how-to/webhooks.md'), 'utf8');
-  const [, file] = /`kubectl apply -f (\S+\.yaml)`/.exec(page) ?? assert.fail('no command');
-  await api.kubectl(['apply', '-f', join(root, file ?? '')]);
+  for (const namespace of namespaces) await type(guard, namespace);
 
-  for (const { namespace, server } of servers) {
+  for (const one of servers) {
     // A policy counts a moment after it was made.
-    const refused = await until(`${namespace} is kept to its Jobs`, async () => {
-      const answer = await tried(server, namespace, 'fleet');
+    const refused = await until(`${one.namespace} is kept to its Jobs`, async () => {
+      const answer = await triedIn(one, 'fleet');
       return answer !== 'made' && answer;
     });
-    assert.match(refused, /^403 .*etcd-ratchet-webhook-jobs/);
-    assert.equal(await tried(server, namespace), 'made');
+    assert.match(refused, /^403 .*etcd-ratchet-webhook-jobs-namespaced/);
+    assert.equal(await triedIn(one), 'made');
   }
 });
 
+test('without the label, or by another account, any Job can be made', async () => {
+  for (const namespace of ['default', ...namespaces]) assert.match(await made(namespace), /created/);
+});
+
+test('where the CronJob is gone, the label stops every Job, and taking it away lets them be made', async () => {
+  const [namespace] = namespaces;
+  await api.kubectl(['-n', namespace, 'delete', 'cronjob', name]);
+  const refused = await until('no Job is made without the CronJob', async () => {
+    const answer = await made(namespace);
+    return !answer.includes('created') && answer;
+  });
+  assert.match(refused, /etcd-ratchet-webhook-jobs-namespaced/);
+  await type(letGo, namespace);
+  await until('Jobs are made again', async () => (await made(namespace)).includes('created'));
+});
+
 test('the policy of the documents is applied a second time without a change', async () => {
-  const again = await api.kubectl(['apply', '-f', join(install, 'webhooks-access/jobs.yaml')]);
+  const again = await api.kubectl(['apply', '-k', join(install, 'webhooks-access/namespaced')]);
   for (const line of again.trim().split('\n')) assert.match(line, / unchanged$/);
 });

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { type CronJob, jobOf } from '../../../functions/pass/follow-up/chain.ts';
+import type { CronJob } from '../../../functions/pass/follow-up/chain.ts';
 import { handOver } from '../../../functions/serve/hand-over.ts';
-import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
+import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 import { until } from '../../e2e/support/until.ts';
 import { fleet } from '../../unit/serve/installation.ts';
 import { install, startApiServer } from './api-server.ts';
+import { type Fields, jobOfServer, tried, type Whole } from './server-jobs.ts';
 
 /** What someone may do who has taken the webhook server over: look now, and nothing else. */
 
@@ -21,38 +22,16 @@ const signal = AbortSignal.timeout(120_000);
 const server = await api.kubeOf({ namespace, name: 'etcd-ratchet-webhooks' });
 const cronJob =
   (await server.get<CronJob>(resources.cronJobs, namespace, name, { signal })) ?? assert.fail('no CronJob');
-let made = 0;
 
-type Fields = Record<string, unknown>;
-interface Whole {
-  readonly metadata: Fields;
-  readonly spec: Fields & {
-    readonly template: { readonly metadata: Fields; readonly spec: Fields & { containers: Fields[] } };
-  };
-}
-
-/** As the server makes one, for a fleet. */
-function job(args: readonly string[] = ['--fleet=etcd-ratchet/production', '--go-on']): Whole {
-  const labels = { 'etcd.ratchet.dev/trigger': 'webhook', 'etcd.ratchet.dev/fleet': 'uid' };
-  return structuredClone(jobOf(cronJob, { suffix: `t-${made++}`, labels, args })) as unknown as Whole;
-}
-
-async function tried(kube: Kube, wanted: Whole): Promise<string> {
-  try {
-    await kube.create(resources.jobs, wanted as never, { signal });
-    return 'made';
-  } catch (error) {
-    assert.ok(error instanceof KubeError, String(error));
-    return `${error.status} ${error.message}`;
-  }
-}
+const job = (args: readonly string[] = ['--fleet=etcd-ratchet/production', '--go-on']) => jobOfServer(cronJob, args);
+const answerTo = (kube: Kube, wanted: Whole) => tried(kube, wanted, signal);
 
 /** A policy counts a moment after it was made. */
 test('until the policy counts', async () => {
   await until('a Job of another account is refused', async () => {
     const wanted = job();
     wanted.spec.template.spec.serviceAccountName = 'fleet';
-    return (await tried(server, wanted)).startsWith('403');
+    return (await answerTo(server, wanted)).startsWith('403');
   });
 });
 
@@ -133,7 +112,7 @@ const hostile: Readonly<Record<string, () => Whole>> = {
 
 for (const [what, wanted] of Object.entries(hostile)) {
   test(`the webhook server can not make a Job with ${what}`, async () => {
-    const answer = await tried(server, wanted());
+    const answer = await answerTo(server, wanted());
     assert.match(answer, /^403 .*etcd-ratchet-webhook-jobs/);
   });
 }
@@ -160,8 +139,8 @@ test('it makes the one that the CronJob of an admin would make, whatever the adm
   await api.kubectl(['-n', namespace, 'patch', 'cronjob', name, '-p', JSON.stringify(patch)]);
   await until('its Job is that of the changed one', async () => {
     const changed = await server.get<CronJob>(resources.cronJobs, namespace, name, { signal });
-    const wanted = jobOf(changed ?? assert.fail(), { suffix: `c-${made++}`, labels: {}, args: ['--fleet=a/b'] });
-    return (await tried(server, wanted as unknown as Whole)) === 'made';
+    const wanted = jobOfServer(changed ?? assert.fail(), ['--fleet=a/b']);
+    return (await answerTo(server, wanted)) === 'made';
   });
 });
 
@@ -169,5 +148,5 @@ test('others make what they may', async () => {
   const ours = await api.kubeOf({ namespace, name: 'etcd-ratchet' });
   const wanted = job();
   wanted.spec.template.spec.terminationGracePeriodSeconds = 7;
-  assert.equal(await tried(ours, wanted), 'made');
+  assert.equal(await answerTo(ours, wanted), 'made');
 });

@@ -73,7 +73,7 @@ type Environment = Readonly<Record<string, string>>;
 /** For which test files `npm test` provides it. */
 const toolsOfTests: readonly (readonly [files: RegExp, tool: () => Promise<Environment>])[] = [
   [/(integration\/backup\/.*|e2e\/backup)\.test\.ts$/, () => handIn(emulators)],
-  [/(chart[^/]*|uninstall)\.test\.ts$/, () => handIn(helm)],
+  [/(chart[^/]*|bystanders|uninstall)\.test\.ts$/, () => handIn(helm)],
   [/\/integration\/docs\/typed\.test\.ts$/, () => handIn(pageTools)],
   [/\/integration\/monitoring\//, () => handIn(monitoring)],
   [/(tutorials|forge|uninstall)\.test\.ts$/, () => handIn(gitea)],

@@ -49,6 +49,10 @@ export const typedBy = {
     'docs/how-to/monitoring.md#in-ten-minutes-with-the-prometheus-operator:2',
     'docs/how-to/air-gapped.md#2-install-from-the-mirror:2',
   ],
+  'integration/manifests/webhook-jobs-namespaced': [
+    'docs/how-to/webhooks.md#in-one-namespace-only:1',
+    'docs/how-to/webhooks.md#in-one-namespace-only:2',
+  ],
   'integration/manifests/release': [
     'docs/releases/README.md#update-an-installation',
     'docs/releases/v0.1.0.md#install',

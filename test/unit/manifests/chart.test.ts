@@ -71,6 +71,33 @@ function patch(content: object) {
   return { patches: [{ target: { kind: 'ConfigMap', name: 'x' }, patch: JSON.stringify(content) }] };
 }
 
+function configured(configuration: object) {
+  const files: Readonly<Record<string, string>> = {
+    'd/kustomization.yaml': JSON.stringify({ resources: ['object.yaml'], configurations: ['fields.yaml'] }),
+    'd/fields.yaml': JSON.stringify(configuration),
+    'd/object.yaml':
+      'kind: Selector\nmetadata: {name: x}\nspec: {example.com/where: etcd-ratchet, else: etcd-ratchet}\n',
+  };
+  return compose([{ directory: 'd', when: { on: true } }], { read: (file) => files[file] ?? assert.fail(file) });
+}
+
+test('a field that kustomize sets to the namespace is that of the release, and no other is', () => {
+  const path = String.raw`spec/example.com\/where`;
+  const [part = assert.fail()] = configured({ namespace: [{ path, kind: 'Selector' }] });
+  assert.match(templateOf(part, []), /where: \{\{ \.Release\.Namespace \| quote \}\}\n +else: etcd-ratchet\n/);
+  const [other = assert.fail()] = configured({ namespace: [{ path, kind: 'Other' }] });
+  assert.doesNotMatch(templateOf(other, []), /Release/);
+});
+
+for (const [what, configuration] of [
+  ['of another transformer', { namePrefix: [], namespace: [] }],
+  ['that asks for more than a kind', { namespace: [{ path: 'spec/a', kind: 'Selector', create: true }] }],
+] as const) {
+  test(`a configuration ${what} is not passed over`, () => {
+    assert.throws(() => configured(configuration), /is not understood by manifests\/helm/);
+  });
+}
+
 for (const [what, operation, says] of [
   ['removes what is not there', { op: 'remove', path: '/data/z' }, /\/data\/z is not there to remove/],
   ['adds below nothing', { op: 'add', path: '/spec/z', value: 1 }, /\/spec is not there/],

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import type { CronJob } from '../../../functions/pass/follow-up/chain.ts';
+import { type Component, kustomizationOf } from '../../../manifests/helm/chart.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { until } from '../../e2e/support/until.ts';
+import { helmFor } from '../../support/cluster/helm.ts';
+import { tools } from '../../support/cluster/tools.ts';
+import { installKnativeKinds } from '../docs/knative-kinds.ts';
+import { standIn } from '../docs/stand-in-kinds.ts';
+import { startApiServer } from './api-server.ts';
+import { jobOfServer, tried } from './server-jobs.ts';
+
+/** Jobs and pods of other people beside all that we install, and our webhook server, which makes only its own. */
+
+const manifests = resolve(import.meta.dirname, '../../../manifests');
+// Before the sandbox, which reaches no network.
+await tools.helm.provide();
+const api = await startApiServer();
+after(() => api[Symbol.asyncDispose]());
+const home = await mkdtemp(join(tmpdir(), 'bystanders-'));
+after(() => rm(home, { recursive: true }));
+const helm = helmFor(await tools.helm.provide(), home);
+const signal = AbortSignal.timeout(300_000);
+
+const others = 'payments';
+const someone = ['--as=system:serviceaccount:payments:ci', '-n', others];
+await api.kubectl(['create', 'namespace', others]);
+await api.kubectl(['-n', others, 'create', 'rolebinding', 'ci', '--clusterrole=edit', '--serviceaccount=payments:ci']);
+await api.kubectl(['apply', '-f', '-'], { stdin: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: kinds() }) });
+await installKnativeKinds(api.kubectl, { kustomize: '', knative: { missing: 'other tests judge the fields' } });
+
+function kinds(): readonly object[] {
+  const monitoring = ['PodMonitor', 'ServiceMonitor', 'PrometheusRule'];
+  return monitoring.map((kind) => standIn('monitoring.coreos.com', kind));
+}
+
+const components: readonly Component[] = [
+  'certManager',
+  'webhooks',
+  'page',
+  'pageShared',
+  'pagePlans',
+  'storageMigration',
+  'metrics',
+  'prometheusOperator',
+  'dashboards',
+];
+/** kustomize's `namespace` moves every namespace, and this component has a second one. */
+const all: readonly Component[] = [...components, 'nodeReboots'];
+
+async function kustomized(namespace: string, on: readonly Component[], more: readonly string[] = []): Promise<string> {
+  const directory = await mkdtemp(join(home, 'own-'));
+  const from = (paths: readonly string[]) => paths.map((path) => relative(directory, join(manifests, path)));
+  const { resources: base, components: named } = kustomizationOf(false, on);
+  const content = { resources: from([...base, ...more]), components: from(named) };
+  // As a person writes it: whoever installs into the usual namespace names none.
+  const whole = namespace === 'etcd-ratchet' ? content : { ...content, namespace };
+  await writeFile(join(directory, 'kustomization.yaml'), JSON.stringify(whole));
+  return api.kubectl(['kustomize', directory]);
+}
+
+async function charted(namespace: string): Promise<string> {
+  const sets = all.flatMap((name) => ['--set', `components.${name}.enabled=true`]);
+  const how = ['--namespace', namespace, '--skip-tests', '--set', 'namespace.create=true'];
+  return helm(['template', 'x', join(manifests, 'helm/etcd-ratchet'), ...how, ...sets]);
+}
+
+/** Each takes the cluster-wide objects over from the one before. */
+const installations: readonly (readonly [how: string, namespace: string, rendered: () => Promise<string>])[] = [
+  ['all components by kustomize', 'etcd-ratchet', () => kustomized('etcd-ratchet', all)],
+  ['all by kustomize in another namespace', 'moved', () => kustomized('moved', components)],
+  ['all components by the chart, in another namespace', '007', () => charted('007')],
+  ['Knative', 'etcd-ratchet', () => kustomized('etcd-ratchet', [], ['knative'])],
+  ['Knative in another namespace', 'events', () => kustomized('events', [], ['knative'])],
+];
+
+for (const [how, namespace, rendered] of installations) {
+  test(`with ${how}, the policy stops our webhook server only`, async () => {
+    await api.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], { stdin: await rendered() });
+    await keptInItsPlace(namespace);
+    await bystandersGoOn();
+    // As the CI of a forge does, and our own account for a backup.
+    const look = ['create', 'job', '--from=cronjob/etcd-ratchet', `look-${nextNumber()}`];
+    await api.kubectl(['-n', namespace, ...look]);
+    const us = `--as=system:serviceaccount:${namespace}:etcd-ratchet`;
+    await api.kubectl([us, '-n', others, 'create', 'job', `backup-${nextNumber()}`, '--image=example.com/a']);
+  });
+}
+
+test("another project's CronJob goes on making Jobs, and these get their pods", async () => {
+  const made = ['-n', others, 'get', 'pods', '-o', 'jsonpath={.items[*].metadata.name}'];
+  await until('the pod of a Job that the CronJob made', async () => /nightly-\d+-/.test(await api.kubectl(made)), {
+    within: 90,
+    every: 1000,
+  });
+});
+
+async function keptInItsPlace(namespace: string): Promise<void> {
+  const server = await api.kubeOf({ namespace, name: 'etcd-ratchet-webhooks' });
+  const cronJob = await server.get<CronJob>(resources.cronJobs, namespace, 'etcd-ratchet', { signal });
+  const job = () => jobOfServer(cronJob ?? assert.fail('no CronJob'), ['--fleet=etcd-ratchet/production', '--go-on']);
+  // A policy counts a moment after it was made.
+  const refused = await until('a Job of another account is refused', async () => {
+    const wanted = job();
+    wanted.spec.template.spec.serviceAccountName = 'fleet';
+    const answer = await tried(server, wanted, signal);
+    return answer !== 'made' && answer;
+  });
+  assert.match(refused, /^403 .*etcd-ratchet-webhook-jobs/);
+  assert.equal(await tried(server, job(), signal), 'made');
+}
+
+let number = 0;
+const nextNumber = () => number++;
+
+/** What a project that has never heard of us does all day. */
+async function bystandersGoOn(): Promise<void> {
+  const image = '--image=registry.example.com/nightly';
+  const name = `own-${nextNumber()}`;
+  const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { generateName: 'own-' }, spec: jobSpec() };
+  await api.kubectl([...someone, 'create', '-f', '-'], { stdin: JSON.stringify(job) });
+  await api.kubectl([...someone, 'create', 'job', name, image, '--dry-run=server']);
+  await api.kubectl([...someone, 'create', 'job', name, image]);
+  await api.kubectl([...someone, 'annotate', 'job', name, 'example.com/a=b']);
+  await api.kubectl([...someone, 'patch', 'job', name, '-p', '{"spec":{"suspend":true}}']);
+  await api.kubectl([...someone, 'delete', 'job', name]);
+  const cronJob = ['create', 'cronjob', 'nightly', image, '--schedule=* * * * *', '--dry-run=client', '-o', 'yaml'];
+  await api.kubectl([...someone, 'apply', '-f', '-'], { stdin: await api.kubectl([...someone, ...cronJob]) });
+  await api.kubectl([...someone, 'create', 'job', `by-hand-${nextNumber()}`, '--from=cronjob/nightly']);
+  await api.kubectl([...someone, 'run', `pod-${nextNumber()}`, image]);
+  await api.kubectl(['create', '-f', '-'], { stdin: JSON.stringify(node(`node-${nextNumber()}`)) });
+  await api.kubectl(['label', 'nodes', '--all', 'example.com/pool=a', '--overwrite']);
+}
+
+function jobSpec(): object {
+  return { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'example.com/a' }] } } };
+}
+
+function node(name: string): object {
+  return { apiVersion: 'v1', kind: 'Node', metadata: { name } };
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { group } from '../../../manifests/api/group.ts';
+
+/** Each of our policies is asked about other people's requests, too: this is why it stops none of them. */
+
+const manifests = join(import.meta.dirname, '../../../manifests');
+
+interface Policy {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly matchConstraints: { readonly resourceRules: readonly { readonly apiGroups: readonly string[] }[] };
+    readonly matchConditions?: readonly { readonly expression: string }[];
+    readonly paramKind?: object;
+  };
+}
+
+interface Binding {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly policyName: string;
+    readonly paramRef?: { readonly parameterNotFoundAction: string };
+    readonly matchResources?: { readonly namespaceSelector?: { readonly matchLabels?: object } };
+  };
+}
+
+const objects = globSync(['install/**/*.yaml', 'knative/**/*.yaml'], { cwd: manifests }).flatMap((file) =>
+  parseAllDocuments(readFileSync(join(manifests, file), 'utf8')).map((one) => one.toJS() as Policy | Binding | null),
+);
+const policies = objects.filter((one): one is Policy => one?.kind === 'ValidatingAdmissionPolicy');
+const bindings = objects.filter((one): one is Binding => one?.kind === 'ValidatingAdmissionPolicyBinding');
+
+test('there are three policies, each with its binding, and no other admission', () => {
+  assert.equal(policies.length, 3);
+  const names = (all: readonly string[]) => all.toSorted();
+  assert.deepEqual(
+    names(bindings.map(({ spec }) => spec.policyName)),
+    names(policies.map(({ metadata }) => metadata.name)),
+  );
+  const admission = objects.filter((one) => /Webhook|Mutating/.test(one?.kind ?? ''));
+  assert.deepEqual(admission, []);
+});
+
+for (const { metadata, spec } of policies) {
+  test(`${metadata.name} is about kinds of ours, or about one account of ours`, () => {
+    const groups = spec.matchConstraints.resourceRules.flatMap(({ apiGroups }) => apiGroups);
+    const [condition] = spec.matchConditions ?? [];
+    if (groups.every((one) => one === group)) assert.equal(condition, undefined);
+    else assert.match(condition?.expression ?? '', /^request\.userInfo\.username == 'system:serviceaccount:/);
+  });
+}
+
+/** The API server looks for a parameter before it asks the conditions, and denies where there is none. */
+for (const { metadata, spec } of bindings) {
+  test(`${metadata.name} looks for a parameter nowhere but where we are`, () => {
+    const { paramRef, matchResources } = spec;
+    const { paramKind } = policies.find((one) => one.metadata.name === spec.policyName)?.spec ?? {};
+    assert.equal(paramRef === undefined, paramKind === undefined);
+    if (paramRef === undefined) return;
+    assert.equal(paramRef.parameterNotFoundAction, 'Deny', 'without its parameter it would not be asked at all');
+    assert.deepEqual(matchResources?.namespaceSelector?.matchLabels, { 'kubernetes.io/metadata.name': 'etcd-ratchet' });
+  });
+}
