@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { conditionOf } from '../../reconcile/objects/conditions.ts';
+import { isOutage } from '../../reconcile/reasons/reasons.ts';
 import { clusterState, fleetState } from './state.ts';
 import { duration } from './time.ts';
 
@@ -21,8 +22,7 @@ export function clusterConcerns(cluster: EtcdCluster): readonly Concern[] {
   const stalled: Concern[] =
     state.tone === 'bad' ? [{ tone: 'bad', reason: state.reason ?? 'Stalled', message: state.message }] : [];
   const available = conditionOf(status, 'Available');
-  // Before it has served, a quorum is only awaited; asleep, none is wanted.
-  const dark = available?.status === 'False' && status?.clusterID !== undefined && state.tone !== 'calm';
+  const dark = available?.status === 'False' && isOutage(available.reason);
   const certificates = conditionOf(status, 'CertificatesReady');
   const aside = conditionOf(status, 'SetAside');
   return [

@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
-import { isTrue } from '../../reconcile/objects/conditions.ts';
+import { conditionOf } from '../../reconcile/objects/conditions.ts';
+import { canBeRead } from '../../reconcile/reasons/reasons.ts';
 import type { ShownCluster } from '../page/check-report.ts';
 import { printable } from '../printable.ts';
 import { clusterPlanText } from '../tick/plan-output.ts';
@@ -103,7 +104,11 @@ export async function foresee(
   const [made] = await planClusters(context, { namespace, intents: [intent] });
   if (!made?.planned) throw new Refusal(`no plan can be made: ${made?.problem ?? 'nothing was found'}`);
   const [[endpoint, cause] = []] = unread.silent;
-  if (intent.kind !== 'create' && unread.heard.size === 0 && isTrue(intent.cluster.status, 'Available')) {
+  if (
+    intent.kind !== 'create' &&
+    unread.heard.size === 0 &&
+    canBeRead(conditionOf(intent.cluster.status, 'Available'))
+  ) {
     const elsewhere = `${nextCommand(asked, `plan ${made.name} --in-cluster`)}; or see: ${nextCommand(asked, `why ${made.name}`)}`;
     throw new Refusal(
       endpoint === undefined

@@ -25,7 +25,7 @@ const ofObjects: readonly Alert[] = [
     expr: 'etcd_ratchet_cluster_condition{type="Available"} == 0 and on (namespace, name) etcd_ratchet_cluster_replicas_wanted > 0 and on (namespace, name) etcd_ratchet_cluster_info{cluster_id!=""}',
     for: '2m',
     severity: 'critical',
-    summary: `No quorum of ${where} answers. Run: ${readOn}`,
+    summary: `Clients of ${where} can not write ({{ $labels.reason }}). Run: ${readOn}`,
   },
   {
     alert: 'EtcdClusterNeedsPerson',

@@ -15,6 +15,7 @@ import { etcdImage } from '../../manifests/render/image.ts';
 import { clientUrl, schemeOf } from '../../manifests/render/names.ts';
 import { failures } from '../jobs/failure.ts';
 import { conditionOf } from '../objects/conditions.ts';
+import { canBeRead } from '../reasons/reasons.ts';
 import type { BackupDecision, Facts } from './decision.ts';
 import { failed } from './failed.ts';
 import { type BackupSituation, isOverdue } from './situation.ts';
@@ -67,10 +68,10 @@ function votersOf(cluster: EtcdCluster | undefined, name: string): Source | NoSo
   const { metadata, spec, status } = cluster;
   const available = conditionOf(status, 'Available');
   const voters = (status?.members ?? []).filter(({ role }) => role === 'Voter');
-  if (available?.status !== 'True' || voters.length === 0)
+  if (!canBeRead(available) || voters.length === 0)
     return {
       reason: 'ClusterNotAvailable',
-      message: `the backup waits until EtcdCluster ${name} is Available, or this backup is deleted: ${available?.message ?? 'it was not looked at yet'}`,
+      message: `the backup waits until a quorum of EtcdCluster ${name} answers, or this backup is deleted: ${available?.message ?? 'it was not looked at yet'}`,
     };
   const mode = spec.tls?.mode ?? 'Managed';
   const tlsSecretName =

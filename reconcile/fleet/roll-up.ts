@@ -1,6 +1,7 @@
 import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
-import { conditionOf } from '../objects/conditions.ts';
-import { courseOf } from '../reasons/reasons.ts';
+import type { Condition } from '../../manifests/api/metadata.ts';
+import { conditionOf, isTrue } from '../objects/conditions.ts';
+import { courseOf, isOutage } from '../reasons/reasons.ts';
 import { type KStatus, kstatusOf } from './kstatus.ts';
 import { type FleetObject, identityOfObject, type OtherKind, otherKindOf } from './objects.ts';
 
@@ -12,24 +13,35 @@ export interface ClusterVerdict {
   readonly name: string;
   readonly verdict: KStatus;
   readonly message: string;
+  /** Clients that it should serve are not served: told before anything else that is awaited. */
+  readonly outage?: true;
 }
 
 export function verdictOf(object: FleetObject): ClusterVerdict {
   const verdict = restsAsAsked(object) ? 'Current' : kstatusOf(object);
   const { namespace = '', name } = object.metadata;
   const kind = otherKindOf(object.kind);
-  return { ...(kind && { kind }), namespace, name, verdict, message: messageOf(object, verdict) };
+  const message = messageOf(object, verdict);
+  const isDown = verdict !== 'Terminating' && outageOf(object) !== undefined;
+  return { ...(kind && { kind }), namespace, name, verdict, message, ...(isDown && { outage: true }) };
+}
+
+function outageOf({ status }: FleetObject): Condition | undefined {
+  const available = conditionOf(status, 'Available');
+  return available?.status === 'False' && isOutage(available.reason) ? available : undefined;
 }
 
 /**
- * A commit asked to suspend it: it is as the commit asked, whether it runs or not, and there is nothing to wait for.
+ * A commit asked to suspend it: it is as the commit asked, and there is nothing to wait for. Not in an outage, which is
+ * Stalled: a person must let it be ended.
  */
 function restsAsAsked({ metadata, status }: FleetObject): boolean {
   const isCurrent = status?.observedGeneration === metadata.generation;
-  return isCurrent && courseOf(conditionOf(status, 'Ready')?.reason) === 'stopped';
+  return isCurrent && !isTrue(status, 'Stalled') && courseOf(conditionOf(status, 'Ready')?.reason) === 'stopped';
 }
 
-function messageOf({ metadata, status }: FleetObject, verdict: KStatus): string {
+function messageOf(object: FleetObject, verdict: KStatus): string {
+  const { metadata, status } = object;
   switch (verdict) {
     case 'Current':
       return conditionOf(status, 'Ready')?.message || 'ready';
@@ -40,8 +52,10 @@ function messageOf({ metadata, status }: FleetObject, verdict: KStatus): string 
     case 'InProgress': {
       const current = status?.observedGeneration === metadata.generation;
       const told = conditionOf(status, 'Reconciling')?.message || conditionOf(status, 'Ready')?.message;
-      // What was said about an earlier spec says nothing about this one.
-      return (current && told) || 'the change has not been acted on yet';
+      if (current && told) return told;
+      // What was said about an earlier spec says nothing about this one, but for an outage.
+      const outage = outageOf(object);
+      return `${outage ? `${outage.message}; ` : ''}the change has not been acted on yet`;
     }
     default:
       return verdict satisfies never;

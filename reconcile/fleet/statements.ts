@@ -43,10 +43,25 @@ type Progress = {
 /**
  * How the fleet is doing, by kstatus: `Ready` always, `Reconciling` and `Stalled` only while true and never both.
  *
- * What needs a person comes first, also while other clusters are still busy: the sooner a person looks, the better.
+ * What needs a person comes first, also while other clusters are still busy: the sooner a person looks, the better. An
+ * outage is told whatever else is: before what is awaited, and beside what needs a person.
  */
 export function progressOf(facts: FleetFacts): Progress {
-  const { outcome, problems, clusters, fleet } = facts;
+  const { clusters } = facts;
+  const down = clusters.find(({ outage }) => outage);
+  const stuck = stuckOf(facts);
+  if (stuck) return down && !stuck.tellsOutage ? { ...stuck, message: `${stuck.message}; ${named(down)}` } : stuck;
+  if (down) return reconciling('ClustersInProgress', named(down));
+  return busyOf(facts);
+}
+
+/** What does not go on without a person. */
+function stuckOf({
+  outcome,
+  problems,
+  clusters,
+  fleet,
+}: FleetFacts): (Progress & { readonly tellsOutage?: true }) | undefined {
   const { reading } = outcome;
   if (reading.kind === 'failed' && !reading.retryable) return stalled(reading.reason, reading.message);
 
@@ -56,9 +71,19 @@ export function progressOf(facts: FleetFacts): Progress {
   if (outcome.unlisted?.confirmation) {
     return stalled('PruneNeedsConfirmation', unlistedMessage(keyOf(fleet), outcome.unlisted));
   }
-  const stuck = clusters.find(({ verdict }) => verdict === 'Failed');
-  if (stuck) return stalled(stuck.kind === undefined ? 'ClusterStalled' : 'BackupsStalled', named(stuck));
+  const failed = clusters.filter(({ verdict }) => verdict === 'Failed');
+  const worst = failed.find(({ outage }) => outage) ?? failed[0];
+  if (!worst) return undefined;
+  const { kind, outage } = worst;
+  return {
+    ...stalled(kind === undefined ? 'ClusterStalled' : 'BackupsStalled', named(worst)),
+    ...(outage && { tellsOutage: true }),
+  };
+}
 
+/** What goes on by itself, or rests. */
+function busyOf({ outcome, clusters, fleet }: FleetFacts): Progress {
+  const { reading } = outcome;
   if (reading.kind === 'failed') return reconciling('ProgressingWithRetry', `${reading.message}; this is tried again`);
   const [retry] = outcome.retries;
   if (retry !== undefined) return reconciling('ProgressingWithRetry', `${retry}; this is tried again`);

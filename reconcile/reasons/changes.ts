@@ -112,6 +112,8 @@ export const changes = {
     means: 'etcd is out of space and accepts no writes.',
     cure: 'nothing, while it is not Stalled: space is being freed ([how](docs/how-to/space.md)). Stalled, the data fill the quota: raise `spec.etcd.quotaBackendBytes`, or `spec.storage.size` where the quota follows the volume, or delete keys ([runbook](docs/runbooks/no-space.md))',
     course: 'disrupts',
+    outage: true,
+    tells: 'NoSpace',
   },
   Defragmenting: {
     means: 'A member defragments its database and answers no requests meanwhile.',

@@ -6,6 +6,10 @@ export interface Meaning {
   readonly cure: string;
   /** Absent: the reason says nothing about whether members run. */
   readonly course?: Course;
+  /** Of the condition `Available`: clients that should be served are not. */
+  readonly outage?: true;
+  /** Its messages say that outage themselves: it is not put before them. */
+  readonly tells?: string;
   /** The page's word for a cluster that rests because a person asked for it. */
   readonly calm?: string;
 }

@@ -31,7 +31,7 @@ export const members = {
   MemberLagging: { means: 'The member lags behind the leader and catches up.', cure: comesBack },
   EndpointSilent: { means: 'The pod runs, and etcd in it does not answer.', cure: comesBack },
   NoLeader: { means: 'The member knows no leader that answers.', cure: comesBack },
-  NoQuorum: { means: 'No quorum of the members answers.', cure: comesBack },
+  NoQuorum: { means: 'No quorum of the members answers.', cure: comesBack, outage: true },
   PodLeaving: { means: 'The pod is terminating.', cure: comesBack },
   PodOutdated: { means: 'The pod runs an older template than its StatefulSet has.', cure: comesBack },
   PodUnscheduled: {
@@ -87,6 +87,7 @@ export const members = {
     means: "etcd has raised the alarm CORRUPT, and the members' data are compared.",
     cure: whoseData,
     course: 'disrupts',
+    outage: true,
   },
   MemberCorrupt: { means: "The member's data differ from those of the majority.", cure: whoseData },
   RemovingCorruptMember: {

@@ -62,6 +62,21 @@ export function courseOf(word: string | undefined): Course | undefined {
   return meaningOf(word)?.course;
 }
 
+/** Reasons of `Available` that say that clients are not served. */
+export type OutageReason = {
+  [R in Reason]: (typeof meanings)[R] extends { readonly outage: true } ? R : never;
+}[Reason];
+
+/** Whether it is the reason of an outage, and not of a cluster that is not meant to serve now. */
+export function isOutage(word: string | undefined): boolean {
+  return meaningOf(word)?.outage === true;
+}
+
+/** Whether members answer, by the condition `Available`: also without writes, etcd can be read and copied. */
+export function canBeRead(available: { readonly status: string; readonly reason: string } | undefined): boolean {
+  return available?.status === 'True' || says(available, 'NoSpace', 'Corrupt');
+}
+
 export function meaningOf(word: string | undefined): Meaning | undefined {
   return word !== undefined && isWord(word) ? meanings[word] : undefined;
 }

@@ -15,14 +15,16 @@ export const recovery = {
     means: 'Too few members answer for a quorum.',
     cure: 'nothing: members are starting. `kubectl get etcdpeers.etcd.ratchet.dev` shows the state of each. If the cluster has served before: nothing, if the named members return; else see [When quorum is lost](docs/runbooks/lost-quorum.md)',
     course: 'disrupts',
+    tells: 'NoQuorum',
   },
   QuorumLost: {
     means:
       'The data of a majority are gone with their members, and a person must approve from which member the cluster goes on.',
     cure: 'decide: [When quorum is lost](docs/runbooks/lost-quorum.md)',
     course: 'disrupts',
+    tells: 'NoQuorum',
   },
-  AllMembersLost: { means: 'No member has data any more.', cure: nothingLeft, course: 'disrupts' },
+  AllMembersLost: { means: 'No member has data any more.', cure: nothingLeft, course: 'disrupts', tells: 'NoQuorum' },
   AllVolumesGone: {
     means: 'The cluster had members, and none of their volumes exists.',
     cure: nothingLeft,

@@ -9,6 +9,7 @@ import { ofFunctions } from './tables/functions.ts';
 import { ofGitops } from './tables/gitops.ts';
 import { ofMembersAndPods } from './tables/members-and-pods.ts';
 import { ofNodes } from './tables/nodes.ts';
+import { ofOutages } from './tables/outages.ts';
 import { ofRecovery } from './tables/recovery.ts';
 import { ofRestore } from './tables/restore.ts';
 import { ofRules } from './tables/rules.ts';
@@ -18,6 +19,7 @@ import { ofVolumes } from './tables/volumes.ts';
 /** All guards that must be missed when they are gone. Whoever moves a guard moves its row. */
 export const mutants: readonly Mutant[] = [
   ...ofRules,
+  ...ofOutages,
   ...ofAdoption,
   ...ofMembersAndPods,
   ...ofVolumes,

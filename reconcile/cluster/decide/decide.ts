@@ -44,6 +44,7 @@ import { rollConfiguration } from './rules/rolling/roll-configuration.ts';
 import { upgrade } from './rules/rolling/upgrade.ts';
 import { defragment } from './rules/space/defragment.ts';
 import { freeSpace, lackSpace } from './rules/space/free-space.ts';
+import { raiseQuota } from './rules/space/raise-quota.ts';
 import { anotherDisk } from './rules/volumes/another-disk.ts';
 import { barOtherDisks } from './rules/volumes/bar-other-disks.ts';
 import { deleteReplaced } from './rules/volumes/delete-replaced.ts';
@@ -187,13 +188,17 @@ export const tiers = [
       ],
       [backUpBeforeHibernation, 'a backup is taken of members that run'],
       [hibernate, 'members that are about to stop need no change first'],
+      [
+        raiseQuota,
+        'what ends an outage precedes every change that waits for room, a window or a backup; not the stop that a person asks for',
+      ],
       [shrinkFirst, 'members that will be removed are not restarted first'],
       [dropOldAuthorities, 'old CAs are dropped before a roll, so that members restart once for both'],
       [backUpFirst, 'a backup holds what the lower version wrote: it is there before the first member gets another'],
       [upgrade, 'the version before the configuration: every failure has one cause'],
       [rollConfiguration, 'after the version, and before new members start with all of it'],
       [renewAuthorities, 'new CAs need rolls of their own: after those that the spec asks for'],
-      [lackSpace, 'a larger quota may come with the changes above; no member joins a cluster that accepts no writes'],
+      [lackSpace, 'what frees space stands above; no member joins a cluster that accepts no writes'],
       [grow, 'new members start with the version and configuration that all members have by now'],
       [shrink, 'while another change is under way, the number of members is corrected last'],
     ],

@@ -2,7 +2,6 @@ import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import type { Reason } from '../../reasons/reasons.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import { openingOf } from '../../time/windows.ts';
-import { isOutOfSpace } from '../know/databases.ts';
 import { type Decision, refuse, wait } from '../know/decision.ts';
 import type { Situation } from '../know/situation.ts';
 import { waitForRoom } from './wait-for-room.ts';
@@ -52,9 +51,8 @@ function isHalfDone({ slots, cluster }: Situation): boolean {
 }
 
 function waitForWindow(situation: Situation): Decision | undefined {
-  const { cluster, at, slots } = situation;
-  // What frees space, a larger quota among it, is no care that can wait.
-  if (isOutOfSpace(slots) || isHalfDone(situation)) return undefined;
+  const { cluster, at } = situation;
+  if (isHalfDone(situation)) return undefined;
   const opening = openingOf(cluster.spec.maintenance?.windows, at);
   switch (opening.kind) {
     case 'open':

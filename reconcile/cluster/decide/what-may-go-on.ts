@@ -1,7 +1,8 @@
 import type { ActionKind } from '../know/action.ts';
+import { isOutOfSpace } from '../know/databases.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Rule, Situation } from '../know/situation.ts';
-import { dropInherited } from './rules/adoption/take-over.ts';
+import { dropInherited, takeOver } from './rules/adoption/take-over.ts';
 import { adopt } from './rules/birth/adopt.ts';
 import { beBorn } from './rules/birth/be-born.ts';
 import { keepLabels } from './rules/birth/keep-labels.ts';
@@ -14,7 +15,8 @@ import { lackedBeforeAStart } from './rules/certificates/certify.ts';
 import { provideCertificates } from './rules/certificates/provide-certificates.ts';
 import { reloadAuthorities } from './rules/certificates/reload-authorities.ts';
 import { dropOldAuthorities, renewAuthorities } from './rules/certificates/renew-authorities.ts';
-import { sleep } from './rules/deletion/hibernate.ts';
+import { backUpBeforeHibernation } from './rules/deletion/back-up-before-hibernation.ts';
+import { hibernate, sleep } from './rules/deletion/hibernate.ts';
 import { holdFinalizer } from './rules/deletion/hold-finalizer.ts';
 import { gate } from './rules/general/gate.ts';
 import { dropLearner } from './rules/membership/drop-learner.ts';
@@ -27,12 +29,14 @@ import { unstickPod } from './rules/membership/unstick-pod.ts';
 import { isBeingRecovered } from './rules/recovery/await-quorum.ts';
 import { recoverQuorum } from './rules/recovery/recover-quorum.ts';
 import { rollBack } from './rules/recovery/roll-back.ts';
+import { backUpFirst } from './rules/rolling/back-up-first.ts';
 import { cureConfiguration } from './rules/rolling/cure-configuration.ts';
 import { finishRolling } from './rules/rolling/finish-rolling.ts';
 import { rollConfiguration } from './rules/rolling/roll-configuration.ts';
 import { upgrade } from './rules/rolling/upgrade.ts';
 import { defragment } from './rules/space/defragment.ts';
 import { freeSpace, lackSpace } from './rules/space/free-space.ts';
+import { raiseQuota } from './rules/space/raise-quota.ts';
 import { barOtherDisks } from './rules/volumes/bar-other-disks.ts';
 import { deleteReplaced } from './rules/volumes/delete-replaced.ts';
 import { enlargeVolumes } from './rules/volumes/enlarge-volumes.ts';
@@ -64,7 +68,7 @@ const cares: Passing = { holds: [], changesMayGoOn: true, inVain: false };
 /**
  * Every rule that may be passed over; below a rule that is missing here, no rule may act.
  *
- * Not `finishDeletion`, `staySuspended`, `hibernate` (a person's decision), `awaitLease`, `awaitLeftovers` (an old pod
+ * Not `finishDeletion`, `staySuspended` (a person's decision), `awaitLease`, `awaitLeftovers` (an old pod
  * may write), `judgeCorruption`, `keepIdentity` (it is unknown whose data are right, or whose list that is),
  * `anotherDisk`, `awaitQuorum` and `gate` (the rules below need what these ask for).
  */
@@ -108,9 +112,14 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   // version or configuration that cannot be had.
   [knowDisks, onlyAction(cares)],
   [dropOldAuthorities, onlyAction(cares)],
-  [upgrade, onlyAction({ ...cares, holds: [rollConfiguration, renewAuthorities, grow] })],
-  [rollConfiguration, onlyAction({ ...cares, holds: [renewAuthorities, grow] })],
-  [renewAuthorities, onlyAction(cares)],
+  [takeOver, unlessOutOfSpace()],
+  [backUpBeforeHibernation, unlessOutOfSpace()],
+  [hibernate, unlessOutOfSpace()],
+  [raiseQuota, onlyAction(cares)],
+  [backUpFirst, unlessOutOfSpace()],
+  [upgrade, unlessOutOfSpace({ ...cares, holds: [rollConfiguration, renewAuthorities, grow] })],
+  [rollConfiguration, unlessOutOfSpace({ ...cares, holds: [renewAuthorities, grow] })],
+  [renewAuthorities, unlessOutOfSpace(cares)],
   [lackSpace, onlyAction(cares)],
   [grow, onlyAction(cares)],
   [shrinkFirst, onlyAction(cares)],
@@ -145,6 +154,14 @@ const beforeTheGate: Passing = { ...without, holds: [finishRolling, gate] };
 
 function onlyAction(passing: Passing): Passes {
   return ({ kind }) => (kind === 'act' ? passing : undefined);
+}
+
+/**
+ * A change that waits, for room, a window or a backup, or that asks for a person, must not hide that etcd accepts no
+ * writes: `lackSpace` says that, with its cure, and no rule between the two acts.
+ */
+function unlessOutOfSpace(passing?: Passing): Passes {
+  return ({ kind }, { slots }) => (kind === 'act' ? passing : isOutOfSpace(slots) ? besides : undefined);
 }
 
 /** Without the headless Service a restarted member finds no other member. */

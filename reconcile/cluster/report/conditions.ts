@@ -1,23 +1,26 @@
 import { withCure } from '../../reasons/cure.ts';
-import { courseOf, type Reason } from '../../reasons/reasons.ts';
+import { courseOf, meaningOf, type Reason } from '../../reasons/reasons.ts';
 import { runbookOf } from '../../reasons/runbook.ts';
 import { mentioning } from '../../reasons/runbook-mention.ts';
 import type { Decision } from '../know/decision.ts';
+import type { Outage } from '../know/outage.ts';
 import type { Outcome } from '../know/outcome.ts';
 import type { Statement } from '../know/statement.ts';
 
+/** What stands beside a decision: it is told whatever the decision waits for. */
+interface Facts {
+  readonly outage?: Outage | undefined;
+  readonly allHealthy: boolean;
+}
+
 /**
  * Conditions that mean the same to every tool (kstatus): `Ready` always; `Reconciling` and `Stalled` only while true,
- * never both; `SetAside`, what is left to a person meanwhile; and `Available`, whether a quorum serves.
+ * never both; and `SetAside`, what is left to a person meanwhile.
  *
  * @param decision what goes on after the step (`goingOn`)
  */
-export function statementsFor(
-  decision: Decision,
-  outcome: Outcome,
-  facts: { readonly serving: boolean; readonly allHealthy: boolean; readonly cause: string },
-): readonly Statement[] {
-  return [...progress(decision, outcome, facts.allHealthy), ...besides(decision), availability(facts)];
+export function statementsFor(decision: Decision, outcome: Outcome, facts: Facts): readonly Statement[] {
+  return [...progress(decision, outcome, facts), ...besides(decision)];
 }
 
 /** What a person must see to while the rest goes on; no tool but ours reads it. */
@@ -34,25 +37,36 @@ function inFull({ reason, message, cure }: { reason: Reason; message: string; cu
   return withCure(page === undefined ? message : mentioning(message, page), cure);
 }
 
-function progress(decision: Decision, outcome: Outcome, allHealthy: boolean): readonly Statement[] {
+function progress(decision: Decision, outcome: Outcome, facts: Facts): readonly Statement[] {
+  const { outage } = facts;
   // One that was refused for good is told by what is decided without it.
   if (outcome.kind === 'failed' && outcome.failure.class !== 'terminal') {
-    return reconciling('ProgressingWithRetry', outcome.failure.message);
+    return reconciling('ProgressingWithRetry', afterOutage('ProgressingWithRetry', outcome.failure.message, outage));
   }
+  const { reason } = decision;
+  const message = afterOutage(reason, decision.message, outage);
   switch (decision.kind) {
     case 'act':
     case 'wait':
-      return reconciling(decision.reason, decision.message);
+      return reconciling(reason, message);
     case 'refuse':
-      return stalled(decision.reason, inFull(decision));
+      return stalled(reason, inFull({ ...decision, message }));
     case 'done':
-      return finished(decision.reason, decision.message, allHealthy);
+      return finished(reason, message, facts);
   }
 }
 
-function finished(reason: Reason, message: string, allHealthy: boolean): readonly Statement[] {
+/** An outage is said first: no wait, and no other refusal, may hide it. */
+function afterOutage(reason: Reason, message: string, outage: Outage | undefined): string {
+  return outage && meaningOf(reason)?.tells !== outage.reason ? `${outage.message}; ${message}` : message;
+}
+
+function finished(reason: Reason, message: string, { outage, allHealthy }: Facts): readonly Statement[] {
   if (reason === 'BeingDeleted') return reconciling(reason, message);
-  return [{ type: 'Ready', status: courseOf(reason) === 'rests' || allHealthy ? 'True' : 'False', reason, message }];
+  // Nothing ends this outage before a person lets steps be taken again.
+  if (outage && courseOf(reason) === 'stopped') return stalled(reason, message);
+  const isReady = !outage && (courseOf(reason) === 'rests' || allHealthy);
+  return [{ type: 'Ready', status: isReady ? 'True' : 'False', reason, message }];
 }
 
 function reconciling(reason: Reason, message: string): readonly Statement[] {
@@ -67,10 +81,4 @@ function stalled(reason: Reason, message: string): readonly Statement[] {
     { type: 'Ready', status: 'False', reason, message },
     { type: 'Stalled', status: 'True', reason, message },
   ];
-}
-
-function availability({ serving, cause }: { readonly serving: boolean; readonly cause: string }): Statement {
-  return serving
-    ? { type: 'Available', status: 'True', reason: 'QuorumServes', message: 'a quorum of the members serves' }
-    : { type: 'Available', status: 'False', reason: 'NoQuorum', message: `no quorum answers: ${cause}` };
 }

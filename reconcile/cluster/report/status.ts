@@ -11,7 +11,6 @@ import { conditionsFrom } from '../../objects/conditions.ts';
 import { withCure } from '../../reasons/cure.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import { targetOf } from '../act/act.ts';
-import { isOutOfSpace } from '../know/databases.ts';
 import type { Decision } from '../know/decision.ts';
 import { drainsStatement } from '../know/drains.ts';
 import { ailmentOf, memberOf } from '../know/health.ts';
@@ -19,10 +18,12 @@ import { startOf } from '../know/learners-time.ts';
 import { isToBeTold } from '../know/leftovers.ts';
 import { isAsleep, recordOf } from '../know/life.ts';
 import type { Slot } from '../know/observation.ts';
+import { outageOf } from '../know/outage.ts';
 import type { Outcome } from '../know/outcome.ts';
 import { livesGivenUp } from '../know/outvoted.ts';
 import type { Situation } from '../know/situation.ts';
 import { approvalsAsked } from './approvals.ts';
+import { availability } from './availability.ts';
 import { certificatesStatement, certificatesStatus } from './certificates.ts';
 import { statementsFor } from './conditions.ts';
 import { goingOn } from './going-on.ts';
@@ -51,13 +52,13 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
       : life.stage === 'born'
         ? (life.clusterId ?? previous?.clusterID)
         : previous?.clusterID;
-  const allHealthy = members.length > 0 && members.every(({ healthy }) => healthy) && !isOutOfSpace(slots);
+  const allHealthy = members.length > 0 && members.every(({ healthy }) => healthy);
+  const outage = outageOf(situation);
   const setAside = setAsideAfter(situation, decision, outcome);
   const next = goingOn(situation, decision, outcome);
   const statements = statementsFor(next, next === decision ? outcome : { kind: 'none' }, {
-    serving: membership.kind === 'known',
+    outage,
     allHealthy,
-    cause: membership.kind === 'unknown' ? membership.cause : '',
   });
   const approvals = approvalsAsked(next, situation);
   const certificates = certificatesStatus(situation);
@@ -91,7 +92,12 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
     lastDecision: { kind: kinds[decision.kind], reason: decision.reason, message: decision.message.slice(0, 2000) },
     ...(previous?.revision !== undefined && { revision: previous.revision }),
     conditions: conditionsFrom(
-      [...statements, ...certificatesStatement(situation), ...drainsStatement(situation)],
+      [
+        ...statements,
+        availability(situation, outage),
+        ...certificatesStatement(situation),
+        ...drainsStatement(situation),
+      ],
       previous?.conditions,
       { generation, at },
     ),

@@ -31,7 +31,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       series: { [available()]: '0x20', [wanted]: '3x20', [born]: '1x20' },
       at: '3m',
       labels: { ...orders, type: 'Available', reason: 'NoQuorum' },
-      summary: /^No quorum of payments\/orders answers\. Run: kubectl ratchet -n payments why orders$/,
+      summary: /^Clients of payments\/orders can not write \(NoQuorum\)\. Run: kubectl ratchet -n payments why orders$/,
     },
     silent: {
       'it serves': { series: { [available('QuorumServes')]: '1x20', [wanted]: '3x20', [born]: '1x20' }, at: '15m' },

@@ -113,7 +113,7 @@ export const ofBackups: readonly Mutant[] = [
   },
   {
     file: 'reconcile/backup/orders.ts',
-    from: "if (available?.status !== 'True' || voters.length === 0)",
+    from: 'if (!canBeRead(available) || voters.length === 0)',
     to: 'if (voters.length === 0)',
     without: 'a backup is begun of a cluster that has no quorum',
     killers: [decides],

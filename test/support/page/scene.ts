@@ -225,7 +225,7 @@ const born = cluster('lab/search', {
   conditions: [
     condition('Ready', 'False', 'WaitingForQuorum', 'waiting for search-0, search-1 and search-2 to start'),
     condition('Reconciling', 'True', 'WaitingForQuorum', 'waiting for search-0, search-1 and search-2 to start'),
-    condition('Available', 'False', 'NoQuorum', 'no quorum answers: no member runs yet'),
+    condition('Available', 'False', 'MembersStarting', 'no quorum answers: no member runs yet'),
   ],
 });
 

@@ -4,7 +4,7 @@ import { targetOf } from '../../../reconcile/cluster/act/act.ts';
 import type { PlannedStep } from '../../../reconcile/cluster/foresee/plan.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import type { Faults } from './invocation.ts';
-import type { World } from './world.ts';
+import type { TickOptions, World } from './world.ts';
 
 /** What came of ticking: `done` at rest, `refuse` where it needs a person, `gone` when the resource is no more. */
 export interface Converged {
@@ -27,6 +27,7 @@ export interface Pace {
   readonly limit?: number;
   /** Of every invocation. */
   readonly faults?: Faults;
+  readonly options?: TickOptions;
   /** What others do between two ticks. */
   readonly meanwhile?: () => Promise<void>;
 }
@@ -38,7 +39,7 @@ export interface Pace {
  */
 export async function tickUntilConverged(
   world: World,
-  { slow = false, limit = 120, faults = {}, meanwhile = async () => {} }: Pace = {},
+  { slow = false, limit = 120, faults = {}, options = {}, meanwhile = async () => {} }: Pace = {},
 ): Promise<Converged> {
   const trail: string[] = [];
   const steps: PlannedStep[] = [];
@@ -47,7 +48,7 @@ export async function tickUntilConverged(
     if (slow) world.round();
     else world.settle();
     await meanwhile();
-    const result = await world.tick(faults);
+    const result = await world.tick(faults, options);
     if (!result) return { kind: 'gone', reason: 'Gone', message: '', acts: steps.length, steps, trail };
     const { decision, outcome, problem } = result;
     trail.push(`${decision.kind} ${decision.reason} ${outcome}${problem === undefined ? '' : `: ${problem}`}`);

@@ -1,5 +1,6 @@
 import { withDefaults } from '../../../manifests/api/defaults.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.ts';
 import type { NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
 import { type ClusterPlan, type Intent, planClusters } from '../../../reconcile/cluster/foresee/plan-clusters.ts';
@@ -91,10 +92,12 @@ export interface World extends State {
   claims(): readonly PersistentVolumeClaim[];
 }
 
-interface TickOptions {
+export interface TickOptions {
   readonly dryRun?: boolean;
   /** What the installation lets issuers be asked for. */
   readonly nameAllowances?: readonly NameAllowance[];
+  /** Clusters that are only listed, and the fleets whose room they take. */
+  readonly beside?: { readonly clusters: readonly EtcdCluster[]; readonly fleets: readonly EtcdFleet[] };
 }
 
 /** What a fork of a world goes on from. */
@@ -234,7 +237,7 @@ export function createWorld(past?: Past): World {
 
   async function tick(
     faults: Faults = {},
-    { dryRun = false, nameAllowances = [] }: TickOptions = {},
+    { dryRun = false, nameAllowances = [], beside }: TickOptions = {},
   ): Promise<ClusterResult | undefined> {
     invocations += 1;
     const holder = { pod: `etcd-ratchet/tick-${invocations}`, uid: `tick-${invocations}` };
@@ -253,7 +256,7 @@ export function createWorld(past?: Past): World {
           nameAllowances,
           signal: AbortSignal.timeout(60_000),
         },
-        { namespace, clusters: items },
+        { namespace, clusters: items, ...(beside && { all: [...items, ...beside.clusters], fleets: beside.fleets }) },
       );
       return results[0];
     } catch (error) {

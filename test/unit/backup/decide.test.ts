@@ -383,3 +383,16 @@ test('sizes are said as people say them', () => {
     '2.0Gi',
   ]);
 });
+
+test('a cluster that accepts no writes is backed up all the same: it can be read', () => {
+  for (const [reason, kind] of [
+    ['NoSpace', 'take'],
+    ['Corrupt', 'take'],
+    ['NoQuorum', 'wait'],
+  ] as const) {
+    const [available] = serving.status?.conditions ?? [];
+    const conditions = available ? [{ ...available, status: 'False' as const, reason }] : [];
+    const cluster = { ...serving, status: { observedGeneration: 1, ...serving.status, conditions } };
+    assert.equal(decideBackup(situation(backupWith(), { cluster })).kind, kind, reason);
+  }
+});

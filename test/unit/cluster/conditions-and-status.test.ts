@@ -18,7 +18,7 @@ const failed = (kind: 'retryable' | 'precondition' | 'terminal'): Outcome => ({
 });
 
 describe('conditions', () => {
-  const facts = { serving: true, allHealthy: true, cause: '' };
+  const facts = { allHealthy: true };
   for (const [what, decision, outcome, expected] of [
     ['a step that was carried out', acting, { kind: 'acted' }, ['Ready=False', 'Reconciling=True']],
     ['a step that may get through next time', acting, failed('retryable'), ['Ready=False', 'Reconciling=True']],
@@ -45,7 +45,7 @@ describe('conditions', () => {
       const statements = statementsFor(decision, outcome, facts);
       assert.deepEqual(
         statements.map(({ type, status }) => `${type}=${status}`),
-        [...expected, 'Available=True'],
+        expected,
       );
     });
   }
@@ -54,7 +54,7 @@ describe('conditions', () => {
     const statements = statementsFor(done('Paused', 'x'), none, { ...facts, allHealthy: false });
     assert.deepEqual(
       statements.map(({ type, status }) => `${type}=${status}`),
-      ['Ready=False', 'Available=True'],
+      ['Ready=False'],
     );
   });
 

@@ -67,6 +67,7 @@ test('the order of the rules is the safety policy', () => {
       'takeOver', // until those of another origin have left, nothing else changes,
       'backUpBeforeHibernation', // of members that run,
       'hibernate', // what is to stop is changed after it has woken,
+      'raiseQuota', // an outage ends before what can wait,
       'shrinkFirst', // nobody is started anew who is to leave anyway,
       'dropOldAuthorities', // what is over for both CAs costs each member one restart, not two,
       'backUpFirst', // and what the lower version wrote is kept,

@@ -17,6 +17,7 @@ import {
   silent,
   withContainer,
   withEndpoint,
+  withInputs,
   withPod,
 } from './observations.ts';
 
@@ -172,7 +173,7 @@ describe('a member that was asked to defragment', () => {
     for (const membership of [members(3), noQuorum('down')]) {
       const decision = decided({ ...small, membership, slots: { 1: all(asked(30, 1), withEndpoint(silent)) } });
       assert.partialDeepStrictEqual(decision, { kind: 'wait', reason: 'NoSpace' });
-      assert.match(decision.message, /^orders-1 was asked/);
+      assert.match(decision.message, /no writes: orders-1 was asked/);
     }
   });
 
@@ -268,10 +269,15 @@ describe('the data themselves fill the quota', () => {
 
   test('a larger quota in the spec is rolled, one member at a time', () => {
     const etcd = { quotaBackendBytes: '512Mi' };
-    assert.equal(decided({ ...filled, spec: { etcd } }, none).reason, 'RollingConfiguration');
-    // That writes are accepted again waits for no window.
-    const shut = { ...filled, spec: { etcd, maintenance: { windows: [] } } };
-    assert.equal(decided(shut, none).reason, 'RollingConfiguration');
+    const first = decided({ ...filled, spec: { etcd } }, none);
+    assert.partialDeepStrictEqual(first, {
+      reason: 'NoSpace',
+      action: { peer: { name: 'orders-1' }, inputs: { etcd } },
+    });
+    const raised = all(database(99), withInputs({ etcd }), withPod({ quota: 512 * 2 ** 20 }));
+    const last = decided({ spec: { etcd }, every: raised, slots: { 0: database(99) } }, none);
+    assert.partialDeepStrictEqual(last, { action: { kind: 'change-template', peer: { name: 'orders-0' } } });
+    assert.partialDeepStrictEqual(decided({ spec: { etcd }, every: raised }, none), { action: disarm });
   });
 
   test('a larger volume makes a larger quota, one member at a time, the leader last', () => {

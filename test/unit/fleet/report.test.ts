@@ -265,3 +265,39 @@ test('statuses lead to the page where there is one, unless its address is too lo
   assert.deepEqual(leads(`https://ops.example.com/${'x'.repeat(230)}`), [undefined, undefined]);
   for (const status of wanted(clusters)) assert.ok(!('targetURL' in status));
 });
+
+const out = { type: 'Available', status: 'False', reason: 'NoSpace', message: 'no writes' } as const;
+
+/** Another cluster is busy before it, by name. */
+function down(generation = 1, ...more: ReturnType<typeof conditions>) {
+  const told = [...more, { ...out, lastTransitionTime: '2026-05-01T09:00:00Z' }];
+  return clusterOf('orders', { generation }, { observedGeneration: 1, conditions: told });
+}
+
+test('an outage is told before what is only awaited, in the same words for the fleet', () => {
+  const waits = down(1, ...conditions(['Ready', 'False'], ['Reconciling', 'True', 'no writes; it waits']));
+  const [ofFleet] = wanted([busy('audit'), waits], { retries: ['the forge is silent'] });
+  assert.partialDeepStrictEqual(ofFleet, { state: 'pending', description: 'payments/orders: no writes; it waits' });
+});
+
+test('an outage is told also while its cluster has not seen the newest commit yet', () => {
+  const [ofFleet] = wanted([down(2, ...conditions(['Ready', 'False', 'x']))]);
+  const description = 'payments/orders: no writes; the change has not been acted on yet';
+  assert.partialDeepStrictEqual(ofFleet, { state: 'pending', description });
+});
+
+test('an outage is told beside what needs a person elsewhere, and once where both are one', () => {
+  const waits = down(1, ...conditions(['Ready', 'False'], ['Reconciling', 'True', 'no writes; it waits']));
+  const [both] = wanted([stalled('audit'), waits]);
+  const description = 'payments/audit: no such image; payments/orders: no writes; it waits';
+  assert.partialDeepStrictEqual(both, { state: 'failure', description });
+  const stuck = down(1, ...conditions(['Ready', 'False'], ['Stalled', 'True', 'no writes: raise it']));
+  const [first] = wanted([stalled('audit'), stuck]);
+  assert.partialDeepStrictEqual(first, { state: 'failure', description: 'payments/orders: no writes: raise it' });
+});
+
+test('a cluster that is being deleted is no outage', () => {
+  const going = clusterOf('orders', { deletionTimestamp: '2026-05-01T09:00:00Z' }, down().status);
+  const [ofFleet] = wanted([busy('audit'), going]);
+  assert.partialDeepStrictEqual(ofFleet, { description: 'payments/audit: members start' });
+});

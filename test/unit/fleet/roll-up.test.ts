@@ -34,6 +34,22 @@ for (const reason of ['Suspended', 'Paused']) {
   });
 }
 
+test('a suspended cluster whose clients are not served is not as its commit asked: it is Stalled', () => {
+  const { status, ...cluster } = clusterThatIs('Suspended');
+  const lastTransitionTime = '2026-11-21T00:00:00Z';
+  const stalled = {
+    type: 'Stalled',
+    status: 'True',
+    reason: 'Suspended',
+    message: 'no writes',
+    lastTransitionTime,
+  } as const;
+  const told = { observedGeneration: 1, conditions: [...(status?.conditions ?? []), stalled] };
+  assert.partialDeepStrictEqual(verdictsOf([{ ...cluster, status: told }]), [
+    { verdict: 'Failed', message: 'no writes' },
+  ]);
+});
+
 test('a roll-up counts each cluster once', () => {
   const clusters = [
     clusterThatIs('Converged', { ready: 'True' }),

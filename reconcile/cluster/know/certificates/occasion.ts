@@ -3,6 +3,8 @@ import { certificateState } from '../../../../manifests/render/cert-manager-stat
 import { issuedSecretName, type LeafPlan } from '../../../../manifests/render/certificate-names.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { wantsReconcile } from '../../../../manifests/render/reconcile-request.ts';
+import { conditionOf, isTrue } from '../../../objects/conditions.ts';
+import { canBeRead } from '../../../reasons/reasons.ts';
 import type { Slot } from '../observation.ts';
 import { asksForWhatIsWanted, issuanceWord } from './issued.ts';
 import type { Requested } from './requested.ts';
@@ -18,9 +20,8 @@ export function callsForAll(cluster: EtcdCluster, slots: readonly Slot[], at: Da
   const known = status?.certificates;
   if (!known || metadata.deletionTimestamp !== undefined) return true;
   if (status.observedGeneration !== metadata.generation || wantsReconcile(cluster)) return true;
-  const isTrue = (wanted: string) => status.conditions?.find(({ type }) => type === wanted)?.status === 'True';
   // No member answers: our certificate, or the CAs that we trust, may be the cause.
-  if (!isTrue('CertificatesReady') || !isTrue('Available')) return true;
+  if (!isTrue(status, 'CertificatesReady') || !canBeRead(conditionOf(status, 'Available'))) return true;
   if (at >= new Date(known.renewAfter)) return true;
   const request = rotationAskedFor(cluster);
   if (request !== undefined && request !== known.rotation) return true;

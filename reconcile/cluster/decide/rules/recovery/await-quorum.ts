@@ -246,7 +246,7 @@ function waitingFor({ cluster, life }: Situation, slots: readonly Slot[], ailmen
   const heldUp = ailments.find(
     ({ reason }) => reason === 'PodUnscheduled' || reason === 'OldObjectsLeaving' || isHeldUpFor(reason),
   );
-  if (heldUp) return heldUp.message;
+  if (heldUp) return life.stage === 'born' ? `${name} has no quorum: ${heldUp.message}` : heldUp.message;
   const allRun = ailments.every(({ reason }) => reason === 'NoQuorum' || reason === 'EndpointSilent');
   if (allRun) return `the members of ${name} run, but no quorum of them answers`;
   const missing = slots.filter(({ endpoint }) => endpoint.kind === 'unknown');

@@ -1,11 +1,10 @@
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { quotaBackendBytes } from '../../../../../manifests/render/quota.ts';
-import type { Reason } from '../../../../reasons/reasons.ts';
 import { contentOf, type Database, databasesOf, isCorrupt, isOutOfSpace, newestOf } from '../../../know/databases.ts';
 import { act, type Decision, type Refused, refuse, wait } from '../../../know/decision.ts';
 import { isUnderWay, patience, wasAsked } from '../../../know/defragmented.ts';
-import { leads } from '../../../know/leadership.ts';
 import type { Slot } from '../../../know/observation.ts';
+import { outOfSpace } from '../../../know/outage.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { besidesWhatIsLeft } from '../general/name-what-is-left.ts';
 import { defragmentation } from './defragment.ts';
@@ -19,8 +18,6 @@ const betweenCompactions = 60;
 /** Between attempts to defragment a member that freed nothing in two attempts, in seconds. */
 const betweenAttempts = 600;
 
-const out = 'etcd is out of space and accepts no writes';
-
 /**
  * etcd is out of space (NOSPACE): space is freed, and the alarm disarmed. If the databases have enough free pages, they
  * are defragmented, one member at a time, the leader last. If not, all history before the current revision is compacted
@@ -31,10 +28,10 @@ const out = 'etcd is out of space and accepts no writes';
  */
 export function freeSpace(situation: Situation): Decision | undefined {
   const { slots, membership, hasHistory } = situation;
-  const outOfSpace = isOutOfSpace(slots);
+  const isFull = isOutOfSpace(slots);
   const busy = slots.find((slot) => isUnderWay(slot, situation));
-  if (busy) return awaiting(busy, outOfSpace ? 'NoSpace' : 'Defragmenting');
-  if (!outOfSpace || isCorrupt(slots) || membership.kind === 'unknown') return undefined;
+  if (busy) return awaiting(busy, isFull ? 'NoSpace' : 'Defragmenting');
+  if (!isFull || isCorrupt(slots) || membership.kind === 'unknown') return undefined;
   const databases = databasesOf(situation);
   if (!databases) return undefined;
 
@@ -51,12 +48,12 @@ export function freeSpace(situation: Situation): Decision | undefined {
   const voters = over.filter(({ isLearner }) => !isLearner);
   const content = contentOf(databases);
   if (fits(content, voters)) return nextOf(voters, situation);
-  if (hasHistory === undefined) return wait('NoSpace', out, { on: 'time', afterSeconds: 2 });
+  if (hasHistory === undefined) return wait('NoSpace', outOfSpace, { on: 'time', afterSeconds: 2 });
   if (hasHistory && !wasCompacted(situation)) {
     return act(
       { kind: 'compact', clusterId, revision: String(newestOf(databases)) },
       'NoSpace',
-      `${out}: all history before the current revision is compacted away, to free space`,
+      `${outOfSpace}: all history before the current revision is compacted away, to free space`,
     );
   }
   const gaining = voters.filter(({ size, quota }) => size - content >= worthwhile * quota);
@@ -87,7 +84,7 @@ function nextOf(databases: readonly Database[], situation: Situation): Decision 
   if (asked) return awaiting(asked.slot, 'NoSpace');
   const next = databases.find(({ slot }) => !gainsNothing(slot, at));
   if (!next) return undefined;
-  return act(defragmentation(next, situation), 'NoSpace', `${out}: ${next.slot.name} defragments its database`);
+  return act(defragmentation(next, situation), 'NoSpace', `${outOfSpace}: ${next.slot.name} defragments its database`);
 }
 
 function gainsNothing(slot: Slot, at: Date): boolean {
@@ -100,50 +97,41 @@ function wasCompacted({ cluster, at }: Situation): boolean {
   return last !== undefined && at.getTime() - Date.parse(last.at) < betweenCompactions * 1000;
 }
 
-function awaiting({ name }: Slot, reason: Reason): Decision {
+function awaiting({ name }: Slot, reason: 'NoSpace' | 'Defragmenting'): Decision {
   return wait(
     reason,
-    `${name} was asked to defragment its database, and has not finished yet`,
+    `${reason === 'NoSpace' ? `${outOfSpace}: ` : ''}${name} was asked to defragment its database, and has not finished yet`,
     { on: 'change', of: 'pods' },
     { on: 'time', afterSeconds: 5 },
   );
 }
 
 /**
- * The data themselves fill the quota, and repeating the steps frees nothing. Where the quota follows the volume, a
- * larger volume gives a larger quota, and members get it; everything else is left to a person.
+ * The data themselves fill the quota, repeating the steps frees nothing, and no member may have a larger quota
+ * (`raise-quota`): everything else is left to a person.
  */
 export function lackSpace(situation: Situation): Decision | undefined {
-  const { slots, effective } = situation;
-  if (!isOutOfSpace(slots)) return undefined;
-  const wanted = quotaBackendBytes(effective.inputs);
-  const [next] = slots
-    .filter(({ peer, pod }) => peer?.current && pod?.quota !== undefined && pod.quota < wanted)
-    .toSorted((a, b) => Number(leads(a)) - Number(leads(b)));
-  if (next?.peer) {
-    return act(
-      { kind: 'change-template', peer: { name: next.name, uid: next.peer.uid }, inputs: effective.inputs },
-      'NoSpace',
-      `${out}: ${next.name} gets the quota that its volume now allows`,
-    );
-  }
-  const truth = findOut(situation);
-  if (truth) return truth;
-  return besidesWhatIsLeft(fullOfData(situation, wanted), situation);
+  if (!isOutOfSpace(situation.slots)) return undefined;
+  return findOut(situation) ?? besidesWhatIsLeft(fullOfData(situation), situation);
 }
 
-function fullOfData({ slots, cluster, at }: Situation, wanted: number): Refused {
+function fullOfData(situation: Situation): Refused {
+  const { slots, cluster, effective, at } = situation;
   const unshrunk = slots.find((slot) => gainsNothing(slot, at));
   if (unshrunk) {
     return refuse(
       'NoSpace',
-      `${out}: ${unshrunk.name} was defragmented and has not become smaller`,
+      `${outOfSpace}: ${unshrunk.name} was defragmented and has not become smaller`,
       `see why: ${kubectl(unshrunk, `logs ${unshrunk.name}-0`)}; if the disk is full, raise spec.storage.size`,
     );
   }
+  const quota = Math.min(
+    ...(databasesOf(situation) ?? []).map((one) => one.quota),
+    quotaBackendBytes(effective.inputs),
+  );
   return refuse(
     'NoSpace',
-    `${out}: the data of ${cluster.metadata.name} fill its quota of ${wanted / 2 ** 20}Mi`,
+    `${outOfSpace}: the data of ${cluster.metadata.name} fill its quota of ${quota / 2 ** 20}Mi`,
     'raise spec.etcd.quotaBackendBytes, or spec.storage.size where the quota follows the volume, or delete keys',
   );
 }
