@@ -1,5 +1,14 @@
 import Type, { type Static, type TProperties } from 'typebox';
-import { httpUrl, objectName, sha256Digest } from './common-rules.ts';
+import {
+  claimStores,
+  exampleBucket,
+  networkStores,
+  otherSchemesText,
+  schemes,
+  storeFields,
+  stores,
+} from '../stores/stores.ts';
+import { objectName, sha256Digest } from './common-rules.ts';
 import { parseLocation, parseObjectTemplate } from './object-template.ts';
 import { celEscape, matching, type Rule, rule } from './rule.ts';
 import { int64, type Options, object, type ReadonlyDeep, text } from './schema.ts';
@@ -10,10 +19,12 @@ import { storeDefaults } from './spec-defaults.ts';
  * resource's own namespace. They are mounted into the agent's pod, and etcd-ratchet never reads them.
  */
 
+const templateExample = `${exampleBucket}/{{namespace}}/{{cluster}}/{{timestamp}}.db`;
+const locationExample = `${exampleBucket}/payments/orders/20261122T230000Z.db`;
+
 const variable = '[{][{] *(namespace|cluster|name|uid|timestamp) *[}][}]';
 const part = '[A-Za-z0-9._=+@,:-]';
-const bucket =
-  '(gs://[a-z0-9][a-z0-9_.-]{1,61}|s3://[a-z0-9][a-z0-9.-]{1,61}|pvc://([a-z0-9][a-z0-9.-]{0,251})?)[a-z0-9]';
+const bucket = `(${schemes.map((scheme) => `${scheme}://${stores[scheme].bucket.pattern}`).join('|')})`;
 const wholeTemplate = `^${bucket}(/(${part}|${variable})+)+$`;
 const wholeLocation = `^${bucket}(/${part}+)+$`;
 /** A part of dots alone, a bucket with two, what an upload under way has in its name, and what lies beside objects. */
@@ -50,43 +61,7 @@ const oneBundle = rule<{ secretName?: string; configMapName?: string }>({
 
 /** How the object is reached and opened. */
 const access = {
-  gcs: Type.Optional(
-    object(
-      {
-        keySecretName: secret("A Secret with key.json, a service account's key. Absent: workload identity."),
-        endpoint: Type.Optional(text(1024, { description: "In place of Google's.", rules: [httpUrl] })),
-        authentication: Type.Optional(
-          Type.Enum(['Default', 'Anonymous'], {
-            default: storeDefaults.authentication,
-            description: 'Default: with the key, or by workload identity. Anonymous: no credentials are sent.',
-          }),
-        ),
-      },
-      { description: 'Of gs:// objects.' },
-    ),
-  ),
-  s3: Type.Optional(
-    object(
-      {
-        credentialsSecretName: secret(
-          "A Secret with access-key-id, secret-access-key and, if there is one, session-token. Absent: the pod's role.",
-        ),
-        endpoint: Type.Optional(text(1024, { description: "In place of Amazon's.", rules: [httpUrl] })),
-        region: Type.Optional(
-          text(64, {
-            description: "The bucket's. Absent: us-east-1.",
-            rules: [matching('^[A-Za-z0-9-]+$', 'must be the name of a region like eu-central-1')],
-          }),
-        ),
-        addressing: Type.Optional(
-          Type.Enum(['Path', 'VirtualHost'], {
-            description: 'Where requests name the bucket. Absent: Path with an endpoint, else VirtualHost.',
-          }),
-        ),
-      },
-      { description: 'Of s3:// objects.' },
-    ),
-  ),
+  ...storeFields('settings', { Type, object, text }),
   caBundle: Type.Optional(
     object(
       {
@@ -124,17 +99,38 @@ const access = {
   ),
 } as const;
 
-const settingsOfTheScheme = rule<{ object: string; gcs?: unknown; s3?: unknown; caBundle?: unknown }>({
-  message: 'gcs goes with gs:// objects, s3 with s3:// objects, and caBundle with either',
-  cel: `(!has(self.gcs) || self.object.startsWith('gs://')) && (!has(self.s3) || self.object.startsWith('s3://')) && (!has(self.caBundle) || !self.object.startsWith('pvc://'))`,
-  holds: ({ object: name, gcs, s3, caBundle }) =>
-    (gcs === undefined || name.startsWith('gs://')) &&
-    (s3 === undefined || name.startsWith('s3://')) &&
-    (caBundle === undefined || !name.startsWith('pvc://')),
+type Fields = Readonly<Record<string, unknown>> & { readonly object: string };
+
+const matches = networkStores.map(({ field, scheme }, index) =>
+  [field, ...(index === 0 ? ['goes'] : []), `with ${scheme}:// objects`].join(' '),
+);
+
+const settingsOfTheScheme = rule<Fields>({
+  message: `${matches.join(', ')}, and caBundle with any of these`,
+  cel: [
+    ...networkStores.map(({ field, scheme }) => `(!has(self.${field}) || self.object.startsWith('${scheme}://'))`),
+    ...claimStores.map(({ scheme }) => `(!has(self.caBundle) || !self.object.startsWith('${scheme}://'))`),
+  ].join(' && '),
+  holds: (value) =>
+    networkStores.every(({ field, scheme }) => value[field] === undefined || value.object.startsWith(`${scheme}://`)) &&
+    claimStores.every(({ scheme }) => value.caBundle === undefined || !value.object.startsWith(`${scheme}://`)),
 });
 
+const neededSettings = networkStores
+  .filter(({ needsField }) => needsField)
+  .map(({ field, scheme }) =>
+    rule<Fields>({
+      message: `${scheme}:// objects need ${field}`,
+      cel: `!self.object.startsWith('${scheme}://') || has(self.${field})`,
+      holds: (value) => !value.object.startsWith(`${scheme}://`) || value[field] !== undefined,
+    }),
+  );
+
 function settings<T extends TProperties>(properties: T, { rules = [], ...options }: Options) {
-  return object({ ...properties, ...access }, { ...options, rules: [settingsOfTheScheme, ...rules] });
+  return object(
+    { ...properties, ...access },
+    { ...options, rules: [settingsOfTheScheme, ...neededSettings, ...rules] },
+  );
 }
 
 /** What is written: the object's name is a template. */
@@ -142,13 +138,8 @@ export const backupTargetSchema = settings(
   {
     object: text(1024, {
       minLength: 1,
-      description:
-        'The name of each object, like gs://bucket/{{namespace}}/{{cluster}}/{{timestamp}}.db. Also s3://, and pvc://<PersistentVolumeClaim>/… Variables: namespace, cluster, name, uid, timestamp.',
-      rules: named(
-        wholeTemplate,
-        'must be the name of an object like gs://bucket/{{namespace}}/{{cluster}}/{{timestamp}}.db',
-        parseObjectTemplate,
-      ),
+      description: `The name of each object, like ${templateExample}. Also ${otherSchemesText()} Variables: namespace, cluster, name, uid, timestamp.`,
+      rules: named(wholeTemplate, `must be the name of an object like ${templateExample}`, parseObjectTemplate),
     }),
     compression: Type.Optional(
       Type.Enum(['None', 'Gzip', 'Zstd'], {
@@ -165,12 +156,8 @@ export const snapshotSourceSchema = settings(
   {
     object: text(1024, {
       minLength: 1,
-      description: 'The whole name of the object, like gs://bucket/payments/orders/20261122T230000Z.db.',
-      rules: named(
-        wholeLocation,
-        'must be the whole name of an object like gs://bucket/payments/orders/20261122T230000Z.db',
-        parseLocation,
-      ),
+      description: `The whole name of the object, like ${locationExample}.`,
+      rules: named(wholeLocation, `must be the whole name of an object like ${locationExample}`, parseLocation),
     }),
     sha256: Type.Optional(
       text(64, {

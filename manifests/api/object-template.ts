@@ -1,13 +1,11 @@
+import { exampleBucket, type Scheme, schemes, schemesText, stores } from '../stores/stores.ts';
 import { shown } from './problem.ts';
 import { didYouMean } from './suggest.ts';
 
 /**
- * The name of a backup's object, as people write it: `gs://bucket/{{namespace}}/{{cluster}}/{{timestamp}}.db`. Pure:
+ * The name of a backup's object, as people write it: `<scheme>://bucket/{{namespace}}/{{cluster}}/{{timestamp}}.db`. Pure:
  * checked when a resource is applied, expanded when a backup is asked for.
  */
-
-export const schemes = ['gs', 's3', 'pvc'] as const;
-type Scheme = (typeof schemes)[number];
 
 const templateVariables = ['namespace', 'cluster', 'name', 'uid', 'timestamp'] as const;
 export type TemplateVariable = (typeof templateVariables)[number];
@@ -15,7 +13,7 @@ export type TemplateVariable = (typeof templateVariables)[number];
 /** Where one object is, or the prefix of many. */
 export interface ObjectLocation {
   readonly scheme: Scheme;
-  /** A bucket, or with `pvc` a PersistentVolumeClaim of the cluster's own namespace. */
+  /** A bucket, or a PersistentVolumeClaim of the cluster's own namespace. */
   readonly bucket: string;
   /** Without a leading slash. */
   readonly path: string;
@@ -43,16 +41,7 @@ const longest = {
   segment: 255 - '.partial-00000000'.length - verifiedSuffix.length,
 } as const;
 
-const buckets: Readonly<Record<Scheme, { readonly pattern: RegExp; readonly words: string }>> = {
-  gs: { pattern: /^[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]$/, words: 'a bucket (3 to 63 of a-z, 0-9, "-", "_", ".")' },
-  s3: { pattern: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, words: 'a bucket (3 to 63 of a-z, 0-9, "-", ".")' },
-  pvc: {
-    pattern: /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/,
-    words: 'a PersistentVolumeClaim (up to 253 of a-z, 0-9, "-", ".")',
-  },
-};
-
-const example = 'gs://bucket/{{namespace}}/{{cluster}}/{{timestamp}}.db';
+const example = `${exampleBucket}/{{namespace}}/{{cluster}}/{{timestamp}}.db`;
 const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g;
 /** Nothing that a shell, a URL or a file system reads as something else. */
 const segment = /^[A-Za-z0-9._=+@,:-]+$/;
@@ -81,9 +70,9 @@ export function parseLocation(url: string): ObjectLocation | TemplateProblem {
   if (given === undefined) return { problem: `${shown(url)} is no object's name: write one like ${example}` };
   const scheme = schemes.find((known) => known === given);
   if (scheme === undefined)
-    return { problem: `${shown(`${given}://`)} is not known: use gs://, s3:// or pvc://${didYouMean(given, schemes)}` };
-  const { pattern, words } = buckets[scheme];
-  if (!pattern.test(bucket) || bucket.includes('..'))
+    return { problem: `${shown(`${given}://`)} is not known: use ${schemesText()}${didYouMean(given, schemes)}` };
+  const { pattern, words } = stores[scheme].bucket;
+  if (!new RegExp(`^${pattern}$`).test(bucket) || bucket.includes('..'))
     return { problem: `${shown(bucket)} can't be the name of ${words}: write ${scheme}://<name>/<path>` };
   if (path === undefined || path === '')
     return { problem: `the path after ${scheme}://${bucket}/ is missing: write one like ${example}` };
@@ -91,7 +80,7 @@ export function parseLocation(url: string): ObjectLocation | TemplateProblem {
   return problem === undefined ? { scheme, bucket, path } : { problem };
 }
 
-/** What all objects of a place begin with, like `gs://bucket/payments/orders/`: it may end within a name. */
+/** What all objects of a place begin with, like `<scheme>://bucket/payments/orders/`: it may end within a name. */
 export function parsePrefix(url: string): ObjectLocation | TemplateProblem {
   const whole = parseLocation(`${url}x`);
   return 'problem' in whole ? whole : { ...whole, path: whole.path.slice(0, -1) };
@@ -131,7 +120,7 @@ export function prefixOf(
 export function claimNamedIn(
   place: Pick<ObjectLocation, 'scheme' | 'bucket'> | { readonly problem: string },
 ): string | undefined {
-  return 'problem' in place || place.scheme !== 'pvc' ? undefined : place.bucket;
+  return 'problem' in place || stores[place.scheme].reach !== 'claim' ? undefined : place.bucket;
 }
 
 export function urlOf({ scheme, bucket, path }: ObjectLocation): string {

@@ -1,3 +1,4 @@
+import { networkStores } from '../stores/stores.ts';
 import type { Path } from './problem.ts';
 
 /**
@@ -15,8 +16,11 @@ const renamed: Readonly<Record<string, string>> = {
   'forge.apiUrl': 'forge.apiURL',
   'checks.comment': 'checks.comments: Enabled for true, Disabled for false',
   'retention.dryRun': 'retention.mode: DryRun for true, Delete for false',
-  'gcs.anonymous': 'gcs.authentication: Anonymous for true, Default for false',
-  's3.pathStyle': 's3.addressing: Path for true, VirtualHost for false',
+  ...Object.fromEntries(
+    networkStores.flatMap(({ field, renamed: former = {} }) =>
+      Object.entries(former).map(([name, now]) => [`${field}.${name}`, `${field}.${now}`]),
+    ),
+  ),
 };
 
 /** Ends a sentence about an unknown field; `undefined` where no field ever had this name. */

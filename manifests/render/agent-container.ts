@@ -3,6 +3,7 @@ import type { ObjectLocation } from '../api/object-template.ts';
 import { storeDefaults } from '../api/spec-defaults.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Container, EnvVar, PodSpec, Volume, VolumeMount } from '../kube-types.ts';
+import { endpointNamed, type StoreRequest, type StoreSettings, stores } from '../stores/stores.ts';
 import { hostsText } from './listed-hosts.ts';
 import { restrictedRights } from './restricted.ts';
 
@@ -15,27 +16,19 @@ import { restrictedRights } from './restricted.ts';
 export interface AgentAccess {
   /** Fields of the agent's request. */
   readonly request: {
-    readonly store: {
-      readonly directory?: string;
-      readonly caFile?: string;
-      readonly gcs?: { readonly keyFile?: string; readonly endpoint?: string; readonly anonymous?: boolean };
-      readonly s3?: {
-        readonly credentialsDirectory?: string;
-        readonly endpoint?: string;
-        readonly region?: string;
-        readonly pathStyle?: boolean;
-      };
-    };
+    readonly store: StoreRequest;
     readonly recipientsFile?: string;
     readonly identityFile?: string;
   };
+  /** The host that the author names in place of the vendor's. */
+  readonly endpoint?: string | undefined;
   readonly volumes: readonly Volume[];
   readonly volumeMounts: readonly VolumeMount[];
 }
 
 const secrets = '/etc/etcd-ratchet';
 
-/** Where the PersistentVolumeClaim of a `pvc://` object is mounted. */
+/** Where a PersistentVolumeClaim with backups is mounted. */
 const claimMountPath = '/var/lib/etcd-ratchet/backups';
 
 /**
@@ -43,48 +36,45 @@ const claimMountPath = '/var/lib/etcd-ratchet/backups';
  * `prove` writes beside an object what was found of it.
  */
 export function agentAccess(
-  { scheme, bucket }: Pick<ObjectLocation, 'scheme' | 'bucket'>,
-  settings: Pick<BackupTarget & SnapshotSource, 'gcs' | 's3' | 'caBundle' | 'encryption'>,
+  at: Pick<ObjectLocation, 'scheme' | 'bucket'>,
+  settings: StoreSettings & Pick<BackupTarget & SnapshotSource, 'caBundle' | 'encryption'>,
   purpose: 'write' | 'read' | 'prove',
 ): AgentAccess {
-  const { gcs: { keySecretName, ...gcs } = {}, s3: { credentialsSecretName, ...s3 } = {}, encryption = {} } = settings;
-  const caBundle = scheme === 'pvc' ? undefined : settings.caBundle;
+  const { encryption = {} } = settings;
   const recipients = purpose === 'write' ? encryption.recipientsSecretName : undefined;
   const identity = purpose === 'read' ? encryption.identitySecretName : undefined;
-  const shown = [
-    secretFiles('gcs-key', scheme === 'gs' ? keySecretName : undefined),
-    secretFiles('s3-credentials', scheme === 's3' ? credentialsSecretName : undefined),
-    bundleFile(caBundle),
-    secretFiles('age-recipients', recipients),
-    secretFiles('age-identity', identity),
-    claim(scheme === 'pvc' ? bucket : undefined, purpose === 'read'),
-  ];
+  const { store, ...storeShown } = storeAccess(at, settings, purpose === 'read');
+  const shown = [storeShown, secretFiles('age-recipients', recipients), secretFiles('age-identity', identity)];
   return {
     request: {
-      store: {
-        ...(scheme === 'pvc' && { directory: claimMountPath }),
-        ...(caBundle && { caFile: `${secrets}/${bundleVolume}/${bundleName}` }),
-        ...(scheme === 'gs' && {
-          gcs: { ...gcsRequest(gcs), ...(keySecretName && { keyFile: `${secrets}/gcs-key/key.json` }) },
-        }),
-        ...(scheme === 's3' && {
-          s3: { ...s3Request(s3), ...(credentialsSecretName && { credentialsDirectory: `${secrets}/s3-credentials` }) },
-        }),
-      },
+      store,
       ...(recipients !== undefined && { recipientsFile: `${secrets}/age-recipients/recipients.txt` }),
       ...(identity !== undefined && { identityFile: `${secrets}/age-identity/identity.txt` }),
     },
+    endpoint: endpointNamed(at, settings),
     volumes: shown.flatMap(({ volumes }) => volumes),
     volumeMounts: shown.flatMap(({ volumeMounts }) => volumeMounts),
   };
 }
 
-function gcsRequest({ endpoint, authentication }: Omit<NonNullable<BackupTarget['gcs']>, 'keySecretName'>) {
-  return { ...(endpoint !== undefined && { endpoint }), ...(authentication === 'Anonymous' && { anonymous: true }) };
-}
-
-function s3Request({ addressing, ...rest }: Omit<NonNullable<BackupTarget['s3']>, 'credentialsSecretName'>) {
-  return { ...rest, ...(addressing !== undefined && { pathStyle: addressing === 'Path' }) };
+function storeAccess(
+  { scheme, bucket }: Pick<ObjectLocation, 'scheme' | 'bucket'>,
+  settings: StoreSettings & Pick<BackupTarget, 'caBundle'>,
+  isReadOnly: boolean,
+): Shown & { readonly store: StoreRequest } {
+  const kind = stores[scheme];
+  if (kind.reach === 'claim') return { ...claim(bucket, isReadOnly), store: { directory: claimMountPath } };
+  const { secretVolume } = kind;
+  const secretName = kind.secretName(settings);
+  const [secret, bundle] = [secretFiles(secretVolume, secretName), bundleFile(settings.caBundle)];
+  return {
+    store: {
+      ...(settings.caBundle && { caFile: `${secrets}/${bundleVolume}/${bundleName}` }),
+      ...kind.ask(settings, secretName === undefined ? undefined : `${secrets}/${secretVolume}`),
+    },
+    volumes: [...secret.volumes, ...bundle.volumes],
+    volumeMounts: [...secret.volumeMounts, ...bundle.volumeMounts],
+  };
 }
 
 interface Shown {
@@ -122,8 +112,7 @@ function bundleFile(bundle: BackupTarget['caBundle']): Shown {
   };
 }
 
-function claim(claimName: string | undefined, readOnly: boolean): Shown {
-  if (claimName === undefined) return { volumes: [], volumeMounts: [] };
+function claim(claimName: string, readOnly: boolean): Shown {
   return {
     volumes: [{ name: 'backups', persistentVolumeClaim: { claimName } }],
     volumeMounts: [{ name: 'backups', mountPath: claimMountPath, ...(readOnly && { readOnly }) }],
@@ -187,12 +176,7 @@ export function agentContainer({
  * Only where an author names a host: what the installation says of hosts; and of plain HTTP also what the namespace
  * says, whose Secret would be shown.
  */
-function hostsFor(
-  { request: { store } }: AgentAccess,
-  egress: Egress | undefined,
-  outside: boolean,
-): readonly EnvVar[] {
-  const endpoint = store.gcs?.endpoint ?? store.s3?.endpoint;
+function hostsFor({ endpoint }: AgentAccess, egress: Egress | undefined, outside: boolean): readonly EnvVar[] {
   if (endpoint === undefined && !outside) return [];
   const { hosts, local = [], plainHttp = [] } = egress ?? {};
   const isPlain = endpoint?.startsWith('http://') === true;

@@ -5,6 +5,7 @@ import type { EtcdBackup } from '../api/etcd-backup.ts';
 import type { EtcdCluster } from '../api/etcd-cluster.ts';
 import { backupDefaults } from '../api/spec-defaults.ts';
 import { formatVersion, parseVersion } from '../api/version.ts';
+import { storeSettingsOf } from '../stores/stores.ts';
 import { hashOf } from './inputs-hash.ts';
 import { annotations, labels, labelsOf } from './names.ts';
 
@@ -100,11 +101,11 @@ export function backupBefore(cluster: EtcdCluster, wish: BackupWish): EtcdBackup
 }
 
 /** By its whole name, with what reads it. Its bytes were proven when they were stored. */
-function lookingFor({ object, sha256 = '', gcs, s3, caBundle, serviceAccountName }: SnapshotSource) {
+function lookingFor(existing: SnapshotSource) {
+  const { object, sha256 = '', caBundle, serviceAccountName } = existing;
   const to: BackupTarget = {
     object,
-    ...(gcs && { gcs }),
-    ...(s3 && { s3 }),
+    ...storeSettingsOf(existing),
     ...(caBundle && { caBundle }),
     ...(serviceAccountName !== undefined && { serviceAccountName }),
   };

@@ -2,19 +2,19 @@ import type { SnapshotSource } from '../api/backup-settings.ts';
 import type { EtcdBackup } from '../api/etcd-backup.ts';
 import type { EtcdCluster } from '../api/etcd-cluster.ts';
 import type { EtcdRestore } from '../api/etcd-restore.ts';
+import { storeSettingsOf } from '../stores/stores.ts';
 import { annotations } from './names.ts';
 
 /** What is read: the object of a backup, with what of its settings reads, and how it is told from any other object. */
 export function snapshotOf({ spec, status }: EtcdBackup): SnapshotSource | undefined {
   if (status?.object === undefined) return undefined;
-  const { gcs, s3, caBundle, encryption, serviceAccountName } = spec.to;
+  const { caBundle, encryption, serviceAccountName } = spec.to;
   const { identitySecretName } = encryption ?? {};
   return {
     object: status.object,
     ...(status.sha256 !== undefined && { sha256: status.sha256 }),
     ...(status.revision !== undefined && status.revision > 0 && { revision: status.revision }),
-    ...(gcs && { gcs }),
-    ...(s3 && { s3 }),
+    ...storeSettingsOf(spec.to),
     ...(caBundle && { caBundle }),
     ...(identitySecretName !== undefined && { encryption: { identitySecretName } }),
     ...(serviceAccountName !== undefined && { serviceAccountName }),

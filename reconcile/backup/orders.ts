@@ -8,11 +8,12 @@ import {
   urlOf,
 } from '../../manifests/api/object-template.ts';
 import { imageDefaults } from '../../manifests/api/spec-defaults.ts';
-import { endpointNamed, hostRefusal } from '../../manifests/egress/stores.ts';
+import { hostRefusal } from '../../manifests/egress/host-refusal.ts';
 import type { TakeOrder } from '../../manifests/render/backup-jobs.ts';
 import { applicationSecretName } from '../../manifests/render/certificate-names.ts';
 import { etcdImage } from '../../manifests/render/image.ts';
 import { clientUrl, schemeOf } from '../../manifests/render/names.ts';
+import { endpointNamed } from '../../manifests/stores/stores.ts';
 import { failures } from '../jobs/failure.ts';
 import { conditionOf } from '../objects/conditions.ts';
 import { canBeRead } from '../reasons/reasons.ts';

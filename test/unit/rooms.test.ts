@@ -32,10 +32,10 @@ const clientOf: Readonly<Record<string, RegExp>> = {
   etcd3: /^reconcile\/clients\/etcd[^/]*\.ts$/,
   '@grpc/grpc-js': /^reconcile\/clients\/etcd[^/]*\.ts$/,
   'isomorphic-git': /^gitops\//,
-  '@aws-sdk/client-s3': /^reconcile\/backup\/agent\/stores\/s3\.ts$/,
+  '@aws-sdk/client-s3': /^reconcile\/backup\/stores\/s3\/s3\.ts$/,
   croner: /^reconcile\/schedule\/due\.ts$/,
   'age-encryption': /^reconcile\/backup\/agent\/age\.ts$/,
-  '@google-cloud/storage': /^reconcile\/backup\/agent\/stores\/gcs\.ts$/,
+  '@google-cloud/storage': /^reconcile\/backup\/stores\/gcs\/gcs\.ts$/,
   '@peculiar/asn1-x509': /^reconcile\/clients\/x509\.ts$/,
 };
 

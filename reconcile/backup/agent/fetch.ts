@@ -3,11 +3,11 @@ import { lstat, mkdir, rename, rm, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type ObjectLocation, urlOf } from '../../../manifests/api/object-template.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
+import type { Store } from '../stores/store.ts';
 import { collected } from './collected.ts';
 import { decoded } from './encoding.ts';
 import { ignoreMissing, readPieces, writeUnflushed } from './files.ts';
 import { type BackupRecord, readRecord } from './record.ts';
-import type { Store } from './store.ts';
 import { checkedTrailer, type SoundSnapshot } from './trailer.ts';
 
 export interface FetchRequest {

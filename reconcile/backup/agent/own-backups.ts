@@ -1,9 +1,9 @@
 import { type ObjectLocation, recordSuffix, urlOf, verifiedSuffix } from '../../../manifests/api/object-template.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
 import { inParallel } from '../../stepping/in-parallel.ts';
+import type { Store, StoredObject, StoreOptions } from '../stores/store.ts';
 import { type BackupRecord, readRecord } from './record.ts';
 import type { KnownBackup } from './retention.ts';
-import type { Store, StoredObject, StoreOptions } from './store.ts';
 import { isProofOf } from './verified.ts';
 
 /** One backup of a schedule as it lies in a store, with all that goes with it. */

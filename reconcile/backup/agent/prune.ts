@@ -1,8 +1,8 @@
 import { recordSuffix } from '../../../manifests/api/object-template.ts';
+import type { Store, StoreOptions } from '../stores/store.ts';
 import { findOwnBackups, type OwnBackup } from './own-backups.ts';
 import type { PruneAsked } from './request.ts';
 import { retain } from './retention.ts';
-import type { Store, StoreOptions } from './store.ts';
 
 /** What retention did, or with `dryRun` would do. */
 export interface Pruned {

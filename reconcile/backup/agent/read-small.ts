@@ -1,4 +1,4 @@
-import type { Store, StoreOptions } from './store.ts';
+import type { Store, StoreOptions } from '../stores/store.ts';
 
 /**
  * A small object as a whole. What a store says of its size is not believed: what sends more is not read to its end.

@@ -1,8 +1,8 @@
 import { isSha256 } from '../../../manifests/api/identifiers.ts';
 import { recordSuffix } from '../../../manifests/api/object-template.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
+import type { Store, StoreOptions } from '../stores/store.ts';
 import { readSmall } from './read-small.ts';
-import type { Store, StoreOptions } from './store.ts';
 
 /**
  * What is known of a backup. It lies beside the object, as `<object>.json`, and is written last: an object without its
@@ -14,7 +14,7 @@ export interface BackupRecord {
   readonly id: string;
   /** The UID of the EtcdBackupSchedule that asked for it: only that one's retention may delete it. */
   readonly schedule?: string;
-  /** Like `gs://bucket/path`. */
+  /** Like `<scheme>://bucket/path`. */
   readonly object: string;
   /** Of the object as it is stored. */
   readonly bytes: number;

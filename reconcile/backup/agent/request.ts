@@ -8,6 +8,7 @@ import { didYouMean } from '../../../manifests/api/suggest.ts';
 import { problemOfTimeZone } from '../../../manifests/api/time-zone.ts';
 import { versionPattern } from '../../../manifests/api/version.ts';
 import { walk } from '../../../manifests/api/walk.ts';
+import { exampleBucket, requiredOf, storeFields } from '../../../manifests/stores/stores.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
 
 /** What the agent is asked: one JSON document. It names files for all that is secret, and holds none of it. */
@@ -15,29 +16,11 @@ import { BackupFailure } from '../../jobs/failure.ts';
 const path = (options: { readonly description?: string } = {}) => text(1024, { minLength: 1, ...options });
 
 const storeSchema = object({
-  directory: Type.Optional(path({ description: 'Where the PersistentVolumeClaim of a pvc:// object is mounted.' })),
+  directory: Type.Optional(path({ description: 'Where the PersistentVolumeClaim of the object is mounted.' })),
   caFile: Type.Optional(
     path({ description: 'Certificates of authorities, PEM, trusted beside those that Node knows.' }),
   ),
-  gcs: Type.Optional(
-    object({
-      keyFile: Type.Optional(path({ description: "A service account's JSON key. Without it: workload identity." })),
-      endpoint: Type.Optional(text(1024, { description: "In place of Google's." })),
-      anonymous: Type.Optional(Type.Boolean({ description: 'Send no credentials to that endpoint.' })),
-    }),
-  ),
-  s3: Type.Optional(
-    object({
-      endpoint: Type.Optional(text(1024, { description: "In place of Amazon's." })),
-      region: Type.Optional(text(64)),
-      pathStyle: Type.Optional(Type.Boolean({ description: 'Default: true with an endpoint.' })),
-      credentialsDirectory: Type.Optional(
-        path({
-          description: 'access-key-id, secret-access-key and maybe session-token. Without it: a role of the pod.',
-        }),
-      ),
-    }),
-  ),
+  ...storeFields('request', { Type, object, text }),
 });
 
 const commonSchema = {
@@ -46,7 +29,7 @@ const commonSchema = {
 };
 
 const fetchSchema = {
-  object: text(2048, { minLength: 1, description: 'Its whole name, like gs://bucket/path.db.' }),
+  object: text(2048, { minLength: 1, description: `Its whole name, like ${exampleBucket}/path.db.` }),
   ...commonSchema,
   identityFile: Type.Optional(path({ description: 'Private keys of age, one a line, to open what is encrypted.' })),
 };
@@ -61,7 +44,7 @@ const pruneSchema = {
   operation: Type.Enum(['prune']),
   prefix: text(2048, {
     minLength: 1,
-    description: 'What the names of all objects begin with, like gs://bucket/path/.',
+    description: `What the names of all objects begin with, like ${exampleBucket}/path/.`,
   }),
   ...commonSchema,
   schedule: text(253, { minLength: 1, description: 'The UID of an EtcdBackupSchedule: only its backups may go.' }),
@@ -241,8 +224,9 @@ export function parseRequest(json: string): AgentRequest {
   if (location !== undefined && 'problem' in location) found.push(`${field}: ${location.problem}`);
   if (operation === 'prune') found.push(...problemsOfZone(value.timeZone));
   if (found.length > 0 || location === undefined || 'problem' in location) throw invalid(found);
-  if (location.scheme === 'pvc' && directoryOf(value) === undefined)
-    throw invalid(['store.directory is required for a pvc:// object']);
+  const needed = requiredOf(location);
+  if (needed !== undefined && fieldOf(value, needed) === undefined)
+    throw invalid([`store.${needed} is required for a ${location.scheme}:// object`]);
   return { ...value, location } as unknown as AgentRequest;
 }
 
@@ -261,8 +245,8 @@ function problemsOfZone(timeZone: unknown): readonly string[] {
   return problem === undefined ? [] : [`timeZone: ${problem}`];
 }
 
-function directoryOf(value: Record<string, unknown>): unknown {
-  return isPlainObject(value.store) ? value.store.directory : undefined;
+function fieldOf(value: Record<string, unknown>, field: string): unknown {
+  return isPlainObject(value.store) ? value.store[field] : undefined;
 }
 
 function invalid(problems: readonly string[], cause?: unknown): BackupFailure {

@@ -3,11 +3,11 @@ import type { EtcdSnapshots } from '../../clients/etcd-snapshot.ts';
 import { EtcdError } from '../../interfaces/etcd.ts';
 import type { KvHash } from '../../interfaces/etcd-admin.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
+import type { Store } from '../stores/store.ts';
 import { collected } from './collected.ts';
 import { type Encoding, encoded, isPlain, type Whole } from './encoding.ts';
 import { type BackupRecord, readRecord, writeRecord } from './record.ts';
 import { type AskedEtcd, chooseSource, type Source } from './source.ts';
-import type { Store } from './store.ts';
 import { checkedTrailer, type SoundSnapshot } from './trailer.ts';
 
 export interface TakeRequest {

@@ -1,10 +1,10 @@
 import { verifiedSuffix } from '../../../manifests/api/object-template.ts';
 import { isPlainObject } from '../../../manifests/api/plain-data.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
+import type { Store, StoreOptions } from '../stores/store.ts';
 import type { Proof } from './compare.ts';
 import { readSmall } from './read-small.ts';
 import type { BackupRecord } from './record.ts';
-import type { Store, StoreOptions } from './store.ts';
 
 /**
  * That an object was restored and compared, told beside it as `<object>.verified.json`: a listing of the bucket shows
@@ -12,7 +12,7 @@ import type { Store, StoreOptions } from './store.ts';
  */
 interface Verified {
   readonly format: 1;
-  /** Like `gs://bucket/path`. */
+  /** Like `<scheme>://bucket/path`. */
   readonly object: string;
   /** Of the object as it is stored. Hex. */
   readonly sha256: string;

@@ -1,9 +1,9 @@
 import type { SnapshotSource } from '../../../manifests/api/backup-settings.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { parseLocation } from '../../../manifests/api/object-template.ts';
-import { endpointNamed } from '../../../manifests/egress/stores.ts';
 import { sourceOf, wishOf } from '../../../manifests/render/snapshot-id.ts';
 import { isOfRestore } from '../../../manifests/render/volume-record.ts';
+import { endpointNamed } from '../../../manifests/stores/stores.ts';
 import { hasDeparted, recordOf } from './life.ts';
 import type { Slot } from './observation.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { refusalOf, strictEgress } from '../../../manifests/egress/egress.ts';
-import { hostRefusal } from '../../../manifests/egress/stores.ts';
+import { hostRefusal } from '../../../manifests/egress/host-refusal.ts';
 import { hostsText, isListed, readHosts } from '../../../manifests/render/listed-hosts.ts';
 import { mutated } from '../mutate.ts';
 import { target } from '../target.ts';

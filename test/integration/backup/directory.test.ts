@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { openDirectory } from '../../../reconcile/backup/agent/stores/directory.ts';
+import { openDirectory } from '../../../reconcile/backup/stores/pvc/directory.ts';
 import { temporary } from './members.ts';
 import { pruneContract } from './prune-contract.ts';
 import { limited, listed, pieces, reasonOf, storeContract } from './store-contract.ts';

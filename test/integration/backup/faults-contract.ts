@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import type { Store } from '../../../reconcile/backup/agent/store.ts';
+import type { Store } from '../../../reconcile/backup/stores/store.ts';
 import type { Fault, FaultProxy } from './fault-proxy.ts';
 import { limited, listed, pieces, reasonOf, whole } from './store-contract.ts';
 

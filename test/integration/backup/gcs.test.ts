@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { openGcs } from '../../../reconcile/backup/agent/stores/gcs.ts';
+import { openGcs } from '../../../reconcile/backup/stores/gcs/gcs.ts';
 import { BackupFailure } from '../../../reconcile/jobs/failure.ts';
 import { bucket, startFakeGcs } from './emulators.ts';
 import { startFaultProxy } from './fault-proxy.ts';

@@ -8,8 +8,8 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openGcs } from '../../../reconcile/backup/agent/stores/gcs.ts';
-import { openS3 } from '../../../reconcile/backup/agent/stores/s3.ts';
+import { openGcs } from '../../../reconcile/backup/stores/gcs/gcs.ts';
+import { openS3 } from '../../../reconcile/backup/stores/s3/s3.ts';
 import { bucket, s3Secret, startFakeGcs, startVersity } from './emulators.ts';
 import { startFaultProxy } from './fault-proxy.ts';
 import { gcsSessions } from './gcs-sessions.ts';

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { collected } from '../../../reconcile/backup/agent/collected.ts';
-import { openStore } from '../../../reconcile/backup/agent/open-store.ts';
 import { type AgentRequest, parseRequest } from '../../../reconcile/backup/agent/request.ts';
 import { checkedTrailer } from '../../../reconcile/backup/agent/trailer.ts';
+import { openStore } from '../../../reconcile/backup/stores/open-store.ts';
 import { localEgress } from '../../support/network.ts';
 import { peakMebibytes } from '../../support/peak-memory.ts';
 

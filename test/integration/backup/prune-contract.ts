@@ -5,7 +5,7 @@ import { urlOf, verifiedSuffix } from '../../../manifests/api/object-template.ts
 import { type Pruned, prune } from '../../../reconcile/backup/agent/prune.ts';
 import { type BackupRecord, writeRecord } from '../../../reconcile/backup/agent/record.ts';
 import type { PruneAsked } from '../../../reconcile/backup/agent/request.ts';
-import type { Store, StoredObject } from '../../../reconcile/backup/agent/store.ts';
+import type { Store, StoredObject } from '../../../reconcile/backup/stores/store.ts';
 import { BackupFailure } from '../../../reconcile/jobs/failure.ts';
 import { limited, listed, pieces, reasonOf } from './store-contract.ts';
 

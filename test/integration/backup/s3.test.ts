@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { openS3 } from '../../../reconcile/backup/agent/stores/s3.ts';
+import { openS3 } from '../../../reconcile/backup/stores/s3/s3.ts';
 import { BackupFailure } from '../../../reconcile/jobs/failure.ts';
 import { bucket, s3Secret, startVersity } from './emulators.ts';
 import { startFaultProxy } from './fault-proxy.ts';

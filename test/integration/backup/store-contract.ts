@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import type { Store, StoredObject } from '../../../reconcile/backup/agent/store.ts';
+import type { Store, StoredObject } from '../../../reconcile/backup/stores/store.ts';
 import { BackupFailure, type FailureReason } from '../../../reconcile/jobs/failure.ts';
 
 export const limited = () => ({ signal: AbortSignal.timeout(30_000) });

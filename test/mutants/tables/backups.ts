@@ -63,7 +63,7 @@ export const ofBackups: readonly Mutant[] = [
     killers: [hostile],
   },
   {
-    file: 'reconcile/backup/agent/stores/transfer.ts',
+    file: 'reconcile/backup/stores/transfer.ts',
     from: 'if (next === undefined || next !== read) return next;',
     to: 'return next;',
     without: 'a list whose pages lead in a circle is read for ever',

@@ -5,8 +5,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { openDirectory } from '../../../reconcile/backup/agent/stores/directory.ts';
-import { filesBelow } from '../../../reconcile/backup/agent/stores/walk.ts';
+import { openDirectory } from '../../../reconcile/backup/stores/pvc/directory.ts';
+import { filesBelow } from '../../../reconcile/backup/stores/pvc/walk.ts';
 import { BackupFailure } from '../../../reconcile/jobs/failure.ts';
 
 const signal = new AbortController().signal;

@@ -11,10 +11,10 @@ import { zstdCompressSync } from 'node:zlib';
 import { fetchSnapshot } from '../../../reconcile/backup/agent/fetch.ts';
 import { findOwnBackups } from '../../../reconcile/backup/agent/own-backups.ts';
 import { type BackupRecord, readRecord } from '../../../reconcile/backup/agent/record.ts';
-import type { Store } from '../../../reconcile/backup/agent/store.ts';
-import { openGcs } from '../../../reconcile/backup/agent/stores/gcs.ts';
-import { openS3 } from '../../../reconcile/backup/agent/stores/s3.ts';
 import { isProofOf } from '../../../reconcile/backup/agent/verified.ts';
+import { openGcs } from '../../../reconcile/backup/stores/gcs/gcs.ts';
+import { openS3 } from '../../../reconcile/backup/stores/s3/s3.ts';
+import type { Store } from '../../../reconcile/backup/stores/store.ts';
 
 const signal = AbortSignal.timeout(60_000);
 const piece = Buffer.alloc(64 * 1024, ' ');

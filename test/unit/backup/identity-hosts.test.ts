@@ -3,10 +3,17 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { after, before, test } from 'node:test';
 import { EgressError, strictEgress } from '../../../manifests/egress/egress.ts';
-import { guardConnections } from '../../../reconcile/backup/agent/guard.ts';
+import { guardConnections } from '../../../reconcile/backup/stores/guard.ts';
+import { openers } from '../../../reconcile/backup/stores/openers.ts';
 
 /** Pods get their identities at these hosts, on port 80. What else listens there is nothing to a store's client. */
-const hosts = ['metadata.google.internal', '169.254.169.254', '169.254.170.2', '169.254.170.23'];
+const hosts = [
+  ['gs', 'metadata.google.internal'],
+  ['gs', '169.254.169.254'],
+  ['s3', '169.254.169.254'],
+  ['s3', '169.254.170.2'],
+  ['s3', '169.254.170.23'],
+] as const;
 
 const dialled: string[] = [];
 const restore: (() => void)[] = [];
@@ -27,16 +34,16 @@ after(() => {
   for (const one of restore) one();
 });
 
-for (const host of hosts) {
-  test(`${host} is asked for a pod's identity, at port 80 without TLS`, () => {
-    using _ = guardConnections(strictEgress);
+for (const [scheme, host] of hosts) {
+  test(`${scheme}: ${host} is asked for a pod's identity, at port 80 without TLS`, () => {
+    using _ = guardConnections(strictEgress, openers[scheme].ownHosts);
     dialled.length = 0;
     new HttpAgent().createConnection({ host, port: 80 });
     assert.deepEqual(dialled, [`${host}:80`]);
   });
 
-  test(`${host} is not connected to at any other port, nor with TLS`, () => {
-    using _ = guardConnections(strictEgress);
+  test(`${scheme}: ${host} is not connected to at any other port, nor with TLS`, () => {
+    using _ = guardConnections(strictEgress, openers[scheme].ownHosts);
     dialled.length = 0;
     for (const port of [1, 79, 81, 443, 2379, 8080, 10250])
       assert.throws(() => new HttpAgent().createConnection({ host, port }), EgressError, `${host}:${port}`);
@@ -45,3 +52,8 @@ for (const host of hosts) {
     assert.deepEqual(dialled, []);
   });
 }
+
+test('the hosts of one store are no hosts of another', () => {
+  using _ = guardConnections(strictEgress, openers.gs.ownHosts);
+  assert.throws(() => new HttpAgent().createConnection({ host: '169.254.170.2', port: 80 }), EgressError);
+});

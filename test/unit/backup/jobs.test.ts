@@ -151,6 +151,6 @@ test('credentials of another scheme are never shown', () => {
   const { volumes } = agentAccess(location, fullBackup.spec.to, 'read');
   assert.deepEqual(
     volumes.map(({ name }) => name),
-    ['age-identity', 'backups'],
+    ['backups', 'age-identity'],
   );
 });

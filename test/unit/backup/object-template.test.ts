@@ -7,10 +7,10 @@ import {
   parseLocation,
   parseObjectTemplate,
   prefixOf,
-  schemes,
   timestampOf,
   urlOf,
 } from '../../../manifests/api/object-template.ts';
+import { schemes } from '../../../manifests/stores/stores.ts';
 
 const values = { namespace: 'prod', cluster: 'main', name: 'daily-1', uid: 'a-b', timestamp: '20261122T190452Z' };
 

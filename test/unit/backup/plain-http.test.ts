@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { egressFrom } from '../../../functions/environment.ts';
 import { agentAccess, agentContainer } from '../../../manifests/render/agent-container.ts';
-import { openStore } from '../../../reconcile/backup/agent/open-store.ts';
+import { openStore } from '../../../reconcile/backup/stores/open-store.ts';
 
 const at = { scheme: 's3', bucket: 'b', path: 'a.db' } as const;
 // No such directory: where it is read, that is what the failure is about.

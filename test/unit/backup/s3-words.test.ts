@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { s3Failure } from '../../../reconcile/backup/agent/stores/s3-failures.ts';
+import { s3Failure } from '../../../reconcile/backup/stores/s3/s3-failures.ts';
 import { BackupFailure } from '../../../reconcile/jobs/failure.ts';
 
 const call = { place: 's3://b', name: 'a.db', call: 'read', region: 'eu-central-1' } as const;

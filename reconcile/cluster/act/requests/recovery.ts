@@ -1,7 +1,7 @@
 import type { SnapshotSource } from '../../../../manifests/api/backup-settings.ts';
 import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import { claimNamedIn, parseLocation } from '../../../../manifests/api/object-template.ts';
-import { hostRefusal } from '../../../../manifests/egress/stores.ts';
+import { hostRefusal } from '../../../../manifests/egress/host-refusal.ts';
 import type { Job, Pod } from '../../../../manifests/kube-types.ts';
 import { annotations, type JobWork, jobNameOf } from '../../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';

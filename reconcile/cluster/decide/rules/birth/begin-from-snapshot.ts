@@ -1,5 +1,5 @@
 import { claimNamedIn, parseLocation } from '../../../../../manifests/api/object-template.ts';
-import { hostRefusal } from '../../../../../manifests/egress/stores.ts';
+import { hostRefusal } from '../../../../../manifests/egress/host-refusal.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';

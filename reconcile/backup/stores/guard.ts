@@ -3,6 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { assertAllowed, type Egress, EgressError, guardedLookup } from '../../../manifests/egress/egress.ts';
 import { urlOf } from '../../../manifests/render/hosts.ts';
+import type { HostPattern } from '../../../manifests/render/listed-hosts.ts';
 
 /** While it is not disposed of, every HTTP connection of this process goes only where the installation lets it. */
 export interface Guard extends Disposable {
@@ -12,20 +13,22 @@ export interface Guard extends Disposable {
 
 interface Watch {
   readonly egress: Egress;
+  readonly identity: readonly string[];
   readonly refuse: (why: EgressError) => void;
 }
 
 type Options = Parameters<HttpAgent['createConnection']>[0];
 
-/**
- * Google's and Amazon's own: tokens come from there, and regions. And where a pod gets its identity from, at port 80,
- * which clients ask by these very names; a store that names one of them is refused before it is opened.
- */
-const vendors = [
-  { host: 'googleapis.com', below: true },
-  { host: 'amazonaws.com', below: true },
-] as const;
-const identity = new Set(['metadata.google.internal', '169.254.169.254', '169.254.170.2', '169.254.170.23']);
+/** Where the client of a store goes besides its endpoint. */
+export interface OwnHosts {
+  /** The vendor's: tokens come from there, and regions. */
+  readonly vendor: readonly HostPattern[];
+  /**
+   * Where a pod gets its identity from, at port 80, which the client asks by these very names; a store that names one
+   * of them is refused before it is opened.
+   */
+  readonly identity: readonly string[];
+}
 
 /** Of stores that are open: one, but for tests. */
 const watches = new Set<Watch>();
@@ -35,10 +38,10 @@ let restore: readonly (() => void)[] = [];
  * The clients of stores make their own agents, and follow redirects: so connections are judged where all agents make
  * them. What is judged is what is connected to, however often a name changes its mind.
  */
-export function guardConnections(egress: Egress): Guard {
+export function guardConnections(egress: Egress, { vendor, identity }: OwnHosts): Guard {
   const { hosts } = egress;
   const { promise: refused, resolve: refuse } = Promise.withResolvers<EgressError>();
-  const watch: Watch = { egress: { ...egress, ...(hosts && { hosts: [...hosts, ...vendors] }) }, refuse };
+  const watch: Watch = { egress: { ...egress, ...(hosts && { hosts: [...hosts, ...vendor] }) }, identity, refuse };
   if (watches.size === 0) restore = [judgeAll(HttpAgent, 'http'), judgeAll(HttpsAgent, 'https')];
   watches.add(watch);
   return {
@@ -66,8 +69,10 @@ function judgeAll({ prototype }: typeof HttpAgent, scheme: 'http' | 'https'): ()
 function judged(options: Options, scheme: 'http' | 'https'): Options {
   const { host, port, lookup } = options as { host?: string; port?: number | string; lookup?: LookupFunction };
   const url = new URL(urlOf(scheme, host ?? 'localhost', port ?? (scheme === 'https' ? 443 : 80)));
-  if (scheme === 'http' && url.port === '' && identity.has(url.hostname)) return options;
-  const guarded = [...watches].reduce<LookupFunction | undefined>((last, watch) => watched(url, watch, last), lookup);
+  const isPort80 = scheme === 'http' && url.port === '';
+  const judges = [...watches].filter(({ identity }) => !(isPort80 && identity.includes(url.hostname)));
+  if (judges.length === 0) return options;
+  const guarded = judges.reduce<LookupFunction | undefined>((last, watch) => watched(url, watch, last), lookup);
   return { ...options, lookup: guarded };
 }
 

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BackupFailure } from '../../../jobs/failure.ts';
-import { ignoreMissing } from '../files.ts';
+import { ignoreMissing } from '../../agent/files.ts';
 
 /** Names that are kept at a time, of all directories on the way: some 20 MiB. */
 const mostNames = 100_000;

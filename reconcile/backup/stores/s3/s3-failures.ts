@@ -1,5 +1,5 @@
 import { BackupFailure } from '../../../jobs/failure.ts';
-import { networkFailure } from './transfer.ts';
+import { networkFailure } from '../transfer.ts';
 
 export interface S3Call {
   readonly place: string;

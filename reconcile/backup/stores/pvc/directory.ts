@@ -3,7 +3,7 @@ import type { Stats } from 'node:fs';
 import { link, lstat, mkdir, readdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BackupFailure } from '../../../jobs/failure.ts';
-import { flushDirectory, ignoreMissing, readPieces, writeFlushed } from '../files.ts';
+import { flushDirectory, ignoreMissing, readPieces, writeFlushed } from '../../agent/files.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
 import { filesBelow } from './walk.ts';
 

@@ -14,10 +14,10 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { BackupFailure } from '../../../jobs/failure.ts';
-import { partsOf } from '../parts.ts';
+import { partsOf } from '../../agent/parts.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
+import { nextPage, resumed } from '../transfer.ts';
 import { s3Failure, statusOf } from './s3-failures.ts';
-import { nextPage, resumed } from './transfer.ts';
 
 export interface S3Settings {
   /** In place of Amazon's, as of MinIO or Ceph. */

@@ -18,7 +18,7 @@ export interface StoreOptions {
 
 /** All throw a BackupFailure with the place, the cause and a cure, and nothing else. */
 export interface Store {
-  /** For messages, like `gs://bucket`. */
+  /** For messages, like `<scheme>://bucket`. */
   readonly place: string;
   /**
    * Makes the object when `body` has ended without an error, never before, and only if there is none of this name

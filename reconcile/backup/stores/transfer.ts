@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { BackupFailure } from '../../../jobs/failure.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
 
 /** What all clients of object stores have in common. */
 

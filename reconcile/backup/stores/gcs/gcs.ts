@@ -6,9 +6,9 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { type File, Storage } from '@google-cloud/storage';
 import { BackupFailure } from '../../../jobs/failure.ts';
-import { kept } from '../kept.ts';
+import { kept } from '../../agent/kept.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
-import { networkFailure, nextPage, patiently, resumed } from './transfer.ts';
+import { networkFailure, nextPage, patiently, resumed } from '../transfer.ts';
 
 /**
  * An answer's body goes through three pipelines of the client's libraries, which listen to it twelve times, whatever

@@ -1,0 +1,58 @@
+import type Type from 'typebox';
+import type { Static, TObject } from 'typebox';
+import type { object, ReadonlyDeep, text } from '../api/schema.ts';
+
+/**
+ * What a store is: where its objects are, what a spec and the agent's request say of it, and which Secret it needs. How
+ * it is opened is told by the table of openers in `reconcile/backup/stores`.
+ */
+
+/** Handed to each schema: most invocations load neither schemas nor what makes them. */
+export interface SchemaTools {
+  readonly Type: typeof Type;
+  readonly object: typeof object;
+  readonly text: typeof text;
+}
+
+/** What stands between `<scheme>://` and the path. Node and CEL read the pattern alike. */
+interface BucketName {
+  readonly pattern: string;
+  readonly words: string;
+}
+
+/** The store's own part of a spec, or of the agent's request. */
+export type Under<F extends string, S extends TObject> = { readonly [K in F]?: ReadonlyDeep<Static<S>> };
+
+/** An object store. Its settings in a spec, and in the agent's request, stand under one field. */
+export interface NetworkStore<F extends string, S extends TObject, R extends TObject> {
+  readonly reach: 'network';
+  readonly bucket: BucketName;
+  readonly field: F;
+  /** Whether its objects can't be reached without the field. */
+  readonly needsField: boolean;
+  /** Of the field in a spec. It has an `endpoint`, as that of the request has: `endpointNamed` reads both. */
+  readonly settings: (tools: SchemaTools) => S;
+  readonly request: (tools: SchemaTools) => R;
+  /** The volume that shows the agent the Secret's keys as files. */
+  readonly secretVolume: string;
+  readonly secretName: (settings: Under<F, S>) => string | undefined;
+  /** @param files the directory where the Secret is mounted, if there is one */
+  readonly ask: (settings: Under<F, S>, files: string | undefined) => Under<F, R>;
+  /** Whether the agent sends credentials, which plain HTTP would show. */
+  readonly sendsSecret: (request: Under<F, R>) => boolean;
+  /** Former names of its settings, each with what to write now. */
+  readonly renamed?: Readonly<Record<string, string>>;
+}
+
+/** A directory: its bucket is the name of a PersistentVolumeClaim, which is mounted. */
+export interface ClaimStore {
+  readonly reach: 'claim';
+  readonly bucket: BucketName;
+}
+
+/** Types the functions of a row by its schemas. */
+export function networkStore<F extends string, S extends TObject, R extends TObject>(
+  row: NetworkStore<F, S, R>,
+): NetworkStore<F, S, R> {
+  return row;
+}
