@@ -21,7 +21,7 @@ interface BucketName {
 }
 
 /** The store's own part of a spec, or of the agent's request. */
-export type Under<F extends string, S extends TObject> = { readonly [K in F]?: ReadonlyDeep<Static<S>> };
+type Under<F extends string, S extends TObject> = { readonly [K in F]?: ReadonlyDeep<Static<S>> };
 
 /** An object store. Its settings in a spec, and in the agent's request, stand under one field. */
 export interface NetworkStore<F extends string, S extends TObject, R extends TObject> {
