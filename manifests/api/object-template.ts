@@ -3,8 +3,8 @@ import { shown } from './problem.ts';
 import { didYouMean } from './suggest.ts';
 
 /**
- * The name of a backup's object, as people write it: `<scheme>://bucket/{{namespace}}/{{cluster}}/{{timestamp}}.db`. Pure:
- * checked when a resource is applied, expanded when a backup is asked for.
+ * The name of a backup's object, as people write it: `<scheme>://bucket/{{namespace}}/{{cluster}}/{{timestamp}}.db`.
+ * Pure: checked when a resource is applied, expanded when a backup is asked for.
  */
 
 const templateVariables = ['namespace', 'cluster', 'name', 'uid', 'timestamp'] as const;
