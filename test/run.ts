@@ -48,8 +48,8 @@ async function main(): Promise<number> {
   process.env[packagesVariable] ??= JSON.stringify(await bundlePackages(join(cache, 'packages')));
   if (currentSandbox() === undefined) process.once('exit', sayProcessorTime);
   const options = parseOptions(process.argv.slice(2));
-  const selections = await select(options);
   if (options.extent === 'ring1') process.env[partVariable] ??= String(await commits());
+  const selections = await select(options);
   const binaries = await prepare(selections);
   // Where unit tests note which rights their requests take: an integration test holds them against the roles.
   using rights = mkdtempDisposableSync(join(currentSandbox()?.directory ?? tmpdir(), 'etcd-ratchet-rights-'));

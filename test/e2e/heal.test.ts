@@ -4,9 +4,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { approvalAskedBy, approve } from './support/approvals.ts';
-import { connectTo } from './support/client.ts';
 import { isStalledFor, isWhole } from './support/conditions.ts';
-import { readKey } from './support/keys.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
@@ -45,19 +43,6 @@ async function nothingLost(writer: Writer): Promise<void> {
   const { acknowledged, lost } = await writer.finish();
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
 }
-
-test("if the leader's PVC is deleted, it votes until its replacement does, then hands over", async () => {
-  const { kubectl, namespace, get } = stage();
-  const { writer, leader } = await underWay('claimed');
-  await kubectl(['-n', namespace, 'delete', 'pvc', leader, '--wait=false']);
-  const { status } = await healedWithout('claimed', leader);
-  const reasons = (status?.history ?? []).map(({ reason }) => reason);
-  assert.ok(reasons.lastIndexOf('SealingMembers') < reasons.indexOf('RemovingMember'), reasons.join());
-  await nothingLost(writer);
-  await until('the claim is gone with its pod', async () => {
-    return (await get<PersistentVolumeClaim>(resources.volumeClaims, leader)) === undefined;
-  });
-});
 
 test('a pod that does not end, as on a dead node: its member is replaced all the same', async () => {
   const { kubectl, namespace, get } = stage();
@@ -106,27 +91,4 @@ test('healing by hand: a lost member stays listed until a person approves, and t
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('byhand', namespace, { healing }) });
   await healedWithout('byhand', second);
   await nothingLost(writer);
-});
-
-test('a member removed with etcdctl: its volume is kept, and another member takes its place', async () => {
-  const { access, get, cluster } = stage();
-  const { writer, leader } = await underWay('removed');
-  const victim = (await cluster('removed')).status?.members?.find(({ name }) => name !== leader);
-  const client = connectTo(await access('removed'), 5_000);
-  try {
-    const ID = BigInt(`0x${victim?.id}`).toString();
-    await until('etcd agrees to the removal', async () => {
-      // One that was answered too late was carried out all the same.
-      const { members } = await client.cluster.memberList({ linearizable: true });
-      if (!members.some((member) => member.ID === ID)) return true;
-      return client.cluster.memberRemove({ ID });
-    });
-  } finally {
-    client.close();
-  }
-  await healedWithout('removed', victim?.name ?? '');
-  await nothingLost(writer);
-  const kept = await get<PersistentVolumeClaim>(resources.volumeClaims, victim?.name ?? '');
-  assert.equal(kept?.metadata.annotations?.['etcd.ratchet.dev/volume-state'], 'superseded');
-  assert.equal(await readKey(await access('removed'), 'healing/0'), 'value of healing/0');
 });

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { connectTo } from './support/client.ts';
-import { condition, isReady, isStalledFor } from './support/conditions.ts';
-import { fill } from './support/fill.ts';
+import { isReady } from './support/conditions.ts';
 import { watchLeader } from './support/leader-last.ts';
 import { scene } from './support/scene.ts';
-import { until } from './support/until.ts';
 import { startWriter } from './support/writer.ts';
 
 const stage = scene({ clearedBetween: true });
@@ -16,47 +14,6 @@ const steps = ({ status }: EtcdCluster) => (status?.history ?? []).filter(({ out
 const targetsOf = (cluster: EtcdCluster) =>
   steps(cluster).flatMap(({ action, target }) => (action === 'defragment-member' ? [target] : []));
 const sizesOf = ({ status }: EtcdCluster) => (status?.members ?? []).map(({ dbBytes }) => dbBytes ?? 0);
-
-test('out of space: history goes, members are defragmented, the leader last, writes return', async (t) => {
-  const { tickUntil, access } = stage();
-  await stage().pushCluster('full', { etcd: { quotaBackendBytes: '16Mi' } });
-  const before = await tickUntil('full', isReady);
-  const way = await access('full');
-  const writer = startWriter(way, 'kept');
-  await until('fifty writes', async () => writer.acknowledged >= 50);
-  const client = connectTo(way, 5000);
-  const leaderLast = watchLeader(targetsOf);
-  await fill(client, () => 'again and again', 20_000);
-  const so = writer.acknowledged;
-
-  const told = await tickUntil('full', (found) => {
-    leaderLast.look(found);
-    return condition(found, 'Ready')?.reason === 'NoSpace';
-  });
-  assert.equal(condition(told, 'Ready')?.status, 'False');
-  assert.equal(condition(told, 'Available')?.reason, 'NoSpace');
-  const after = await tickUntil('full', (found) => {
-    leaderLast.look(found);
-    return isReady(found);
-  });
-  const own = steps(after).slice(steps(before).length);
-  assert.deepEqual(
-    own.map(({ action }) => action),
-    ['compact', 'defragment-member', 'defragment-member', 'defragment-member', 'disarm-alarm'],
-  );
-  leaderLast.assert(3);
-  assert.ok(
-    sizesOf(after).every((size) => size > 0 && size < 8 * MiB),
-    sizesOf(after).join(),
-  );
-
-  await until('writes again', async () => writer.acknowledged > so + 50);
-  const { acknowledged, lost } = await writer.finish();
-  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
-  assert.equal((await client.get('again and again').string())?.length, 20_000);
-  client.close();
-  t.diagnostic(`${acknowledged} writes, ${sizesOf(after).map((size) => (size / MiB).toFixed(1))} MiB left`);
-});
 
 test('a file that has grown far beyond what is in it is given back, before etcd is out of space', async (t) => {
   const { tickUntil, access } = stage();
@@ -95,31 +52,4 @@ test('a file that has grown far beyond what is in it is given back, before etcd 
   const rest = await tickUntil('grown', (found) => sizesOf(found).every((size) => size < 8 * MiB));
   assert.equal(targetsOf(rest).length, 3, 'and nobody again');
   t.diagnostic(`longest gap ${longestGap.toFixed(0)} ms over ${acknowledged} writes`);
-});
-
-test('data that fill the quota: a person is told the cure, and a larger quota cures it', async () => {
-  const { tickUntil, access, cluster, tick } = stage();
-  await stage().pushCluster('filled', { etcd: { quotaBackendBytes: '16Mi' } });
-  await tickUntil('filled', isReady);
-  const client = connectTo(await access('filled'), 5000);
-  const taken = await fill(client, (number) => `key ${number}`, 10_000);
-  assert.ok(taken.length > 1000);
-
-  const stuck = await tickUntil('filled', isStalledFor('NoSpace'), 120);
-  assert.match(condition(stuck, 'Stalled')?.message ?? '', /fill its quota of 16Mi.*To go on: raise spec\.etcd\.quota/);
-  assert.ok(targetsOf(stuck).length <= 3);
-  for (let again = 0; again < 3; again += 1) await tick();
-  assert.deepEqual(steps(await cluster('filled')), steps(stuck));
-  await assert.rejects(client.put('one more').value('x').exec());
-
-  await stage().pushCluster('filled', { etcd: { quotaBackendBytes: '64Mi' } });
-  await tickUntil('filled', (found) => isReady(found) && found.spec.etcd?.quotaBackendBytes === '64Mi', 180);
-  await until('a write', async () => client.put('one more').value('x'), { within: 30 });
-  const found = await client.getAll().prefix('key ').keys();
-  assert.deepEqual(
-    taken.filter((key) => !found.includes(key)),
-    [],
-    'everything that was acknowledged is there',
-  );
-  client.close();
 });

@@ -9,5 +9,8 @@ export const perMinor = {
     ...['agreement', 'apply', 'chart', 'contracts', 'crds', 'install', 'kube-contract', 'kubectl', 'network-policies'],
     ...['ownership', 'people', 'pod-spec', 'restricted', 'yaml'],
   ],
-  e2e: ['backup', 'bootstrap', 'chart', 'heal', 'recover', 'scale', 'space', 'tls-managed', 'upgrade'],
+  e2e: [
+    ...['backup', 'bootstrap', 'chart', 'life-losses', 'life-recovered', 'life-sizes', 'life-space', 'life-versions'],
+    ...['tls-managed'],
+  ],
 } as const satisfies Readonly<Record<'integration' | 'e2e', readonly string[]>>;

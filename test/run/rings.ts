@@ -1,10 +1,12 @@
 import { basename, dirname, relative, resolve } from 'node:path';
+import { type OnlyHere, onlyHere } from '../e2e/support/only-here.ts';
 
 /**
  * Ring 1 is `npm test`: what every change waits for, within the shares of shares.ts. Ring 2 is the rest; each run of CI
  * takes a slice of it (slices.ts), and `--all` takes everything.
  *
- * Of integration, ring 1 has the contract of every request, and of each other folder the file that would miss most.
+ * Of integration, ring 1 has the contract of every request, and of each other folder the file that is missed
+ * most.
  */
 export const integration: Readonly<Record<string, readonly string[]>> = {
   backup: ['s3'],
@@ -25,18 +27,30 @@ export const integration: Readonly<Record<string, readonly string[]>> = {
   serve: ['server'],
 };
 
-/** Stories that are the only proof of something that must never break. */
-const stories: readonly string[] = [
-  ...['bootstrap', 'heal', 'upgrade', 'recover', 'restore', 'tls-rotation', 'deaths', 'webhook', 'chain'],
-];
-
 const tests = resolve(import.meta.dirname, '..');
 
-/** Whether `npm test` runs this file. @param file an absolute path */
+const rows: Readonly<Record<string, OnlyHere>> = onlyHere;
+
+/** Of the long lives, so many are told at a time. */
+const livesAtOnce = 3;
+
+/** The lives whose turn it is; as many runs after each other as there are lives tell each of them. */
+export function livesOf(turn: number): readonly string[] {
+  const lives = Object.keys(rows).filter((name) => rows[name]?.ring === 'turns');
+  return Array.from({ length: livesAtOnce }, (_, index) => lives[(turn * livesAtOnce + index) % lives.length] ?? '');
+}
+
+/** Whether `npm test` runs this file, now or when it is its turn. @param file an absolute path */
 export function isInRing1(file: string): boolean {
   const [room = '', folder = ''] = relative(tests, dirname(file)).split('/');
   const name = basename(file, '.test.ts');
   if (room === 'integration') return integration[folder]?.includes(name) ?? false;
-  if (room === 'e2e') return stories.includes(name);
+  if (room === 'e2e') return rows[name]?.ring === 1 || rows[name]?.ring === 'turns';
   return true;
+}
+
+/** Whether it waits for its turn. */
+export function isResting(file: string, turn: number): boolean {
+  const name = basename(file, '.test.ts');
+  return isInRing1(file) && rows[name]?.ring === 'turns' && !livesOf(turn).includes(name);
 }

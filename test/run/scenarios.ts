@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { failedBefore, measuredTimes } from './notes.ts';
 import { type Extent, type Room, type RunOptions, UsageError } from './options.ts';
+import { turn } from './part.ts';
 import { perMinor as perMinorNames } from './per-minor.ts';
-import { isInRing1 } from './rings.ts';
+import { isInRing1, isResting } from './rings.ts';
 import { sliceOf, slicesOf } from './slices.ts';
 
 export interface Selection {
@@ -28,15 +29,15 @@ const sideBySide = { unit: 3, explore: 1, integration: 3, e2e: 4 } as const sati
  */
 export const measuring: readonly string[] = [
   'adopt',
+  'life-sizes',
+  'life-versions',
   'node-reboots',
   'rolling',
-  'scale',
   'space',
   'tls-renewal',
   'tls-rotation',
   'unkind',
   'update',
-  'upgrade',
 ];
 
 /** Minutes in which clocks of ours and of Kubernetes run out, and the processors have little to do. */
@@ -68,7 +69,8 @@ function ofExtent(extent: Extent, among: readonly Room[]): readonly Selection[] 
   const all = among.flatMap(selectionsOf);
   if (extent === 'all') return all;
   const failed = failedBefore();
-  if (extent === 'ring1') return narrow(all, (file) => isInRing1(file) || failed.includes(file));
+  const isTold = (file: string) => isInRing1(file) && !isResting(file, turn() ?? 0);
+  if (extent === 'ring1') return narrow(all, (file) => isTold(file) || failed.includes(file));
   const slice = sliceOf(slices(), extent.slice);
   return narrow(all, (file) => slice.includes(file));
 }
