@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { defragmentRequestOf } from '../../manifests/render/defragment-request.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { isLeftAlone } from '../../reconcile/cluster/know/left-alone.ts';
+import { isUnmanaged } from '../../reconcile/cluster/know/unmanaged.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { timestamp } from '../../reconcile/time/timestamp.ts';
 import { printable } from '../printable.ts';
@@ -24,7 +24,7 @@ export async function defrag(name: string, asked: Asked, options: ReconcileOptio
   const since = timestamp(asked.kube.now() ?? asked.now());
   const check = (cluster: EtcdCluster) => {
     if (cluster.metadata.uid !== shown.metadata.uid) throw new Refusal(`${place} was made anew meanwhile: look again`);
-    if (!isLeftAlone(cluster)) return;
+    if (!isUnmanaged(cluster)) return;
     throw new Refusal(`${place} is paused or suspended, so no member would be defragmented: go on with it first`);
   };
   const changes = { [annotations.defragment]: since, [annotations.reconcile]: since };

@@ -1,5 +1,5 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { isLeftAlone } from '../../reconcile/cluster/know/left-alone.ts';
+import { isUnmanaged } from '../../reconcile/cluster/know/unmanaged.ts';
 import { conditionOf } from '../../reconcile/objects/conditions.ts';
 import { meaningOf } from '../../reconcile/reasons/reasons.ts';
 import { clusterState } from '../page/state.ts';
@@ -30,7 +30,7 @@ export async function why(name: string, asked: Asked): Promise<ExitCode> {
   const { metadata, status } = cluster;
   out(`${metadata.namespace}/${metadata.name}: ${coloured(stateCell(state), colours)}\n`);
   if (concerns.length === 0) out(`  ${printable(state.message)}\n`);
-  if (isLeftAlone(cluster) && state.tone !== 'calm') out(`  ${held(asked, cluster)}\n`);
+  if (isUnmanaged(cluster) && state.tone !== 'calm') out(`  ${held(asked, cluster)}\n`);
   for (const { tone, reason, message } of concerns) {
     const [what = '', ...lines] = toldLines(reason, message).map(printable);
     out(`\n${coloured({ tone, text: reason }, colours)}: ${what}\n`);

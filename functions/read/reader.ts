@@ -1,9 +1,9 @@
 import { GitError } from '../../gitops/git/error.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
-import type { LaneEnd, LaneLimits } from './lane.ts';
-import type { Lanes } from './lanes.ts';
 import { fromPlain } from './plain-tree.ts';
 import type { Answer, Merged, MergeTask, ReadTask, Task } from './task.ts';
+import type { WorkerEnd, WorkerLimits } from './worker-queue.ts';
+import type { WorkerQueues } from './worker-queues.ts';
 
 /**
  * Reads repositories in threads of their own: what a stranger's bytes cost, be it time or memory, costs that fleet and
@@ -16,7 +16,7 @@ export interface Reader extends Disposable {
   merge(task: Omit<MergeTask, 'kind'>, signal: AbortSignal): Promise<Merged>;
 }
 
-const defaultLimits: LaneLimits = {
+const defaultLimits: WorkerLimits = {
   stuckMs: 400,
   aloneMs: 8_000,
   heapMiB: 96,
@@ -25,17 +25,17 @@ const defaultLimits: LaneLimits = {
 };
 
 /** @param onBegun called each time that a thread has taken a task, and this one is free until it answers */
-export function createReader(change: Partial<LaneLimits> = {}, onBegun?: () => void): Reader {
+export function createReader(change: Partial<WorkerLimits> = {}, onBegun?: () => void): Reader {
   const limits = { ...defaultLimits, ...change };
-  let opened: Promise<Lanes> | undefined;
+  let opened: Promise<WorkerQueues> | undefined;
   let isOver = false;
 
   async function run(task: Task, signal: AbortSignal): Promise<Answer> {
     // Loaded only where something is read.
-    opened ??= import('./lanes.ts').then(({ openLanes }) => openLanes(limits));
-    const lanes = await opened;
-    if (isOver) lanes[Symbol.dispose]();
-    const running = lanes.run(task, signal);
+    opened ??= import('./worker-queues.ts').then(({ openWorkerQueues }) => openWorkerQueues(limits));
+    const queues = await opened;
+    if (isOver) queues[Symbol.dispose]();
+    const running = queues.run(task, signal);
     onBegun?.();
     const ended = await running;
     if (ended.kind === 'answer') {
@@ -61,15 +61,15 @@ export function createReader(change: Partial<LaneLimits> = {}, onBegun?: () => v
     },
     [Symbol.dispose]: () => {
       isOver = true;
-      void opened?.then((lanes) => lanes[Symbol.dispose]());
+      void opened?.then((queues) => queues[Symbol.dispose]());
     },
   };
 }
 
 function errorOf(
-  { why, file }: { readonly why: LaneEnd | { readonly kind: 'aborted' }; readonly file: string },
+  { why, file }: { readonly why: WorkerEnd | { readonly kind: 'aborted' }; readonly file: string },
   { source: { url } }: Task,
-  { aloneMs, heapMiB }: LaneLimits,
+  { aloneMs, heapMiB }: WorkerLimits,
 ): GitError {
   const what = file === '' ? url : `${file} in ${url}`;
   switch (why.kind) {

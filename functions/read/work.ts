@@ -7,8 +7,8 @@ import type { ParsedBefore } from '../../gitops/specs/documents.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
 import { networkFrom } from '../environment.ts';
 import { desiredTree, type Reading } from './desired-tree.ts';
+import { createFetchCache } from './fetch-cache.ts';
 import { mergeResult } from './merge-result.ts';
-import { createPantry } from './pantry.ts';
 import { toPlain } from './plain-tree.ts';
 import type { Answer, Failure, MergeTask, ReadTask, Task } from './task.ts';
 
@@ -30,7 +30,7 @@ export interface Work {
 /** Does tasks; those of one repository share what was fetched, while they are under way and after. */
 export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
   const budget = createByteBudget();
-  const pantry = createPantry(budget);
+  const cache = createFetchCache(budget);
   const shared = new Map<string, Sharing>();
 
   async function read({ source, revision, canFilter, fleet }: ReadTask, { signal, onFile }: Work): Promise<Answer> {
@@ -48,7 +48,7 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
       one.users--;
       if (one.users === 0) {
         one.end.abort();
-        if (!one.isDoubtful) pantry.put(source, one.git.fetched);
+        if (!one.isDoubtful) cache.put(source, one.git.fetched);
       }
     }
 
@@ -56,7 +56,7 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
       const end = new AbortController();
       const git = connect({ ...source, path: '.' }, {}, networkFrom(process.env), budget);
       if (canFilter !== undefined) git.canFilter = canFilter;
-      git.earlier = pantry.take(source, git.share);
+      git.earlier = cache.take(source, git.share);
       end.signal.addEventListener('abort', () => {
         git.close();
         shared.delete(key);
@@ -69,11 +69,11 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
 
   async function merge(task: MergeTask, work: Work): Promise<Answer> {
     using git = connect(task.source, {}, networkFrom(process.env), budget);
-    git.earlier = pantry.take(task.source, git.share);
+    git.earlier = cache.take(task.source, git.share);
     const answer = await merged(git, task, work);
     git.close();
     const isWhole = answer.kind === 'merge' && answer.trees?.kind !== 'failed';
-    if (isWhole) pantry.put(task.source, git.fetched);
+    if (isWhole) cache.put(task.source, git.fetched);
     return answer;
   }
 

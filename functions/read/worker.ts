@@ -1,13 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadReader } from '../../gitops/git/tree.ts';
-import { openNote } from './note.ts';
+import { openProgress } from './progress.ts';
 import type { Answer, FromWorker, ToWorker } from './task.ts';
 import { createWorkshop } from './work.ts';
 
 /** Milliseconds between two signs of life. */
 const beatMs = 100;
 
-const note = openNote(workerData as SharedArrayBuffer);
+const progress = openProgress(workerData as SharedArrayBuffer);
 const work = createWorkshop();
 const underWay = new Map<number, AbortController>();
 
@@ -18,8 +18,8 @@ function say(message: FromWorker): void {
 async function begin({ id, task }: Extract<ToWorker, { kind: 'begin' }>): Promise<void> {
   const ending = new AbortController();
   underWay.set(id, ending);
-  note.write(id, '');
-  const answer = await work(task, { signal: ending.signal, onFile: (file) => note.write(id, file) }).catch(
+  progress.write(id, '');
+  const answer = await work(task, { signal: ending.signal, onFile: (file) => progress.write(id, file) }).catch(
     (error: unknown): Answer => ({ kind: 'failed', reason: 'BadAnswer', message: wordsOf(error) }),
   );
   underWay.delete(id);
@@ -36,7 +36,7 @@ parentPort?.on('message', (message: ToWorker) => {
   if (message.kind === 'cancel') underWay.get(message.id)?.abort();
   else void begin(message);
 });
-setInterval(note.beat, beatMs).unref();
+setInterval(progress.beat, beatMs).unref();
 // Loading takes a moment in which there is no sign of life.
 await Promise.all([loadReader(), import('../../gitops/specs/parse.ts')]);
 say({ kind: 'ready' });

@@ -46,7 +46,7 @@ export const annotations = {
   restoredFrom: `${group}/restored-from`,
   gaveUp: `${group}/gave-up`,
   authoritiesOf: `${group}/authorities-of`,
-  sleptOn: `${group}/slept-on`,
+  hibernationBackup: `${group}/hibernation-backup`,
   goesBackTo: `${group}/goes-back-to`,
   stays: `${group}/stays`,
   // On the Secrets of CAs.

@@ -59,7 +59,7 @@ const nodePattern = namePattern;
 const recoveryPattern = /^([0-9a-f]{12})\/(0|[1-9]\d{0,5})$/;
 /** metav1.Time. */
 const timePattern = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
-const sleptOnPattern = /^([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)\/([A-Za-z0-9-]{1,64})@([0-9TZ:-]+)$/;
+const hibernationBackupPattern = /^([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)\/([A-Za-z0-9-]{1,64})@([0-9TZ:-]+)$/;
 const sincePattern = /^((?:0|[1-9]\d*)\.(?:0|[1-9]\d*))@(0|[1-9]\d{0,19})$/;
 
 /**
@@ -131,15 +131,15 @@ export const fields: Fields = {
     encode: (ids) => [ids.length === 0 ? undefined : ids.join(',')],
   },
   authoritiesOf: matching(annotations.authoritiesOf, `${tokenInWords}, or absent`, tokenPattern),
-  sleptOn: {
+  hibernationBackup: {
     annotations: [
       {
-        name: annotations.sleptOn,
+        name: annotations.hibernationBackup,
         wanted: "an EtcdBackup's name, UID and end like orders-before-hibernation/0a1b@2026-01-02T03:04:05Z, or absent",
       },
     ],
     decode: ([text = '']) => {
-      const [, name, uid, endedAt] = sleptOnPattern.exec(text) ?? [];
+      const [, name, uid, endedAt] = hibernationBackupPattern.exec(text) ?? [];
       return found(name && uid && endedAt && timePattern.test(endedAt) ? { name, uid, endedAt } : undefined);
     },
     encode: ({ name, uid, endedAt }) => [`${name}/${uid}@${endedAt}`],

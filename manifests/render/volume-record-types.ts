@@ -63,7 +63,7 @@ export interface VolumeRecord {
   /** The token under which the cluster's CAs were made, where that is the one of a cluster that was given up. */
   readonly authoritiesOf?: string;
   /** While it hibernates: the backup that was Ready when its member was told to stop. Absent: none was. */
-  readonly sleptOn?: SleptOn;
+  readonly hibernationBackup?: HibernationBackup;
   /** Of a rollback to an EtcdBackup: what that was, before anything was stopped for it. */
   readonly goesBackTo?: ResolvedBackup;
 }
@@ -78,7 +78,7 @@ export interface ResolvedBackup {
 }
 
 /** An EtcdBackup of its cluster, taken just before its members stopped. */
-export interface SleptOn {
+export interface HibernationBackup {
   readonly name: string;
   readonly uid: string;
   /** metav1.Time: when it was over. */

@@ -2,11 +2,11 @@ import { fields } from './volume-fields.ts';
 import type { VolumeRecord } from './volume-record-types.ts';
 
 export type {
+  HibernationBackup,
   MinorSince,
   OutvotedMember,
   Recovery,
   ResolvedBackup,
-  SleptOn,
   VolumeRecord,
 } from './volume-record-types.ts';
 

@@ -1,10 +1,10 @@
 import { annotations } from '../../manifests/render/names.ts';
 import { decide } from '../cluster/decide/decide.ts';
-import { ailmentOf, isInSync, memberOf, serves } from '../cluster/know/health.ts';
-import { leads } from '../cluster/know/leadership.ts';
+import { ailmentOf, isInSync, memberOf, serves } from '../cluster/know/health/health.ts';
+import { leads } from '../cluster/know/membership/leadership.ts';
+import { votersOf } from '../cluster/know/membership/voters.ts';
 import type { Slot } from '../cluster/know/observation.ts';
 import type { Situation } from '../cluster/know/situation.ts';
-import { votersOf } from '../cluster/know/voters.ts';
 import type { ClusterSeen, MemberSeen } from './observation.ts';
 
 /** What matters of a cluster when a node is to go, by what its own step would see and decide. Pure. */

@@ -1,4 +1,4 @@
-import { quorumOf } from '../cluster/know/quorum.ts';
+import { quorumOf } from '../cluster/know/membership/quorum.ts';
 import type { ClusterSeen, MemberSeen } from './observation.ts';
 import type { NodeReason } from './reasons.ts';
 

@@ -3,7 +3,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import { isRestoredBy } from '../../manifests/render/restored-cluster.ts';
-import { judgeBackup, newerThan } from '../cluster/know/backup-fitness.ts';
+import { judgeBackup, newerThan } from '../cluster/know/backups/fitness.ts';
 import { isTrue } from '../objects/conditions.ts';
 import { withCure } from '../reasons/cure.ts';
 import type { RestoreReason } from './reasons.ts';

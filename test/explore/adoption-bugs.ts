@@ -1,9 +1,9 @@
 import { finishDeletion } from '../../reconcile/cluster/decide/rules/deletion/finish-deletion.ts';
 import { grow } from '../../reconcile/cluster/decide/rules/membership/scale.ts';
+import { existingOf, inheritedIn } from '../../reconcile/cluster/know/adoption/inherited.ts';
 import { act, type Decision, wait } from '../../reconcile/cluster/know/decision.ts';
-import { existingOf, inheritedIn } from '../../reconcile/cluster/know/inherited.ts';
+import { hasHealthyQuorum } from '../../reconcile/cluster/know/membership/voters.ts';
 import type { Rule } from '../../reconcile/cluster/know/situation.ts';
-import { hasHealthyQuorum } from '../../reconcile/cluster/know/voters.ts';
 import { type Bug, instead } from './seeding.ts';
 
 export const adoptionBugs: readonly Bug[] = [

@@ -1,6 +1,6 @@
 import { annotations } from '../../manifests/render/names.ts';
-import { approvalOfAdoption } from '../../reconcile/cluster/know/inherited.ts';
-import { quorumOf } from '../../reconcile/cluster/know/quorum.ts';
+import { approvalOfAdoption } from '../../reconcile/cluster/know/adoption/inherited.ts';
+import { quorumOf } from '../../reconcile/cluster/know/membership/quorum.ts';
 import { formationOf, runnerOf, runningVoters, serving, votersOf } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import type { State, World } from './model/state.ts';

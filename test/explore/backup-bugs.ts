@@ -51,7 +51,7 @@ export const backupBugs: readonly Bug[] = [
     faults: {},
     seed: (code) =>
       instead(code, 'finishDeletion', (situation) =>
-        finishDeletion(situation.backupOfSleep?.kind === 'fit' ? found(situation) : situation),
+        finishDeletion(situation.hibernationBackup?.kind === 'fit' ? found(situation) : situation),
       ),
   },
   {
@@ -96,5 +96,5 @@ function rememberingSleep(situation: Situation): Situation {
   });
   const name = 'orders-before-hibernation';
   const backup = { name, uid: `uid-of-${name}`, clusterId: 'c-token1cluster-1', snapshot: { object: 'gs://b/a.db' } };
-  return found({ ...situation, slots, backupOfSleep: { name, kind: 'fit', backup } });
+  return found({ ...situation, slots, hibernationBackup: { name, kind: 'fit', backup } });
 }

@@ -4,7 +4,7 @@ import { rules } from '../../reconcile/cluster/decide/decide.ts';
 import { removalOf } from '../../reconcile/cluster/decide/removal.ts';
 import type { Action, ActionOf } from '../../reconcile/cluster/know/action.ts';
 import { act, type Decision } from '../../reconcile/cluster/know/decision.ts';
-import { memberOf } from '../../reconcile/cluster/know/health.ts';
+import { memberOf } from '../../reconcile/cluster/know/health/health.ts';
 import { recordOf } from '../../reconcile/cluster/know/life.ts';
 import { type Rule, situate } from '../../reconcile/cluster/know/situation.ts';
 import type { Request, Program as Requests } from '../../reconcile/requests/program.ts';

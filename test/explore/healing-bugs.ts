@@ -1,5 +1,5 @@
 import { heal } from '../../reconcile/cluster/decide/rules/membership/heal.ts';
-import { replacementGiven } from '../../reconcile/cluster/know/replacement-approval.ts';
+import { replacementGiven } from '../../reconcile/cluster/know/membership/replacement-approval.ts';
 import type { Rule } from '../../reconcile/cluster/know/situation.ts';
 import { type Bug, instead } from './seeding.ts';
 

@@ -1,5 +1,5 @@
 import type { ActionKind } from '../../reconcile/cluster/know/action.ts';
-import { quorumOf } from '../../reconcile/cluster/know/quorum.ts';
+import { quorumOf } from '../../reconcile/cluster/know/membership/quorum.ts';
 import { leavesOthersBe } from './adoption-invariants.ts';
 import { backsUpFirst } from './backup-invariants.ts';
 import { healsAsApproved } from './healing-invariants.ts';

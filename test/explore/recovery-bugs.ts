@@ -6,8 +6,8 @@ import { recoverQuorum } from '../../reconcile/cluster/decide/rules/recovery/rec
 import type { Action } from '../../reconcile/cluster/know/action.ts';
 import { type Decision, wait } from '../../reconcile/cluster/know/decision.ts';
 import { recordOf } from '../../reconcile/cluster/know/life.ts';
-import { approvalGiven } from '../../reconcile/cluster/know/lost.ts';
 import type { Slot } from '../../reconcile/cluster/know/observation.ts';
+import { approvalGiven } from '../../reconcile/cluster/know/recovery/lost.ts';
 import type { Situation } from '../../reconcile/cluster/know/situation.ts';
 import type { Request, Program as Requests } from '../../reconcile/requests/program.ts';
 import type { Code } from './model/code.ts';

@@ -3,7 +3,7 @@ import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { annotations, labelSelector, labels } from '../../../manifests/render/names.ts';
 import type { Intent } from '../../../reconcile/cluster/foresee/plan-clusters.ts';
-import { approvalOfAdoption } from '../../../reconcile/cluster/know/inherited.ts';
+import { approvalOfAdoption } from '../../../reconcile/cluster/know/adoption/inherited.ts';
 import type { Asking, Sought } from '../../../reconcile/cluster/observe/ask-existing.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { printable } from '../../printable.ts';

@@ -1,5 +1,5 @@
 import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
-import type { ExistingPod } from '../../../reconcile/cluster/know/existing-pod.ts';
+import type { ExistingPod } from '../../../reconcile/cluster/know/adoption/existing-pod.ts';
 import type { Sought } from '../../../reconcile/cluster/observe/ask-existing.ts';
 import { Refusal } from '../command.ts';
 import type { Answers } from './ask-pods.ts';

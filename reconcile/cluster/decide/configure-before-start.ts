@@ -1,6 +1,6 @@
 import { act, type Decision } from '../know/decision.ts';
-import type { Inputs } from '../know/inputs.ts';
 import type { Ref } from '../know/ref.ts';
+import type { Inputs } from '../know/spec/inputs.ts';
 
 /**
  * Gives peers the configuration of the spec before they are started: later, it would take another start.

@@ -1,6 +1,6 @@
 import { peerName, peerUrl, schemeOf } from '../../../manifests/render/names.ts';
 import type { ListedMember } from '../../interfaces/etcd.ts';
-import { outvotedBy } from '../know/outvoted.ts';
+import { outvotedBy } from '../know/recovery/outvoted.ts';
 import type { Situation } from '../know/situation.ts';
 
 /**

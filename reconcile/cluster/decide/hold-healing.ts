@@ -2,10 +2,10 @@ import { replacedDefaults } from '../../../manifests/api/healing-defaults.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import type { ListedMember } from '../../interfaces/etcd.ts';
 import { type Refused, refuseUntil } from '../know/decision.ts';
+import { approvalOfReplacement, replacementGiven } from '../know/membership/replacement-approval.ts';
 import type { Slot } from '../know/observation.ts';
-import { approvalOfReplacement, replacementGiven } from '../know/replacement-approval.ts';
-import { isOnOtherDisk } from '../know/sealed-disk.ts';
 import type { Situation } from '../know/situation.ts';
+import { isOnOtherDisk } from '../know/volumes/sealed-disk.ts';
 
 /** A voter that `heal` would give up, and why. */
 export interface Lost {

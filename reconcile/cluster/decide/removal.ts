@@ -2,14 +2,14 @@ import { retentionDefaults } from '../../../manifests/api/spec-defaults.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import type { ListedMember } from '../../interfaces/etcd.ts';
 import type { ActionOf } from '../know/action.ts';
-import { minAvailableFor, votersToProtect } from '../know/drains.ts';
-import { differsFromPeers, verdictOf } from '../know/hashes.ts';
-import { type Seen, urlOf } from '../know/health.ts';
-import { successorOf } from '../know/leadership.ts';
+import { minAvailableFor, votersToProtect } from '../know/health/drains.ts';
+import { differsFromPeers, verdictOf } from '../know/health/hashes.ts';
+import { type Seen, urlOf } from '../know/health/health.ts';
 import { recordOf } from '../know/life.ts';
+import { successorOf } from '../know/membership/leadership.ts';
 import type { Slot } from '../know/observation.ts';
-import { isOnOtherDisk } from '../know/sealed-disk.ts';
 import type { Situation } from '../know/situation.ts';
+import { isOnOtherDisk } from '../know/volumes/sealed-disk.ts';
 
 /**
  * Removes a member from the list; its volume is marked first. Any member may be the leader by then: where another

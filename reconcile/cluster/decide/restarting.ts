@@ -1,8 +1,8 @@
 import type { Restart } from '../know/actions/rolling.ts';
-import { successorOf } from '../know/leadership.ts';
+import { successorOf } from '../know/membership/leadership.ts';
+import { votersOf } from '../know/membership/voters.ts';
 import type { Slot } from '../know/observation.ts';
 import type { Situation } from '../know/situation.ts';
-import { votersOf } from '../know/voters.ts';
 
 /**
  * How the pod of a member is ended for a restart. Leadership is handed over first. The disruption budget decides,

@@ -1,7 +1,7 @@
 import type { ActionKind } from '../know/action.ts';
-import { isOutOfSpace } from '../know/databases.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Rule, Situation } from '../know/situation.ts';
+import { isOutOfSpace } from '../know/space/databases.ts';
 import { dropInherited, takeOver } from './rules/adoption/take-over.ts';
 import { adopt } from './rules/birth/adopt.ts';
 import { beBorn } from './rules/birth/be-born.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { backupBeforeName } from '../../../manifests/render/backup-before.ts';
 import { type Authority, authoritySecretName } from '../../../manifests/render/certificate-names.ts';
-import { backupAhead } from '../know/backup-ahead.ts';
+import { backupAhead } from '../know/backups/ahead.ts';
 import { orderFor } from '../know/certificates/order.ts';
 import { tlsModeOf, wantedLeaves } from '../know/certificates/wanted.ts';
 import type { AuthorityView, Certificates, LeafView, Observation, SharedView } from '../know/observation.ts';

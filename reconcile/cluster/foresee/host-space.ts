@@ -2,8 +2,8 @@ import type { EndpointStatus } from '../../interfaces/etcd.ts';
 import type { Alarm } from '../../interfaces/etcd-admin.ts';
 import { refusedByEtcd } from '../../requests/refusals.ts';
 import type { SpaceHost } from '../act/requests/host.ts';
-import { isOutOfSpace, newestOf } from '../know/databases.ts';
 import type { Observation, Slot } from '../know/observation.ts';
+import { isOutOfSpace, newestOf } from '../know/space/databases.ts';
 
 /** What etcd keeps, and how much room it takes, as members that were observed would go on to say it. */
 export const observedSpace: SpaceHost<Observation> = {

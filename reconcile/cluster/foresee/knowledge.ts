@@ -1,6 +1,5 @@
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import type { EndpointStatus } from '../../interfaces/etcd.ts';
-import type { Inputs } from '../know/inputs.ts';
 import type {
   Endpoint,
   LeafView,
@@ -10,6 +9,7 @@ import type {
   Slot,
   StatefulSetView,
 } from '../know/observation.ts';
+import type { Inputs } from '../know/spec/inputs.ts';
 
 /**
  * What a simulation knows of its own doing, and no look at the world would tell. It travels along in what it makes; no

@@ -1,12 +1,12 @@
 import { parseDuration } from '../../../manifests/api/duration.ts';
 import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
 import { skew } from '../know/certificates/validity.ts';
-import { connectedIn } from '../know/connecting.ts';
 import type { Decision } from '../know/decision.ts';
-import { patience } from '../know/defragmented.ts';
-import { graceOf } from '../know/grace.ts';
-import { longer } from '../know/learners-time.ts';
+import { graceOf } from '../know/health/grace.ts';
+import { connectedIn } from '../know/membership/connecting.ts';
+import { longer } from '../know/membership/learners-time.ts';
 import type { Observation } from '../know/observation.ts';
+import { patience } from '../know/space/defragmented.ts';
 
 /** A decision that asks to be looked at again so soon only polls; seconds. */
 const polling = 5;

@@ -4,7 +4,7 @@ import { inParallel } from '../../stepping/in-parallel.ts';
 import type { Observation } from '../know/observation.ts';
 import { failureOf } from '../know/outcome.ts';
 import { situate } from '../know/situation.ts';
-import type { Refusal } from '../know/spec-refusal.ts';
+import type { Refusal } from '../know/spec/refusal.ts';
 import { type ObserveContext, observe } from '../observe/observe.ts';
 import { readNamedBackup } from '../observe/read-named-backup.ts';
 import { readSnapshotClaims } from '../observe/read-snapshot-claims.ts';

@@ -37,9 +37,9 @@ function fromSnapshot(steps: Plan['steps']): readonly string[] {
 }
 
 /** A cluster that sleeps is deleted on one that was taken before. */
-function backupIn({ backupOfSleep }: Observation, { cluster }: Observation): string {
+function backupIn({ hibernationBackup }: Observation, { cluster }: Observation): string {
   const isDeleted = cluster.metadata.deletionTimestamp !== undefined;
-  return isDeleted && backupOfSleep?.kind === 'fit' ? 'a look for its last backup' : 'a backup';
+  return isDeleted && hibernationBackup?.kind === 'fit' ? 'a look for its last backup' : 'a backup';
 }
 
 function ending(end: Plan['end']): string {

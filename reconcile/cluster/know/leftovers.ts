@@ -9,13 +9,13 @@ import type { Slot } from './observation.ts';
  *
  * Objects of a removed member hold up no other: its name is not used again while any object has it.
  */
-export function isHeldBack(slot: Slot): boolean {
+export function isBlockedByLeftovers(slot: Slot): boolean {
   return !hasDeparted(slot) && (foreignOf(slot) !== undefined || isBeingCollected(slot));
 }
 
 /** Also a member that does not start because of objects of an earlier resource: it is down, and its time counts. */
-export function isToBeTold(slot: Slot): boolean {
-  return slot.peer?.current === true || isHeldBack(slot);
+export function isReported(slot: Slot): boolean {
+  return slot.peer?.current === true || isBlockedByLeftovers(slot);
 }
 
 /** An object with our labels that none of our resources controls: it is never garbage collected. */

@@ -3,7 +3,7 @@ import type { Egress } from '../../../manifests/egress/egress.ts';
 import type { NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
 import type { EndpointStatus, ListedMember, TlsProblem } from '../../interfaces/etcd.ts';
 import type { Action } from './action.ts';
-import type { ExistingPod } from './existing-pod.ts';
+import type { ExistingPod } from './adoption/existing-pod.ts';
 import type { AwaitedBackupView, BackupView, NamedBackup, SnapshotClaim } from './observed/backups.ts';
 import type { Certificates } from './observed/certificates.ts';
 import type { Hashes } from './observed/hashes.ts';
@@ -59,7 +59,7 @@ export interface Observation {
   /** The EtcdBackup that an upgrade, a hibernation or the deletion waits for: read only where the spec asks for it. */
   readonly awaitedBackup?: AwaitedBackupView;
   /** While no member runs: the backup that all volumes say they stopped after. Read when the cluster is to go. */
-  readonly backupOfSleep?: NamedBackup;
+  readonly hibernationBackup?: NamedBackup;
   /** EtcdBackups that the spec names for a rollback; of a plan also those that another spec names. */
   readonly namedBackups?: readonly NamedBackup[];
   /** What can't be restored from, of what the spec names. */

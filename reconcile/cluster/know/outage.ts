@@ -1,7 +1,7 @@
 import type { OutageReason } from '../../reasons/reasons.ts';
-import { isCorrupt, isOutOfSpace } from './databases.ts';
 import { isAsleep } from './life.ts';
 import type { Situation } from './situation.ts';
+import { isCorrupt, isOutOfSpace } from './space/databases.ts';
 
 /** Why clients cannot use a cluster that should serve them. */
 export interface Outage {

@@ -1,10 +1,10 @@
 import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { Decision } from './decision.ts';
-import { type Effective, effectiveSpec } from './effective.ts';
-import { setLateAside } from './late-volumes.ts';
 import { type Life, lifeOf } from './life.ts';
 import type { Observation } from './observation.ts';
 import { setAsideNow } from './set-aside.ts';
+import { type Effective, effectiveSpec } from './spec/effective.ts';
+import { setLateAside } from './volumes/late-volumes.ts';
 
 /** What the rules look at: the observation, and conclusions that all of them use. */
 export interface Situation extends Observation {

@@ -7,9 +7,9 @@ import { leadsTo, urlOf } from '../../../manifests/render/hosts.ts';
 import { labelSelector, labels, schemeOf } from '../../../manifests/render/names.ts';
 import type { EtcdTls } from '../../interfaces/etcd.ts';
 import { type Kube, resources } from '../../interfaces/kube.ts';
-import { type ExistingPod, existingPodOf } from '../know/existing-pod.ts';
-import { memberOf } from '../know/health.ts';
-import { existingOf } from '../know/inherited.ts';
+import { type ExistingPod, existingPodOf } from '../know/adoption/existing-pod.ts';
+import { existingOf } from '../know/adoption/inherited.ts';
+import { memberOf } from '../know/health/health.ts';
 import { hasDeparted, recordOf } from '../know/life.ts';
 import type { InheritedView, Membership, Slot } from '../know/observation.ts';
 

@@ -1,12 +1,12 @@
 import { EtcdError } from '../../interfaces/etcd.ts';
 import type { EtcdAdmin } from '../../interfaces/etcd-admin.ts';
 import { type EtcdWay, withEtcd } from '../etcd-way.ts';
-import { isCorrupt } from '../know/databases.ts';
-import { differsFromPeers } from '../know/hashes.ts';
-import { memberOf } from '../know/health.ts';
+import { differsFromPeers } from '../know/health/hashes.ts';
+import { memberOf } from '../know/health/health.ts';
+import { quorumOf } from '../know/membership/quorum.ts';
+import { votersOf } from '../know/membership/voters.ts';
 import type { HashAnswer, Hashes, Observation, Slot } from '../know/observation.ts';
-import { quorumOf } from '../know/quorum.ts';
-import { votersOf } from '../know/voters.ts';
+import { isCorrupt } from '../know/space/databases.ts';
 import type { EtcdAnswers } from './ask-etcd.ts';
 
 /** A member reads its whole database for it; milliseconds. */

@@ -1,7 +1,7 @@
 import { EtcdError } from '../../interfaces/etcd.ts';
 import { type EtcdWay, withEtcd } from '../etcd-way.ts';
-import { isOutOfSpace, newestOf } from '../know/databases.ts';
 import type { Observation } from '../know/observation.ts';
+import { isOutOfSpace, newestOf } from '../know/space/databases.ts';
 import type { EtcdAnswers } from './ask-etcd.ts';
 
 /** Asked only while a member's status says that etcd is out of space: what is at rest costs no request more. */

@@ -4,10 +4,10 @@ import { ordinalOf, podName } from '../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
 import { readVolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { type Kube, type KubeObject, type Resource, resources } from '../../interfaces/kube.ts';
-import { isLeftAlone } from '../know/left-alone.ts';
 import { recordOf } from '../know/life.ts';
-import { nameOf } from '../know/lost.ts';
 import type { Observation } from '../know/observation.ts';
+import { nameOf } from '../know/recovery/lost.ts';
+import { isUnmanaged } from '../know/unmanaged.ts';
 import { isForeign } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -33,7 +33,7 @@ export async function withUnlabelled(
 ): Promise<ClusterObjects> {
   const found = await withNamed(kube, objects, namesIn(objects), signal);
   // Of a cluster that nothing is done to, nothing is concluded either: a tick over many of those stays cheap.
-  if (found.volumeClaims.length > 0 || isLeftAlone(objects.cluster)) return found;
+  if (found.volumeClaims.length > 0 || isUnmanaged(objects.cluster)) return found;
   const searched = await withSearched(kube, found, signal);
   return searched === found ? found : withNamed(kube, searched, namesIn(searched), signal);
 }

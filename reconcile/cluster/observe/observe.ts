@@ -17,8 +17,8 @@ import type { EtcdAccess } from './certificates/credentials.ts';
 import { type AskWire, type CertificateReading, readCertificates } from './certificates/read.ts';
 import { readLease } from './lease.ts';
 import { readAwaitedBackup } from './read-awaited-backup.ts';
-import { readBackupOfSleep } from './read-backup-of-sleep.ts';
 import { readPlaces, withDisks } from './read-disks.ts';
+import { readHibernationBackup } from './read-hibernation-backup.ts';
 import { readNamedBackup } from './read-named-backup.ts';
 import { readNewestBackup } from './read-newest-backup.ts';
 import { readRecovery } from './read-recovery.ts';
@@ -70,7 +70,7 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
   const { cluster } = objects;
-  const [lease, { etcd, ...answers }, recovery, places, warnings, { awaitedBackup, backupOfSleep }, namedBackups] =
+  const [lease, { etcd, ...answers }, recovery, places, warnings, { awaitedBackup, hibernationBackup }, namedBackups] =
     await Promise.all([
       readLease(kube, cluster, { now: at, holder, signal }),
       askMembers(context, objects, at, { signal, inTime }),
@@ -98,7 +98,7 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
       ...(places?.nodes && { nodes: places.nodes }),
       ...(recovery && { recovery }),
       ...(awaitedBackup && { awaitedBackup }),
-      ...(backupOfSleep && { backupOfSleep }),
+      ...(hibernationBackup && { hibernationBackup }),
       ...(namedBackups.length > 0 && { namedBackups }),
       ...(snapshotClaims.length > 0 && { snapshotClaims }),
       ...(newestBackup && { newestBackup }),
@@ -115,9 +115,9 @@ async function readBackups(
   kube: Kube,
   seen: Pick<Observation, 'cluster' | 'slots' | 'at'>,
   { thorough, signal }: { readonly thorough: boolean; readonly signal: AbortSignal },
-): Promise<Pick<Observation, 'awaitedBackup' | 'backupOfSleep'>> {
-  const backupOfSleep = await readBackupOfSleep(kube, seen, { thorough, signal });
-  const asleep = backupOfSleep && { backupOfSleep };
+): Promise<Pick<Observation, 'awaitedBackup' | 'hibernationBackup'>> {
+  const hibernationBackup = await readHibernationBackup(kube, seen, { thorough, signal });
+  const asleep = hibernationBackup && { hibernationBackup };
   const awaitedBackup = await readAwaitedBackup(kube, { ...seen, ...asleep }, signal);
   return { ...asleep, ...(awaitedBackup && { awaitedBackup }) };
 }

@@ -12,13 +12,13 @@ import {
 import { labels } from '../../../manifests/render/names.ts';
 import { type Kube, KubeError, type KubeObject, resources } from '../../interfaces/kube.ts';
 import { conditionOf, isTrue } from '../../objects/conditions.ts';
-import { backupAhead } from '../know/backup-ahead.ts';
+import { backupAhead } from '../know/backups/ahead.ts';
 import type { AwaitedBackupView, Observation } from '../know/observation.ts';
 
 /** Asked only while what waits for it is about to begin. Of a deletion, its namespace as well. */
 export async function readAwaitedBackup(
   kube: Kube,
-  seen: Pick<Observation, 'cluster' | 'slots' | 'at' | 'backupOfSleep'>,
+  seen: Pick<Observation, 'cluster' | 'slots' | 'at' | 'hibernationBackup'>,
   signal: AbortSignal,
 ): Promise<AwaitedBackupView | undefined> {
   const wish = backupAhead(seen);

@@ -2,11 +2,17 @@ import type { PersistentVolume } from '../../../manifests/kube-types.ts';
 import { wantsReconcile } from '../../../manifests/render/reconcile-request.ts';
 import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { itsTurn } from '../know/certificates/occasion.ts';
-import { downFor, graceOf, hasOutlasted } from '../know/grace.ts';
-import { isBeforeItsStart } from '../know/held-up.ts';
-import { isBoundToNodes, isHomeOf } from '../know/node-affinity.ts';
+import { downFor, graceOf, hasOutlasted } from '../know/health/grace.ts';
 import type { DiskView, NodeView, Observation, Slot } from '../know/observation.ts';
-import { isComparedByTurns, isOnOtherDisk, isToBeCompared, isUnnoted, lacksHandle } from '../know/sealed-disk.ts';
+import { isBeforeItsStart } from '../know/pods/blocked.ts';
+import { isBoundToNodes, isHomeOf } from '../know/volumes/node-affinity.ts';
+import {
+  isComparedByTurns,
+  isOnOtherDisk,
+  isToBeCompared,
+  isUnnoted,
+  lacksHandle,
+} from '../know/volumes/sealed-disk.ts';
 import { readNodes } from './read-nodes.ts';
 
 /** What nodes and disks there are, as far as there was an occasion to ask. */

@@ -1,6 +1,6 @@
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
-import { type Asked, judgeBackup } from '../know/backup-fitness.ts';
+import { type Asked, judgeBackup } from '../know/backups/fitness.ts';
 import type { NamedBackup } from '../know/observation.ts';
 
 /** An EtcdBackup, read and judged. @throws {KubeError} for what may pass */

@@ -1,6 +1,6 @@
 import type { Kube } from '../../interfaces/kube.ts';
+import { backupAskedFor } from '../know/backups/rollback.ts';
 import type { NamedBackup, Observation } from '../know/observation.ts';
-import { backupAskedFor } from '../know/rollback.ts';
 import { readJudged } from './read-judged.ts';
 
 type Seen = Pick<Observation, 'cluster' | 'slots' | 'namedBackups'>;

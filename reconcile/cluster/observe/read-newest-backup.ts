@@ -5,9 +5,9 @@ import type { ListedMember } from '../../interfaces/etcd.ts';
 import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { isTrue } from '../../objects/conditions.ts';
 import { isAsleep, recordOf } from '../know/life.ts';
+import { quorumOf } from '../know/membership/quorum.ts';
 import type { BackupView, Observation, Slot } from '../know/observation.ts';
-import { gaveUpBy } from '../know/outvoted.ts';
-import { quorumOf } from '../know/quorum.ts';
+import { gaveUpBy } from '../know/recovery/outvoted.ts';
 
 /** In milliseconds: it only says more about what is known. */
 const budget = 4000;

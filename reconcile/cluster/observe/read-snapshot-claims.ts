@@ -1,10 +1,10 @@
 import { claimNamedIn, parseLocation } from '../../../manifests/api/object-template.ts';
 import { type Kube, KubeError } from '../../interfaces/kube.ts';
 import { problemOfClaim } from '../../objects/member-volume.ts';
+import { restoringIn, wantedSnapshot } from '../know/backups/restore.ts';
+import { isRolledBack, wantedRollback } from '../know/backups/rollback.ts';
 import { recordOf } from '../know/life.ts';
 import type { Observation, SnapshotClaim } from '../know/observation.ts';
-import { restoringIn, wantedSnapshot } from '../know/restore.ts';
-import { isRolledBack, wantedRollback } from '../know/rollback.ts';
 
 type Seen = Pick<Observation, 'cluster' | 'slots' | 'namedBackups'>;
 

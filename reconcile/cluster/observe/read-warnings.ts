@@ -1,9 +1,9 @@
 import type { Event } from '../../../manifests/kube-types.ts';
 import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
-import { downFor, graceOf } from '../know/grace.ts';
-import { isBeforeItsStart } from '../know/held-up.ts';
+import { downFor, graceOf } from '../know/health/grace.ts';
 import { hasDeparted, isAsleep } from '../know/life.ts';
 import type { Observation, Slot, Warning } from '../know/observation.ts';
+import { isBeforeItsStart } from '../know/pods/blocked.ts';
 import { warningsIn } from './warnings.ts';
 
 /** For all of them together, in milliseconds: they only say more about what is known. */

@@ -4,9 +4,9 @@ import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { isMarked, memberOf } from '../../fleet/membership.ts';
 import { courseOf, says } from '../../reasons/reasons.ts';
-import { effectiveSpec } from '../know/effective.ts';
 import { type Life, lifeOf, recordOf } from '../know/life.ts';
 import type { Slot } from '../know/observation.ts';
+import { effectiveSpec } from '../know/spec/effective.ts';
 import { slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 

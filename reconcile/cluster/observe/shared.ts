@@ -10,7 +10,7 @@ import {
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
 import type { KubeObject } from '../../interfaces/kube.ts';
 import type { Shared, SharedView } from '../know/observation.ts';
-import { sharedObject } from '../know/shared-objects.ts';
+import { sharedObject } from '../know/spec/shared-objects.ts';
 import { isForeign } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 

@@ -4,11 +4,8 @@ import { annotations, etcdContainer, ordinalOf, podName } from '../../../manifes
 import { isControlledBy, isOfItsClaim } from '../../../manifests/render/owner-reference.ts';
 import { readVolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { type KubeObject, resources } from '../../interfaces/kube.ts';
-import { quotaFlagOf } from '../know/databases.ts';
-import { readDefragmented } from '../know/defragmented.ts';
 import { isListed } from '../know/listed.ts';
 import { replacingVolume } from '../know/marks.ts';
-import { mountsOf, sandboxOf } from '../know/mounts.ts';
 import type {
   ConfigMapView,
   ContainerView,
@@ -19,9 +16,12 @@ import type {
   StatefulSetView,
   VolumeView,
 } from '../know/observation.ts';
-import { withoutOutvoted } from '../know/outvoted.ts';
-import { startupOf } from '../know/startup.ts';
-import { growthOf } from '../know/volume-growth.ts';
+import { mountsOf, sandboxOf } from '../know/pods/mounts.ts';
+import { startupOf } from '../know/pods/startup.ts';
+import { withoutOutvoted } from '../know/recovery/outvoted.ts';
+import { quotaFlagOf } from '../know/space/databases.ts';
+import { readDefragmented } from '../know/space/defragmented.ts';
+import { growthOf } from '../know/volumes/volume-growth.ts';
 import { failingBeside, runOf } from './container-run.ts';
 import { isReady, revisionOf, versionOf } from './pods.ts';
 import type { ClusterObjects } from './snapshot.ts';

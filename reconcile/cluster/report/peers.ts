@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EtcdPeer, EtcdPeerStatus } from '../../../manifests/api/etcd-peer.ts';
 import { isReason, type Kube, resources } from '../../interfaces/kube.ts';
 import { conditionsFrom } from '../../objects/conditions.ts';
-import { ailmentOf, memberOf } from '../know/health.ts';
+import { ailmentOf, memberOf } from '../know/health/health.ts';
 import { recordOf } from '../know/life.ts';
 import type { Situation } from '../know/situation.ts';
 

@@ -12,15 +12,15 @@ import { withCure } from '../../reasons/cure.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import { targetOf } from '../act/act.ts';
 import type { Decision } from '../know/decision.ts';
-import { drainsStatement } from '../know/drains.ts';
-import { ailmentOf, memberOf } from '../know/health.ts';
-import { startOf } from '../know/learners-time.ts';
-import { isToBeTold } from '../know/leftovers.ts';
+import { drainsStatement } from '../know/health/drains.ts';
+import { ailmentOf, memberOf } from '../know/health/health.ts';
+import { isReported } from '../know/leftovers.ts';
 import { isAsleep, recordOf } from '../know/life.ts';
+import { startOf } from '../know/membership/learners-time.ts';
 import type { Slot } from '../know/observation.ts';
 import { outageOf } from '../know/outage.ts';
 import type { Outcome } from '../know/outcome.ts';
-import { livesGivenUp } from '../know/outvoted.ts';
+import { livesGivenUp } from '../know/recovery/outvoted.ts';
 import type { Situation } from '../know/situation.ts';
 import { approvalsAsked } from './approvals.ts';
 import { availability } from './availability.ts';
@@ -108,7 +108,7 @@ function membersOf(situation: Situation): readonly ClusterMemberStatus[] {
   const { slots, membership, cluster } = situation;
   const listed = membership.kind === 'known' ? membership.members : [];
   return slots
-    .filter((slot) => isToBeTold(slot) && !isPrepared(slot))
+    .filter((slot) => isReported(slot) && !isPrepared(slot))
     .map((slot) => {
       const member = memberOf(slot, listed);
       const before = cluster.status?.members?.find(({ name }) => name === slot.name);

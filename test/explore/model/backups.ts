@@ -1,7 +1,7 @@
 import { type BackupWish, backupBeforeName, type Occasion } from '../../../manifests/render/backup-before.ts';
-import { backupAhead } from '../../../reconcile/cluster/know/backup-ahead.ts';
+import { backupAhead } from '../../../reconcile/cluster/know/backups/ahead.ts';
+import { hibernationBackupOf } from '../../../reconcile/cluster/know/backups/hibernation-backup.ts';
 import type { AwaitedBackupView, NamedBackup, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
-import { backupSleptOn } from '../../../reconcile/cluster/know/slept-on.ts';
 import type { AskedBackup } from './backup-state.ts';
 import { minorNumber, serving } from './etcd.ts';
 import type { World } from './state.ts';
@@ -14,7 +14,7 @@ const ages: Readonly<Record<AskedBackup['age'], number>> = { 0: 1000, 1: 3 * min
 /** As `observe` reads it: the newest of those that were made for this wish. */
 export function awaitedIn(
   { backups = [] }: World,
-  { at, ...seen }: Pick<Observation, 'cluster' | 'slots' | 'at' | 'backupOfSleep'>,
+  { at, ...seen }: Pick<Observation, 'cluster' | 'slots' | 'at' | 'hibernationBackup'>,
 ): AwaitedBackupView | undefined {
   const { cluster } = seen;
   const wish = cluster.spec.backup && backupAhead(seen);
@@ -46,8 +46,8 @@ function viewOf(backup: AskedBackup, before: Occasion, at: Date) {
 }
 
 /** As `observe` reads it, of a cluster that is being deleted. */
-export function sleptOnIn({ backups = [], cluster }: World, slots: readonly Slot[]): NamedBackup | undefined {
-  const wanted = cluster.deleting && cluster.owesBackup ? backupSleptOn(slots) : undefined;
+export function hibernationBackupIn({ backups = [], cluster }: World, slots: readonly Slot[]): NamedBackup | undefined {
+  const wanted = cluster.deleting && cluster.owesBackup ? hibernationBackupOf(slots) : undefined;
   if (!wanted) return undefined;
   const { name, uid, clusterId } = wanted;
   const found = backups.find((one) => uidOf(one) === uid && one.state === 'good');

@@ -1,4 +1,4 @@
-import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
+import { quorumOf } from '../../../reconcile/cluster/know/membership/quorum.ts';
 import type { Disk } from './disk.ts';
 import { clusterIdOf, isTold } from './lineage.ts';
 import type { Formation, Member, Place, World } from './state.ts';

@@ -1,4 +1,4 @@
-import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
+import { quorumOf } from '../../../reconcile/cluster/know/membership/quorum.ts';
 import { fails, goes, growsOld, objectsGo } from './backups.ts';
 import {
   formationOf,

@@ -1,6 +1,6 @@
 import type { EtcdHost, Host, MemberSeen, PodSeen, Stored } from '../../../reconcile/cluster/act/requests/host.ts';
+import { quorumOf } from '../../../reconcile/cluster/know/membership/quorum.ts';
 import type { Shared } from '../../../reconcile/cluster/know/observation.ts';
-import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
 import { isReachable } from '../../../reconcile/cluster/observe/ask-etcd.ts';
 import type { MemberList, Refusal } from '../../../reconcile/interfaces/etcd.ts';
 import { didNotAnswer, refusedByEtcd, unreachable } from '../../../reconcile/requests/refusals.ts';

@@ -1,7 +1,7 @@
 import type { Action } from '../../../reconcile/cluster/know/action.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
-import { ailmentOf } from '../../../reconcile/cluster/know/health.ts';
-import { isToBeTold } from '../../../reconcile/cluster/know/leftovers.ts';
+import { ailmentOf } from '../../../reconcile/cluster/know/health/health.ts';
+import { isReported } from '../../../reconcile/cluster/know/leftovers.ts';
 import { isAsleep, lifeOf } from '../../../reconcile/cluster/know/life.ts';
 import type { Position } from '../../../reconcile/requests/standing.ts';
 import type { Code } from './code.ts';
@@ -104,7 +104,7 @@ export function toldIn(world: World): World {
   const { slots, membership } = observation;
   const places = world.places.map((place): Place => {
     const slot = slots.find(({ name }) => name === place.name);
-    const isIll = slot && isToBeTold(slot) && !isAsleep(slot) && ailmentOf(slot, observation) !== undefined;
+    const isIll = slot && isReported(slot) && !isAsleep(slot) && ailmentOf(slot, observation) !== undefined;
     if (!isIll) return place.ill === undefined ? place : lacking(place, 'ill');
     return place.ill === undefined ? { ...place, ill: 0 } : place;
   });

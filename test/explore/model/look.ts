@@ -11,10 +11,10 @@ import type {
   PodView,
   Slot,
 } from '../../../reconcile/cluster/know/observation.ts';
-import { withoutOutvoted } from '../../../reconcile/cluster/know/outvoted.ts';
+import { withoutOutvoted } from '../../../reconcile/cluster/know/recovery/outvoted.ts';
 import { callsForExisting, inheritedAmong, listBeside } from '../../../reconcile/cluster/observe/ask-existing.ts';
 import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';
-import { awaitedIn, sleptOnIn } from './backups.ts';
+import { awaitedIn, hibernationBackupIn } from './backups.ts';
 import { formationOf, hasQuorum } from './etcd.ts';
 import { clusterIdOf } from './lineage.ts';
 import { nodeOf, recoveryOf } from './look-recovery.ts';
@@ -58,8 +58,8 @@ export function look(world: World, { nonce, forgetful = false }: Seen): Observat
   const formation = reachable.map((place) => listedBy(world, place)).find(isServing(world));
   const recovery = recoveryOf(world);
   const resource = resourceOf(cluster, places);
-  const backupOfSleep = sleptOnIn(world, slots);
-  const asleep = backupOfSleep && { backupOfSleep };
+  const hibernationBackup = hibernationBackupIn(world, slots);
+  const asleep = hibernationBackup && { hibernationBackup };
   const awaitedBackup = awaitedIn(world, { cluster: resource, slots, at: nowDate, ...asleep });
   const namedBackups = namedIn(world, { cluster: resource, slots });
   const asked = besideOthers(world, resource, { slots, membership: membershipOf(world, formation, reachable) });

@@ -1,7 +1,7 @@
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
-import { judgeBackup } from '../../../reconcile/cluster/know/backup-fitness.ts';
+import { judgeBackup } from '../../../reconcile/cluster/know/backups/fitness.ts';
+import { backupAskedFor } from '../../../reconcile/cluster/know/backups/rollback.ts';
 import type { NamedBackup, Observation } from '../../../reconcile/cluster/know/observation.ts';
-import { backupAskedFor } from '../../../reconcile/cluster/know/rollback.ts';
 import type { MadeBackup } from './backup-state.ts';
 import type { World } from './state.ts';
 

@@ -1,7 +1,6 @@
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import type { Leased } from '../../../reconcile/cluster/act/actions/define.ts';
 import type { Action } from '../../../reconcile/cluster/know/action.ts';
-import type { Inputs } from '../../../reconcile/cluster/know/inputs.ts';
 import type {
   ConfigMapView,
   PeerView,
@@ -9,6 +8,7 @@ import type {
   StatefulSetView,
   VolumeView,
 } from '../../../reconcile/cluster/know/observation.ts';
+import type { Inputs } from '../../../reconcile/cluster/know/spec/inputs.ts';
 import type { Request } from '../../../reconcile/requests/program.ts';
 import type { Answered } from '../../../reconcile/requests/standing.ts';
 import type { AskedBackup, MadeBackup } from './backup-state.ts';

@@ -4,7 +4,7 @@ import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import { peerName } from '../../../manifests/render/names.ts';
 import { peerInputs } from '../../../manifests/render/peer.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
-import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
+import { quorumOf } from '../../../reconcile/cluster/know/membership/quorum.ts';
 import { minorOf } from './etcd.ts';
 import { clusterName, urlOf } from './look.ts';
 import type { Formation, Left, Place, State, World } from './state.ts';

@@ -55,7 +55,7 @@ test('wrong usage is exit code 2, also bundled', async () => {
 
 test('what a no-op tick does not need is in chunks of its own', async () => {
   const entry = await readFile(join(app, 'tick.js'), 'utf8');
-  for (const name of ['isomorphic-git', 'parse', 'lanes', 'send', 'measures']) {
+  for (const name of ['isomorphic-git', 'parse', 'worker-queues', 'send', 'measures']) {
     assert.equal(globSync(`chunks/${name}-*.js`, { cwd: app }).length, 1, name);
     assert.doesNotMatch(entry, new RegExp(`from ?"./chunks/${name}-`));
   }

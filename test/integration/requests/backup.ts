@@ -3,7 +3,7 @@ import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import { type BackupWish, backupBefore, backupBeforeName } from '../../../manifests/render/backup-before.ts';
 import { createBackup } from '../../../reconcile/cluster/act/requests/backup.ts';
-import { backupAhead } from '../../../reconcile/cluster/know/backup-ahead.ts';
+import { backupAhead } from '../../../reconcile/cluster/know/backups/ahead.ts';
 import { backupFinalizer } from '../../../reconcile/cluster/know/marks.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
@@ -72,8 +72,8 @@ const deletingAsleep = (change?: (made: EtcdBackup) => EtcdBackup) => async (sce
       conditions: [ready],
     },
   );
-  const sleptOn = { name: 'slept', uid: metadata.uid ?? '', endedAt: at };
-  await member(scene, { record: { state: 'hibernating', sleptOn }, upTo: 'configMap' });
+  const hibernationBackup = { name: 'slept', uid: metadata.uid ?? '', endedAt: at };
+  await member(scene, { record: { state: 'hibernating', hibernationBackup }, upTo: 'configMap' });
   const found = await scene.read<EtcdCluster>('cluster', clusterName);
   const { metadata: kept } = await scene.kube.update<EtcdCluster>(resources.clusters, {
     ...found,

@@ -6,7 +6,7 @@ import {
 } from '../../../reconcile/cluster/act/requests/cluster.ts';
 import type { LabelledRef, SharedObject } from '../../../reconcile/cluster/know/actions/birth.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
-import { sharedObject } from '../../../reconcile/cluster/know/shared-objects.ts';
+import { sharedObject } from '../../../reconcile/cluster/know/spec/shared-objects.ts';
 import { type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { Contract, Contracts } from './contract.ts';
 import { member } from './members.ts';

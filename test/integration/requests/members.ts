@@ -12,7 +12,7 @@ import { etcdPeer, peerInputs } from '../../../manifests/render/peer.ts';
 import { statefulSet } from '../../../manifests/render/stateful-set.ts';
 import { volumeClaim } from '../../../manifests/render/volume-claim.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
-import type { Inputs } from '../../../reconcile/cluster/know/inputs.ts';
+import type { Inputs } from '../../../reconcile/cluster/know/spec/inputs.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { clusterName, type Scene } from './scene.ts';
 

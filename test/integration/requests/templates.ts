@@ -1,6 +1,6 @@
 import { livePeer } from '../../../reconcile/cluster/act/requests/objects.ts';
 import { tryTemplate, writeInputs, writeTemplate } from '../../../reconcile/cluster/act/requests/templates.ts';
-import type { Inputs } from '../../../reconcile/cluster/know/inputs.ts';
+import type { Inputs } from '../../../reconcile/cluster/know/spec/inputs.ts';
 import { type Contracts, type Difference, othersAct } from './contract.ts';
 import type { Doing } from './doing.ts';
 import { inputsOf, member } from './members.ts';

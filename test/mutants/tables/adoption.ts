@@ -47,7 +47,7 @@ export const ofAdoption: readonly Mutant[] = [
     killers: [`${unit}/adoption-begins.test.ts`],
   },
   {
-    file: 'reconcile/cluster/know/inherited.ts',
+    file: 'reconcile/cluster/know/adoption/inherited.ts',
     from: 'members: memberIDs.toSorted()',
     to: 'members: []',
     without: 'an approval holds for any members of a cluster',
@@ -82,7 +82,7 @@ export const ofAdoption: readonly Mutant[] = [
     killers: [`${unit}/world/adoption-trouble.test.ts`],
   },
   {
-    file: 'reconcile/cluster/know/existing-fitness.ts',
+    file: 'reconcile/cluster/know/adoption/existing-fitness.ts',
     from: 'wrongPod(candidate) ?? ',
     to: '',
     without: 'members join a cluster whose members never talk to them',

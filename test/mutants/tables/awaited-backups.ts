@@ -2,15 +2,15 @@ import type { Mutant } from '../mutant.ts';
 
 const awaits = 'test/unit/cluster/back-up-first.test.ts';
 const last = 'test/unit/cluster/world/final-backup.test.ts';
-const slept = 'test/unit/cluster/world/slept-on.test.ts';
-const sleptOn = 'reconcile/cluster/know/slept-on.ts';
+const slept = 'test/unit/cluster/world/hibernation-backup.test.ts';
+const hibernationBackup = 'reconcile/cluster/know/backups/hibernation-backup.ts';
 const asks = 'test/unit/cluster/requests/backup.test.ts';
 const rule = 'reconcile/cluster/decide/await-backup.ts';
 const beforeUpgrade = 'reconcile/cluster/decide/rules/rolling/back-up-first.ts';
 const beforeDeletion = 'reconcile/cluster/decide/rules/deletion/back-up-last.ts';
 const beforeSleep = 'reconcile/cluster/decide/rules/deletion/back-up-before-hibernation.ts';
 const observed = 'reconcile/cluster/observe/read-awaited-backup.ts';
-const ahead = 'reconcile/cluster/know/backup-ahead.ts';
+const ahead = 'reconcile/cluster/know/backups/ahead.ts';
 
 /** What an upgrade, a hibernation and the deletion wait for (I12). */
 export const ofAwaitedBackups: readonly Mutant[] = [
@@ -163,8 +163,8 @@ export const ofAwaitedBackups: readonly Mutant[] = [
   },
   {
     file: beforeDeletion,
-    from: "if (backupOfSleep?.kind === 'fit') return",
-    to: 'if (backupOfSleep) return',
+    from: "if (hibernationBackup?.kind === 'fit') return",
+    to: 'if (hibernationBackup) return',
     without:
       'the deletion of a cluster that sleeps does not say why what it was put to sleep on is not its last backup',
     killers: [slept],
@@ -191,42 +191,42 @@ export const ofAwaitedBackups: readonly Mutant[] = [
     killers: [slept],
   },
   {
-    file: 'reconcile/cluster/know/backup-ahead.ts',
-    from: 'return isStored ? { before, existing: backupOfSleep.backup.snapshot } : { before };',
+    file: 'reconcile/cluster/know/backups/ahead.ts',
+    from: 'return isStored ? { before, existing: hibernationBackup.backup.snapshot } : { before };',
     to: 'return { before };',
     without: 'a cluster that sleeps is deleted on a backup that nothing looked for (I12)',
     killers: [slept],
   },
   {
-    file: sleptOn,
+    file: hibernationBackup,
     from: 'const isAtRest = ours.every(isAsleep) && !doesAnyRun(slots);',
     to: 'const isAtRest = ours.every(isAsleep);',
     without: 'a cluster whose members run yet is deleted on the backup of their hibernation (I12)',
     killers: [slept],
   },
   {
-    file: sleptOn,
+    file: hibernationBackup,
     from: 'return one && at.getTime() - Date.parse(one.endedAt) <= parseDuration(awaitedBackupFresh) ? one : undefined;',
     to: 'return one && at.getTime() > 0 && parseDuration(awaitedBackupFresh) > 0 ? one : undefined;',
     without: 'a hibernation that is finished days later remembers its backup as that of what was written since (I12)',
     killers: [slept],
   },
   {
-    file: sleptOn,
+    file: hibernationBackup,
     from: 'return others.every((one) => isDeepStrictEqual(one, first)) ? first : undefined;',
     to: 'return others.every((one) => one !== first || isDeepStrictEqual(one, first)) ? first : undefined;',
     without: 'a backup counts that only some volumes name (I12)',
     killers: [slept],
   },
   {
-    file: 'reconcile/cluster/know/backup-fitness.ts',
+    file: 'reconcile/cluster/know/backups/fitness.ts',
     from: 'if (asked.uid !== undefined && metadata.uid !== asked.uid)',
     to: 'if (asked.uid === "")',
     without: 'an EtcdBackup that was made anew under the name of the one that members slept on counts (I12)',
     killers: [slept],
   },
   {
-    file: 'reconcile/cluster/know/backup-fitness.ts',
+    file: 'reconcile/cluster/know/backups/fitness.ts',
     from: 'if (asked.clusterId !== undefined && clusterId !== asked.clusterId)',
     to: 'if (asked.clusterId === "")',
     without: 'a backup of another etcd cluster counts as the last one (I12)',
@@ -234,8 +234,8 @@ export const ofAwaitedBackups: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/act/actions/deletion/hibernate-members.ts',
-    from: 'record: { ...rest, state: to, ...(sleptOn && { sleptOn }) }',
-    to: 'record: { ...rest, ...(former && { sleptOn: former }), state: to, ...(sleptOn && { sleptOn }) }',
+    from: 'record: { ...rest, state: to, ...(hibernationBackup && { hibernationBackup }) }',
+    to: 'record: { ...rest, ...(former && { hibernationBackup: former }), state: to, ...(hibernationBackup && { hibernationBackup }) }',
     without: 'volumes that wake remember the backup that they slept on',
     killers: [slept],
   },

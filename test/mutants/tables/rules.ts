@@ -61,14 +61,14 @@ export const ofRules: readonly Mutant[] = [
     killers: [`${unit}/heal-by-hand.test.ts`],
   },
   {
-    file: 'reconcile/cluster/know/replacement-approval.ts',
+    file: 'reconcile/cluster/know/membership/replacement-approval.ts',
     from: 'hashOf({ clusterId, memberId, since })',
     to: 'hashOf({ clusterId, since })',
     without: 'an approval for one member holds for another one that failed at the same time (I14)',
     killers: [`${unit}/heal-by-hand.test.ts`],
   },
   {
-    file: 'reconcile/cluster/know/replacement-approval.ts',
+    file: 'reconcile/cluster/know/membership/replacement-approval.ts',
     from: 'hashOf({ clusterId, memberId, since })',
     to: 'hashOf({ clusterId, memberId })',
     without: 'an approval holds for a later failure of the same member (I14)',
@@ -187,7 +187,7 @@ export const ofRules: readonly Mutant[] = [
     killers: [`${unit}/boundaries.test.ts`],
   },
   {
-    file: 'reconcile/cluster/know/learners-time.ts',
+    file: 'reconcile/cluster/know/membership/learners-time.ts',
     from: 'export const longer = 6;',
     to: 'export const longer = 1;',
     without: 'a learner that is being sent the data has no more time than one that is down',

@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { approvalOfAdoption, existingOf } from '../../../reconcile/cluster/know/inherited.ts';
+import { approvalOfAdoption, existingOf } from '../../../reconcile/cluster/know/adoption/inherited.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { hasQuorum } from './quorum.ts';
 import type { State } from './state.ts';

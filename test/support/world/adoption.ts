@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { annotations } from '../../../manifests/render/names.ts';
-import { approvalOfAdoption } from '../../../reconcile/cluster/know/inherited.ts';
+import { approvalOfAdoption } from '../../../reconcile/cluster/know/adoption/inherited.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { assertOneCluster } from './converge.ts';
 import { namesOnTheirList, startOthers } from './others.ts';

@@ -55,7 +55,7 @@ export interface Formation {
 /**
  * `Loading`: etcd runs, and answers nobody yet. Else the reason of the event that kubelet or a controller makes of it.
  */
-export type HeldUp = 'Loading' | 'FailedMount' | 'FailedCreate';
+export type Blocker = 'Loading' | 'FailedMount' | 'FailedCreate';
 
 /** What the world outside the API server consists of, and how it answers. */
 export interface State {
@@ -80,7 +80,7 @@ export interface State {
    * What keeps this pod from coming to run etcd, if anything: its etcd reads a large database, or nothing starts at
    * all.
    */
-  readonly heldUp: { by: (pod: Pod) => HeldUp | undefined };
+  readonly heldUp: { by: (pod: Pod) => Blocker | undefined };
   readonly violations: string[];
   /** Milliseconds since 1970. */
   readonly clock: () => number;

@@ -37,7 +37,7 @@ import { runPods } from './kubelet.ts';
 import { runJobs, runRecoveries } from './recovery.ts';
 import { replicate } from './replication.ts';
 import { assertDataFirst, assertNotBeside, runRestores } from './restore.ts';
-import type { HeldUp, State } from './state.ts';
+import type { Blocker, State } from './state.ts';
 import { copyOf, newState } from './state-copy.ts';
 import { wireOf } from './wire.ts';
 
@@ -79,7 +79,7 @@ export interface World extends State {
   /** etcd dies of how a pod is made from now on. */
   dieWhen(is: (pod: Pod) => boolean): void;
   /** What pods are held up by from now on. */
-  holdUp(by: (pod: Pod) => HeldUp | undefined): void;
+  holdUp(by: (pod: Pod) => Blocker | undefined): void;
   /** As a backup tool restores it: the same object, without its status. */
   dropStatus(): void;
   /**
@@ -344,7 +344,7 @@ export function createWorld(past?: Past): World {
     state.changes += 1;
   }
 
-  function holdUp(by: (pod: Pod) => HeldUp | undefined): void {
+  function holdUp(by: (pod: Pod) => Blocker | undefined): void {
     state.heldUp.by = by;
     state.changes += 1;
   }

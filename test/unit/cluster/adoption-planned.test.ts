@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { annotations } from '../../../manifests/render/names.ts';
 import { plan } from '../../../reconcile/cluster/foresee/plan.ts';
-import { approvalOfAdoption } from '../../../reconcile/cluster/know/inherited.ts';
+import { approvalOfAdoption } from '../../../reconcile/cluster/know/adoption/inherited.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { before, existing } from './adoptions.ts';
 

@@ -3,8 +3,8 @@ import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
+import { quorumOf } from '../../../reconcile/cluster/know/membership/quorum.ts';
 import type { InheritedView, Membership, Observation } from '../../../reconcile/cluster/know/observation.ts';
-import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
 import type { EndpointStatus, ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import {
   clusterId,

@@ -7,7 +7,7 @@ import { annotations } from '../../../manifests/render/names.ts';
 import { awaitBackup } from '../../../reconcile/cluster/decide/await-backup.ts';
 import { backUpFirst } from '../../../reconcile/cluster/decide/rules/rolling/back-up-first.ts';
 import { upgrade } from '../../../reconcile/cluster/decide/rules/rolling/upgrade.ts';
-import { backupAhead } from '../../../reconcile/cluster/know/backup-ahead.ts';
+import { backupAhead } from '../../../reconcile/cluster/know/backups/ahead.ts';
 import { backupFinalizer } from '../../../reconcile/cluster/know/marks.ts';
 import type { AwaitedBackupView } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';

@@ -4,9 +4,9 @@ import { authorityRecordOf } from '../../../manifests/render/certificate-secret.
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
-import type { Inputs } from '../../../reconcile/cluster/know/inputs.ts';
 import type { LeafView, Observation, ReadCertificates, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import type { Inputs } from '../../../reconcile/cluster/know/spec/inputs.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
 import { fatal } from '../../../reconcile/x509/defect.ts';
 import {

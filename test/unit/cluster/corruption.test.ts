@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { EtcdWay } from '../../../reconcile/cluster/etcd-way.ts';
-import { verdictOf } from '../../../reconcile/cluster/know/hashes.ts';
+import { verdictOf } from '../../../reconcile/cluster/know/health/hashes.ts';
 import type { HashAnswer, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { askHashes } from '../../../reconcile/cluster/observe/ask-hashes.ts';
 import { slotsOf } from '../../../reconcile/cluster/observe/slots.ts';

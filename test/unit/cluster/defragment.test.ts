@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
-import { quotaFlagOf } from '../../../reconcile/cluster/know/databases.ts';
-import { readDefragmented, withDefragmented } from '../../../reconcile/cluster/know/defragmented.ts';
 import { defragmented } from '../../../reconcile/cluster/know/marks.ts';
 import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { quotaFlagOf } from '../../../reconcile/cluster/know/space/databases.ts';
+import { readDefragmented, withDefragmented } from '../../../reconcile/cluster/know/space/defragmented.ts';
 import {
   all,
   clusterId,

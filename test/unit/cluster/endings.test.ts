@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
-import { endedByItself } from '../../../reconcile/cluster/know/endings.ts';
-import { ailmentOf } from '../../../reconcile/cluster/know/health.ts';
-import { lossOf } from '../../../reconcile/cluster/know/lost.ts';
+import { ailmentOf } from '../../../reconcile/cluster/know/health/health.ts';
 import type { ContainerExit, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { endedByItself } from '../../../reconcile/cluster/know/pods/endings.ts';
+import { lossOf } from '../../../reconcile/cluster/know/recovery/lost.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import {
   all,

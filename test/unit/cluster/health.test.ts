@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ailmentOf, isDownOnItsConfiguration, memberOf } from '../../../reconcile/cluster/know/health.ts';
+import { ailmentOf, isDownOnItsConfiguration, memberOf } from '../../../reconcile/cluster/know/health/health.ts';
 import {
   all,
   crashing,

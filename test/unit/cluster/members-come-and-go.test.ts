@@ -6,7 +6,7 @@ import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { Action, ActionOf } from '../../../reconcile/cluster/know/action.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
-import { votersToProtect } from '../../../reconcile/cluster/know/drains.ts';
+import { votersToProtect } from '../../../reconcile/cluster/know/health/drains.ts';
 import type { DiskView, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { NodeSelectorTerm } from '../../../manifests/kube-types.ts';
-import { isHomeOf } from '../../../reconcile/cluster/know/node-affinity.ts';
+import { isHomeOf } from '../../../reconcile/cluster/know/volumes/node-affinity.ts';
 
 const home = { name: 'node-1', labels: { 'kubernetes.io/hostname': 'host-1', disks: '4', zone: 'a', plain: 'x4' } };
 

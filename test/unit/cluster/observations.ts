@@ -6,7 +6,6 @@ import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import { peerName, peerUrl } from '../../../manifests/render/names.ts';
 import { peerInputs } from '../../../manifests/render/peer.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
-import type { Inputs } from '../../../reconcile/cluster/know/inputs.ts';
 import type {
   Certificates,
   ContainerView,
@@ -19,6 +18,7 @@ import type {
   Slot,
   VolumeView,
 } from '../../../reconcile/cluster/know/observation.ts';
+import type { Inputs } from '../../../reconcile/cluster/know/spec/inputs.ts';
 import type { EndpointStatus, ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 
 /** Observations to decide from: a sound cluster, and what a test says is different about it. */

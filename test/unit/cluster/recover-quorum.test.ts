@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { setAsideCodes } from '../../../manifests/render/recovery-job.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
-import { lossOf } from '../../../reconcile/cluster/know/lost.ts';
 import type { Observation, RecoveryPodView, RecoveryView, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { lossOf } from '../../../reconcile/cluster/know/recovery/lost.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import {
   all,
@@ -30,7 +30,7 @@ const stopped = all(without('statefulSet', 'pod'), withEndpoint(silent));
 const outvoted = all(stopped, withRecord({ state: 'superseded' }));
 const job = { name: 'orders-0-recovery', uid: 'job', leaving: false, attempt: `${id}/1`, failed: false };
 const pod: RecoveryPodView = { name: 'orders-0-recovery-x', uid: 'job-pod', leaving: false, ready: false };
-const staying = { ...pod, leaving: true, node: 'node-a', endsBy: new Date('2026-01-02T03:00:00Z') };
+const stuck = { ...pod, leaving: true, node: 'node-a', endsBy: new Date('2026-01-02T03:00:00Z') };
 const failure = (code: number, container = 'etcd') => ({ ...pod, failure: { container, code, words: 'it said so' } });
 const down = { kind: 'unknown', cause: 'no quorum', last: members(3).members } as const;
 const known = (view: Partial<Extract<RecoveryView, { kind: 'known' }>> = {}): RecoveryView => ({
@@ -102,7 +102,7 @@ const cases: readonly (readonly [string, Observation, string])[] = [
     seen(
       chosen(1),
       outvoted,
-      known({ job, pods: [{ ...staying, ready: true, endsBy: new Date('2026-01-02T03:04:00Z') }] }),
+      known({ job, pods: [{ ...stuck, ready: true, endsBy: new Date('2026-01-02T03:04:00Z') }] }),
     ),
     'wait RecoveringData',
   ],
@@ -192,22 +192,22 @@ const cases: readonly (readonly [string, Observation, string])[] = [
   ],
   [
     'a pod of the recovery that long should have ended afterwards, as on a dead node, is named',
-    seen(all(stopped, withRecord({ ...recovery(1), state: 'recovered' })), outvoted, known({ pods: [staying] })),
+    seen(all(stopped, withRecord({ ...recovery(1), state: 'recovered' })), outvoted, known({ pods: [stuck] })),
     'refuse PodStays',
   ],
   [
     'and so is one of an earlier attempt',
-    seen(all(stopped, withRecord(recovery(1))), outvoted, known({ pods: [staying] })),
+    seen(all(stopped, withRecord(recovery(1))), outvoted, known({ pods: [stuck] })),
     'refuse PodStays',
   ],
   [
     'and one whose Job waits for it to be deleted',
-    seen(all(stopped, withRecord(recovery(1))), outvoted, known({ job: { ...job, leaving: true }, pods: [staying] })),
+    seen(all(stopped, withRecord(recovery(1))), outvoted, known({ job: { ...job, leaving: true }, pods: [stuck] })),
     'refuse PodStays',
   ],
   [
     'and one whose Job does not count it as failed yet',
-    seen(all(stopped, withRecord(recovery(1))), outvoted, known({ job, pods: [staying] })),
+    seen(all(stopped, withRecord(recovery(1))), outvoted, known({ job, pods: [stuck] })),
     'refuse PodStays',
   ],
   [
@@ -259,7 +259,7 @@ test('what is said of a loss stays the same from step to step', () => {
 });
 
 test('the pod of a recovery that does not end is named with its node, and what to do about that', () => {
-  const observation = seen(all(stopped, withRecord(recovery(1))), outvoted, known({ pods: [staying] }));
+  const observation = seen(all(stopped, withRecord(recovery(1))), outvoted, known({ pods: [stuck] }));
   const decision = decide(observation);
   assert.match(decision.message, /^pod orders-0-recovery-x on node node-a of the recovery should have ended/);
   assert.match(

@@ -15,7 +15,7 @@ import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { ActionOf } from '../../../reconcile/cluster/know/action.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import type { Observation, RecoveryView, Slot } from '../../../reconcile/cluster/know/observation.ts';
-import { withoutOutvoted } from '../../../reconcile/cluster/know/outvoted.ts';
+import { withoutOutvoted } from '../../../reconcile/cluster/know/recovery/outvoted.ts';
 import { EtcdError, type ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
-import { ailmentOf, memberOf } from '../../../reconcile/cluster/know/health.ts';
+import { ailmentOf, memberOf } from '../../../reconcile/cluster/know/health/health.ts';
 import type { Observation, PeerView, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { observations } from './arbitrary.ts';
 import { endpoint, healthy, withEndpoint, withPod } from './observations.ts';

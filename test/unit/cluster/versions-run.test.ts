@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
-import { mayGoBackTo } from '../../../reconcile/cluster/know/versions-run.ts';
+import { mayGoBackTo } from '../../../reconcile/cluster/know/versions/versions-run.ts';
 import {
   all,
   endpoint,

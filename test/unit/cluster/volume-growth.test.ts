@@ -4,7 +4,7 @@ import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { plan } from '../../../reconcile/cluster/foresee/plan.ts';
 import type { GrowthView } from '../../../reconcile/cluster/know/observation.ts';
-import { growthOf } from '../../../reconcile/cluster/know/volume-growth.ts';
+import { growthOf } from '../../../reconcile/cluster/know/volumes/volume-growth.ts';
 import { healthy, withVolume } from './observations.ts';
 
 function claim(requested: string | undefined, status: PersistentVolumeClaim['status']): PersistentVolumeClaim {

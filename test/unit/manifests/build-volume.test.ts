@@ -59,7 +59,7 @@ const arbitraries: { readonly [K in keyof Required<VolumeRecord>]: fc.Arbitrary<
   ),
   restoredFrom: fc.stringMatching(/^[0-9a-f]{12}$/),
   authoritiesOf: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,40}$/),
-  sleptOn: fc.record(
+  hibernationBackup: fc.record(
     {
       name: fc.stringMatching(/^[a-z0-9]([-a-z0-9.]{0,60}[a-z0-9])?$/),
       uid: fc.stringMatching(/^[A-Za-z0-9-]{1,64}$/),

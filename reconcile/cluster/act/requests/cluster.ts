@@ -11,7 +11,7 @@ import { isListed } from '../../know/listed.ts';
 import { type Finalizer, finalizers } from '../../know/marks.ts';
 import type { Shared } from '../../know/observation.ts';
 import { needsPerson } from '../../know/outcome.ts';
-import { sharedObject } from '../../know/shared-objects.ts';
+import { sharedObject } from '../../know/spec/shared-objects.ts';
 import { nameTaken } from '../actions/context.ts';
 import { getOne, type Live, writeBack } from './live.ts';
 import { defineRequest } from './request.ts';

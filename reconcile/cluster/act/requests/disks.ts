@@ -1,7 +1,7 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
 import { isSameDisk, type SealedDisk } from '../../../../manifests/render/sealed-disk.ts';
 import { isReason, type Kube, resources } from '../../../interfaces/kube.ts';
-import { sealedDiskOf } from '../../know/sealed-disk.ts';
+import { sealedDiskOf } from '../../know/volumes/sealed-disk.ts';
 import { readDisk } from '../../observe/read-disks.ts';
 import type { ReadAt } from './read-at.ts';
 import { defineRequest } from './request.ts';

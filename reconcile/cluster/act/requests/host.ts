@@ -5,7 +5,6 @@ import type { Recovery } from '../../../../manifests/render/volume-record.ts';
 import type { MemberList } from '../../../interfaces/etcd.ts';
 import type { Alarm } from '../../../interfaces/etcd-admin.ts';
 import type { LabelledRef } from '../../know/actions/birth.ts';
-import type { Inputs } from '../../know/inputs.ts';
 import type { Finalizer } from '../../know/marks.ts';
 import type {
   AuthorityView,
@@ -17,7 +16,8 @@ import type {
   StatefulSetView,
   VolumeView,
 } from '../../know/observation.ts';
-import type { Looked } from '../../know/versions-run.ts';
+import type { Inputs } from '../../know/spec/inputs.ts';
+import type { Looked } from '../../know/versions/versions-run.ts';
 import type { ReadAt } from './read-at.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../../../manife
 import { podName } from '../../../../manifests/render/names.ts';
 import { EtcdError } from '../../../interfaces/etcd.ts';
 import { resources } from '../../../interfaces/kube.ts';
-import { mayGoBackTo } from '../../know/versions-run.ts';
+import { mayGoBackTo } from '../../know/versions/versions-run.ts';
 import { slotsOf } from '../../observe/slots.ts';
 import { listOursAnd } from '../actions/context.ts';
 import type { Live } from './live.ts';

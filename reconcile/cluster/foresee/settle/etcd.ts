@@ -1,6 +1,6 @@
 import type { EndpointStatus, ListedMember } from '../../../interfaces/etcd.ts';
+import { statusesOf } from '../../know/adoption/inherited.ts';
 import { isRefusing } from '../../know/certificates/stranger.ts';
-import { statusesOf } from '../../know/inherited.ts';
 import type { Membership, Observation, Slot } from '../../know/observation.ts';
 import type { Effect } from '../effect.ts';
 import { lastSaid, rememberingTheList } from '../knowledge.ts';

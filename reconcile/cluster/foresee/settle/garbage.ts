@@ -1,4 +1,4 @@
-import { hasOutlasted } from '../../know/grace.ts';
+import { hasOutlasted } from '../../know/health/grace.ts';
 import type { Observation, SharedView, Slot } from '../../know/observation.ts';
 import { type Effect, without } from '../effect.ts';
 import { withLeavesOf } from '../leaves.ts';

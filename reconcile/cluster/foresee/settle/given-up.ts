@@ -1,6 +1,6 @@
 import { hasDeparted } from '../../know/life.ts';
 import type { Observation } from '../../know/observation.ts';
-import { gaveUpBy, withoutOutvoted } from '../../know/outvoted.ts';
+import { gaveUpBy, withoutOutvoted } from '../../know/recovery/outvoted.ts';
 import type { Effect } from '../effect.ts';
 import { forgettingTheList, rememberedList } from '../knowledge.ts';
 

@@ -1,6 +1,6 @@
 import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import type { ListedMember } from '../../../interfaces/etcd.ts';
-import { memberOf, urlOf } from '../../know/health.ts';
+import { memberOf, urlOf } from '../../know/health/health.ts';
 import { hasDeparted, recordOf } from '../../know/life.ts';
 import type { Observation, Slot } from '../../know/observation.ts';
 import { rememberedList } from '../knowledge.ts';

@@ -1,9 +1,9 @@
 import { quotaBackendBytes } from '../../../../manifests/render/quota.ts';
 import { isRefusing } from '../../know/certificates/stranger.ts';
-import { isCrashing } from '../../know/endings.ts';
-import { isDownOnItsConfiguration } from '../../know/health.ts';
-import { heldUpBy } from '../../know/held-up.ts';
+import { isDownOnItsConfiguration } from '../../know/health/health.ts';
 import type { ContainerView, Observation, PodView, Slot, VolumeView } from '../../know/observation.ts';
+import { blockedBy } from '../../know/pods/blocked.ts';
+import { isCrashing } from '../../know/pods/endings.ts';
 import { create, type Effect, onSlot } from '../effect.ts';
 import { madeFrom, rememberingItsTemplate, templateOf } from '../knowledge.ts';
 import { notAskedSince } from './handshakes.ts';
@@ -37,7 +37,7 @@ function isUpToDate(slot: Slot, pod: PodView): boolean {
 export const makePods: Effect = (observation) =>
   observation.slots.reduce(
     (seen, slot) =>
-      slot.statefulSet?.current && !slot.pod && !heldUpBy(slot, 'statefulSet') ? makePod(slot.name)(seen) : seen,
+      slot.statefulSet?.current && !slot.pod && !blockedBy(slot, 'statefulSet') ? makePod(slot.name)(seen) : seen,
     observation,
   );
 
@@ -68,7 +68,7 @@ export const growVolumes = onEach((slot) => {
 export const bindVolumes = onEach((slot) => {
   const { volume, pod } = slot;
   if (!volume || !pod || volume.bound || volume.leaving || volume.lost) return slot;
-  if (heldUpBy(slot, 'volume')) return slot;
+  if (blockedBy(slot, 'volume')) return slot;
   if (pod.unscheduled === undefined) return { ...slot, volume: bound(volume) };
   if (!volume.uid.includes('-made-')) return slot;
   const { unscheduled: _, ...scheduled } = pod;

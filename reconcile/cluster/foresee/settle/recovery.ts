@@ -1,6 +1,6 @@
+import { restoringIn } from '../../know/backups/restore.ts';
 import { recordOf } from '../../know/life.ts';
 import type { Observation, RecoveryView, Slot } from '../../know/observation.ts';
-import { restoringIn } from '../../know/restore.ts';
 import { type Effect, onSlot } from '../effect.ts';
 import { recoveryOf } from '../host-recovery.ts';
 import { rememberedList, rememberingTheList } from '../knowledge.ts';

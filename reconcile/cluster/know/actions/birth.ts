@@ -1,8 +1,8 @@
 import type { Authority, LeafPlan } from '../../../../manifests/render/certificate-names.ts';
 import type { VolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import type { Validity } from '../certificates/validity.ts';
-import type { Inputs } from '../inputs.ts';
 import type { Ref } from '../ref.ts';
+import type { Inputs } from '../spec/inputs.ts';
 
 export type BirthAction =
   /** Services, the disruption budget and the network policy: made or corrected. */

@@ -1,4 +1,4 @@
-import type { SleptOn } from '../../../../manifests/render/volume-record.ts';
+import type { HibernationBackup } from '../../../../manifests/render/volume-record.ts';
 import type { Finalizer } from '../marks.ts';
 import type { Ref } from '../ref.ts';
 
@@ -15,7 +15,7 @@ export type DeletionAction =
       readonly kind: 'hibernate-members';
       readonly volumes: readonly Ref[];
       readonly statefulSets: readonly Ref[];
-      readonly after?: SleptOn;
+      readonly after?: HibernationBackup;
     }
   /** Members that hibernate may start again. */
   | { readonly kind: 'wake-members'; readonly volumes: readonly Ref[] };

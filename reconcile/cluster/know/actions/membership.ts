@@ -1,5 +1,5 @@
+import type { Successor } from '../membership/successor.ts';
 import type { Ref } from '../ref.ts';
-import type { Successor } from '../successor.ts';
 
 export type MembershipAction =
   /** Deletion: the peers are deleted; garbage collection deletes their StatefulSets and pods. */

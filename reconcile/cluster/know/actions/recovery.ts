@@ -1,6 +1,6 @@
 import type { OutvotedMember, VolumeRecord } from '../../../../manifests/render/volume-record.ts';
-import type { Inputs } from '../inputs.ts';
 import type { Ref } from '../ref.ts';
+import type { Inputs } from '../spec/inputs.ts';
 
 export type RecoveryAction =
   /** An approval is consumed: the cluster goes on from this volume, without all others. */

@@ -1,7 +1,7 @@
 import type { MinorSince } from '../../../../manifests/render/volume-record.ts';
-import type { Inputs } from '../inputs.ts';
+import type { Successor } from '../membership/successor.ts';
 import type { Ref } from '../ref.ts';
-import type { Successor } from '../successor.ts';
+import type { Inputs } from '../spec/inputs.ts';
 
 export type RollingAction =
   /** Members whose pods are not Ready get the effective configuration. */

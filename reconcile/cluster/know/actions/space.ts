@@ -1,4 +1,4 @@
-import type { Successor } from '../successor.ts';
+import type { Successor } from '../membership/successor.ts';
 
 export type SpaceAction =
   /** All history before this revision is compacted away. */

@@ -1,5 +1,5 @@
 import type { PeerBootstrap } from '../../../../manifests/api/etcd-peer.ts';
-import type { Inputs } from '../inputs.ts';
+import type { Inputs } from '../spec/inputs.ts';
 
 /** One per reason and object, however many events there are. */
 export interface Warning {

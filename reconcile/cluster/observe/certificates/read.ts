@@ -11,11 +11,11 @@ import {
 import { peerName, podHost, ports } from '../../../../manifests/render/names.ts';
 import { type Kube, resources } from '../../../interfaces/kube.ts';
 import { isFatal } from '../../../x509/defect.ts';
+import { existingOf } from '../../know/adoption/inherited.ts';
 import { isDue, saysWhatIsPlanned } from '../../know/certificates/due.ts';
 import { callsForAll, certManagerCallsForAll, itsTurn } from '../../know/certificates/occasion.ts';
 import type { Requested } from '../../know/certificates/requested.ts';
 import { refusedNames, sourceNameOf, tlsModeOf, wantedLeaves } from '../../know/certificates/wanted.ts';
-import { existingOf } from '../../know/inherited.ts';
 import type { Certificates, CertManagerView, IssuedView, LeafView, Slot } from '../../know/observation.ts';
 import { credentialsIn, type EtcdAccess } from './credentials.ts';
 import { askedIn, issuedView, withUnlabelled } from './issued.ts';

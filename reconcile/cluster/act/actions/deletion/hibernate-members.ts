@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SleptOn } from '../../../../../manifests/render/volume-record.ts';
+import type { HibernationBackup } from '../../../../../manifests/render/volume-record.ts';
 import { each, type Program } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
 import type { Ref } from '../../../know/ref.ts';
@@ -32,12 +32,12 @@ function* turn(
   { name, uid }: Ref,
   from: 'sealed' | 'hibernating',
   to: 'sealed' | 'hibernating',
-  sleptOn?: SleptOn,
+  hibernationBackup?: HibernationBackup,
 ): Program {
   const { record, readAt, ...volume } = yield* liveVolume(name);
   if (volume.uid !== uid) throw moved(`volume ${name} is another one than was looked at`);
-  const { sleptOn: former, ...rest } = record;
-  if (record.state === to && isDeepStrictEqual(former, sleptOn)) return;
+  const { hibernationBackup: former, ...rest } = record;
+  if (record.state === to && isDeepStrictEqual(former, hibernationBackup)) return;
   if (record.state !== from && record.state !== to) throw moved(`volume ${name} is ${record.state}`);
-  yield* writeRecord({ readAt, record: { ...rest, state: to, ...(sleptOn && { sleptOn }) } });
+  yield* writeRecord({ readAt, record: { ...rest, state: to, ...(hibernationBackup && { hibernationBackup }) } });
 }

@@ -1,4 +1,4 @@
-import { votersOf } from '../../../know/voters.ts';
+import { votersOf } from '../../../know/membership/voters.ts';
 import { listMembers } from '../../requests/membership.ts';
 import { requireSameData } from '../../requests/space.ts';
 import { defineAction } from '../define.ts';

@@ -1,7 +1,7 @@
 import { isHigher } from '../../../../../manifests/api/version.ts';
 import type { Program } from '../../../../requests/program.ts';
-import type { Inputs } from '../../../know/inputs.ts';
 import type { PeerView, StatefulSetView } from '../../../know/observation.ts';
+import type { Inputs } from '../../../know/spec/inputs.ts';
 import type { Read } from '../../requests/objects.ts';
 import { tryTemplate, writeInputs, writeTemplate } from '../../requests/templates.ts';
 import { noteNextVersion } from './next-version.ts';

@@ -1,7 +1,7 @@
 import { type Program, together } from '../../../../requests/program.ts';
-import type { Inputs } from '../../../know/inputs.ts';
 import type { StatefulSetView } from '../../../know/observation.ts';
 import { moved } from '../../../know/outcome.ts';
+import type { Inputs } from '../../../know/spec/inputs.ts';
 import { livePeer, readStatefulSet } from '../../requests/objects.ts';
 import { deletePod, readPod } from '../../requests/pods.ts';
 import { defineAction, namesOf } from '../define.ts';

@@ -1,6 +1,6 @@
 import { type Program, together } from '../../../../requests/program.ts';
+import type { Successor } from '../../../know/membership/successor.ts';
 import { moved } from '../../../know/outcome.ts';
-import type { Successor } from '../../../know/successor.ts';
 import { askMember, moveLeader } from '../../requests/leadership.ts';
 import { livePeer, readStatefulSet } from '../../requests/objects.ts';
 import { deletePod, evictPod, readOtherPods, readPod } from '../../requests/pods.ts';

@@ -1,7 +1,7 @@
 import { type Program, together } from '../../../../requests/program.ts';
 import type { ActionOf } from '../../../know/action.ts';
+import { votersOf } from '../../../know/membership/voters.ts';
 import { moved } from '../../../know/outcome.ts';
-import { votersOf } from '../../../know/voters.ts';
 import { askMember, askMembers, moveLeader } from '../../requests/leadership.ts';
 import { listMembers } from '../../requests/membership.ts';
 import { livePeer } from '../../requests/objects.ts';

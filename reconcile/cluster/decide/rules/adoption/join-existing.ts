@@ -1,8 +1,8 @@
 import type { ExistingCluster } from '../../../../../manifests/api/existing-cluster.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { authenticationIsOn, type Misfit, misfitOf, wrongMode } from '../../../know/adoption/existing-fitness.ts';
+import { inheritedIn } from '../../../know/adoption/inherited.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
-import { authenticationIsOn, type Misfit, misfitOf, wrongMode } from '../../../know/existing-fitness.ts';
-import { inheritedIn } from '../../../know/inherited.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { firstStartOfLearner } from '../../first-start.ts';
 import { freeName } from '../../free-name.ts';

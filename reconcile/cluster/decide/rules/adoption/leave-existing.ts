@@ -1,9 +1,9 @@
+import { inheritedIn, isAdopting } from '../../../know/adoption/inherited.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
-import { memberOf } from '../../../know/health.ts';
-import { inheritedIn, isAdopting } from '../../../know/inherited.ts';
+import { memberOf } from '../../../know/health/health.ts';
 import { recordOf } from '../../../know/life.ts';
+import { hasHealthyQuorum, isQuorumWithout } from '../../../know/membership/voters.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { hasHealthyQuorum, isQuorumWithout } from '../../../know/voters.ts';
 import { removalOf } from '../../removal.ts';
 
 /**

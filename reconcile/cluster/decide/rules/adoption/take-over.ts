@@ -1,10 +1,7 @@
 import type { ExistingCluster } from '../../../../../manifests/api/existing-cluster.ts';
 import { annotations } from '../../../../../manifests/render/names.ts';
 import type { ActionOf } from '../../../know/action.ts';
-import { act, type Decision, refuse, refuseUntil } from '../../../know/decision.ts';
-import { minAvailableFor } from '../../../know/drains.ts';
-import { misfitOf } from '../../../know/existing-fitness.ts';
-import { memberOf } from '../../../know/health.ts';
+import { misfitOf } from '../../../know/adoption/existing-fitness.ts';
 import {
   approvalOfAdoption,
   existingOf,
@@ -12,10 +9,13 @@ import {
   inheritedIn,
   isAdoptionApproved,
   isWell,
-} from '../../../know/inherited.ts';
-import { successorAmongOurs } from '../../../know/leadership.ts';
+} from '../../../know/adoption/inherited.ts';
+import { act, type Decision, refuse, refuseUntil } from '../../../know/decision.ts';
+import { minAvailableFor } from '../../../know/health/drains.ts';
+import { memberOf } from '../../../know/health/health.ts';
+import { successorAmongOurs } from '../../../know/membership/leadership.ts';
+import { hasHealthyQuorum, votersOf } from '../../../know/membership/voters.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { hasHealthyQuorum, votersOf } from '../../../know/voters.ts';
 import { waitToBegin } from '../../wait-for-window.ts';
 import { grow } from '../membership/scale.ts';
 

@@ -1,9 +1,9 @@
 import type { VolumeState } from '../../../../../manifests/api/etcd-peer.ts';
 import { act, type Decision } from '../../../know/decision.ts';
-import { isHeldBack } from '../../../know/leftovers.ts';
+import { isBlockedByLeftovers } from '../../../know/leftovers.ts';
 import { recordOf } from '../../../know/life.ts';
-import { isUnnoted } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { isUnnoted } from '../../../know/volumes/sealed-disk.ts';
 import { noting } from '../volumes/know-disks.ts';
 
 /** States of volumes from which any invocation may start the member without a person's approval. */
@@ -32,7 +32,8 @@ export function adopt({ slots, life, effective }: Situation): Decision | undefin
   if (life.stage !== 'born') return undefined;
   const members = slots.flatMap((slot) => {
     const record = recordOf(slot);
-    if (!record || slot.peer || isHeldBack(slot) || slot.volume?.leaving || life.strays.includes(slot)) return [];
+    if (!record || slot.peer || isBlockedByLeftovers(slot) || slot.volume?.leaving || life.strays.includes(slot))
+      return [];
     return adoptable[record.state] ? [{ name: slot.name, record }] : [];
   });
   if (members.length === 0) return undefined;

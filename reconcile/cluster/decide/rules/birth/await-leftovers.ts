@@ -1,10 +1,10 @@
 import { type Decision, refuse, wait } from '../../../know/decision.ts';
-import { hasOutlasted } from '../../../know/grace.ts';
-import { foreignCure, foreignOf, isHeldBack, leftoverIn } from '../../../know/leftovers.ts';
+import { hasOutlasted } from '../../../know/health/grace.ts';
+import { foreignCure, foreignOf, isBlockedByLeftovers, leftoverIn } from '../../../know/leftovers.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
+import { isOverdue, refuseStuck } from '../../../know/pods/stuck.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { isOverdue, stays } from '../../../know/staying.ts';
 
 /**
  * Objects of a deleted namesake are still being collected: wait until they are gone. Objects with our labels and
@@ -27,13 +27,13 @@ export function awaitLeftovers(situation: Situation): Decision | undefined {
       foreignCure,
     );
   }
-  const leaving = whole && slots.find(isHeldBack);
+  const leaving = whole && slots.find(isBlockedByLeftovers);
   if (leaving) return awaitEndOf(leaving, situation);
   return undefined;
 }
 
 function awaitEndOf(slot: Slot, situation: Situation): Decision {
-  if (hasOutlasted(slot, situation) || isOverdue(slot, situation)) return stays(slot);
+  if (hasOutlasted(slot, situation) || isOverdue(slot, situation)) return refuseStuck(slot);
   return wait(
     'OldObjectsLeaving',
     leftoverIn(slot),

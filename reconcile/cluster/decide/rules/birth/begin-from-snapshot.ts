@@ -3,13 +3,19 @@ import { hostRefusal } from '../../../../../manifests/egress/host-refusal.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import {
+  hostRefusedCure,
+  onMember,
+  restoringIn,
+  type WantedSnapshot,
+  wantedSnapshot,
+} from '../../../know/backups/restore.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
-import { isHeld } from '../../../know/job-pod.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { RecoveryJobView, RecoveryView, Slot } from '../../../know/observation.ts';
-import { hostRefusedCure, onMember, restoringIn, type WantedSnapshot, wantedSnapshot } from '../../../know/restore.ts';
+import { isLasting } from '../../../know/pods/job-pod.ts';
+import { stuckRecoveryPod } from '../../../know/pods/stuck.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { recoveryPodThatStays } from '../../../know/staying.ts';
 import { configureBeforeStart } from '../../configure-before-start.ts';
 import { lackedBeforeAStart } from '../certificates/certify.ts';
 import { handOver } from '../recovery/hand-over.ts';
@@ -136,10 +142,10 @@ function follow(
   }
   if (job.failed) return failed({ name, job, attempt, failure: pod?.failure, wanted }, situation);
   const held = pod?.waiting ?? pod?.unscheduled;
-  if (pod && held !== undefined && isHeld(held)) return podStuck(job, pod.name, held, situation);
+  if (pod && held !== undefined && isLasting(held)) return podStuck(job, pod.name, held, situation);
   if (job.notStarted) return notStarted(job, job.notStarted, situation);
   return (
-    recoveryPodThatStays(situation) ??
+    stuckRecoveryPod(situation) ??
     wait(
       'AwaitingRestore',
       `a Job restores ${name} from ${wanted.object}; where it is: ${kubectl(situation.cluster.metadata, `describe job ${job.name}`)}`,
@@ -216,5 +222,5 @@ function podLeaving(situation: Situation): Decision | undefined {
 
 /** On a dead node the pod never ends: then a person is told. */
 function leaving(message: string, situation: Situation): Decision {
-  return recoveryPodThatStays(situation) ?? wait('RecoveryPodLeaving', message, ...soon);
+  return stuckRecoveryPod(situation) ?? wait('RecoveryPodLeaving', message, ...soon);
 }

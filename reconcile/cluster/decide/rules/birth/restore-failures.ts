@@ -3,11 +3,11 @@ import { restoreContainers } from '../../../../../manifests/render/restore-job.t
 import { type FailureReason, failures } from '../../../../jobs/failure.ts';
 import { cureOfStart } from '../../../../jobs/pod-start.ts';
 import type { ToldFailure } from '../../../../jobs/told.ts';
+import type { WantedSnapshot } from '../../../know/backups/restore.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
-import { isKilled } from '../../../know/job-pod.ts';
 import type { RecoveryJobView, RecoveryPodView } from '../../../know/observation.ts';
+import { isKilled } from '../../../know/pods/job-pod.ts';
 import type { Ref } from '../../../know/ref.ts';
-import type { WantedSnapshot } from '../../../know/restore.ts';
 import type { Situation } from '../../../know/situation.ts';
 
 /** A restore whose Job has failed: what is tried again, and what is left to a person. */

@@ -1,14 +1,14 @@
 import { compareVersions, parseVersion } from '../../../../../manifests/api/version.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { act, type Decision } from '../../../know/decision.ts';
-import { memberOf } from '../../../know/health.ts';
-import type { Inputs } from '../../../know/inputs.ts';
-import { isHeldBack } from '../../../know/leftovers.ts';
+import { memberOf } from '../../../know/health/health.ts';
+import { isBlockedByLeftovers } from '../../../know/leftovers.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Ref } from '../../../know/ref.ts';
-import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
+import type { Inputs } from '../../../know/spec/inputs.ts';
+import { isOnOtherDisk } from '../../../know/volumes/sealed-disk.ts';
 import { configureBeforeStart } from '../../configure-before-start.ts';
 import { isBehind } from '../volumes/keep-config-maps.ts';
 import { adoptable } from './adopt.ts';
@@ -59,7 +59,7 @@ function isDue(slot: Slot, membership: Situation['membership']): boolean {
 function mayStart(slot: Slot, membership: Situation['membership']): boolean {
   const record = recordOf(slot);
   if (record === undefined || !adoptable[record.state] || slot.volume?.leaving) return false;
-  if (isHeldBack(slot) || isOnOtherDisk(slot)) return false;
+  if (isBlockedByLeftovers(slot) || isOnOtherDisk(slot)) return false;
   return record.state !== 'joining' || isExpected(slot, membership);
 }
 

@@ -1,7 +1,7 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
 import type { SealedMember } from '../../../know/actions/birth.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
-import { isNearlyInSync } from '../../../know/health.ts';
+import { isNearlyInSync } from '../../../know/health/health.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Membership, Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';

@@ -6,11 +6,11 @@ import {
 } from '../../../../../manifests/render/names.ts';
 import { isIsolated } from '../../../../../manifests/render/network-policy.ts';
 import type { SharedObject } from '../../../know/actions/birth.ts';
+import { restoringIn } from '../../../know/backups/restore.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
-import { minAvailableFor, votersToProtect } from '../../../know/drains.ts';
+import { minAvailableFor, votersToProtect } from '../../../know/health/drains.ts';
 import { hasDeparted, recordOf } from '../../../know/life.ts';
 import type { SharedView, Slot } from '../../../know/observation.ts';
-import { restoringIn } from '../../../know/restore.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { isBehind } from '../volumes/keep-config-maps.ts';
 

@@ -1,9 +1,9 @@
 import { act, type Decision } from '../../../know/decision.ts';
-import { memberOf } from '../../../know/health.ts';
+import { memberOf } from '../../../know/health/health.ts';
 import { recordOf } from '../../../know/life.ts';
+import { hasHealthyQuorum } from '../../../know/membership/voters.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { hasHealthyQuorum } from '../../../know/voters.ts';
 import { removalOf } from '../../removal.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { type Decision, refuse } from '../../../know/decision.ts';
-import { isIll } from '../../../know/health.ts';
+import { isIll } from '../../../know/health/health.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { fatalDefects, refusal } from './check-certificates.ts';
 

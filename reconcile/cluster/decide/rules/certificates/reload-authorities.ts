@@ -3,9 +3,9 @@ import { labels } from '../../../../../manifests/render/names.ts';
 import { isFatal } from '../../../../x509/defect.ts';
 import { hasLoaded, isRefusing, strangersFor, wordToAcceptUs } from '../../../know/certificates/stranger.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
-import { isDownOnItsConfiguration } from '../../../know/health.ts';
+import { isDownOnItsConfiguration } from '../../../know/health/health.ts';
+import { quorumOf } from '../../../know/membership/quorum.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { quorumOf } from '../../../know/quorum.ts';
 import type { Situation } from '../../../know/situation.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { backupPolicy } from '../../../../../manifests/render/backup-before.ts';
+import { doesAnyRun, hibernationBackupNow } from '../../../know/backups/hibernation-backup.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
 import { isAsleep } from '../../../know/life.ts';
 import { backupFinalizer } from '../../../know/marks.ts';
+import { stuckPod } from '../../../know/pods/stuck.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { doesAnyRun, sleepsOn } from '../../../know/slept-on.ts';
-import { podThatStays } from '../../../know/staying.ts';
 import { awaitBackup, withoutMembers } from '../../await-backup.ts';
 import { stopMembers } from './hibernate.ts';
 
@@ -19,8 +19,8 @@ export function backUpLast(situation: Situation): Decision | undefined {
   if (!cluster.metadata.finalizers?.includes(backupFinalizer)) return undefined;
   const needless = whyNone(situation);
   if (needless !== undefined) return letGo(`${needless}, so the deletion goes on without a last backup`);
-  const { backupOfSleep } = situation;
-  if (backupOfSleep?.kind === 'fit') return lookFor(backupOfSleep.name, situation);
+  const { hibernationBackup } = situation;
+  if (hibernationBackup?.kind === 'fit') return lookFor(hibernationBackup.name, situation);
   const made = lastBackup(situation);
   const asleep = made === undefined ? ofSleep(situation) : undefined;
   if (asleep) return asleep;
@@ -65,14 +65,14 @@ function lookFor(name: string, situation: Situation): Decision {
  * volume says so. While a quorum runs yet, another one is taken of it.
  */
 function ofSleep(situation: Situation): Decision | undefined {
-  const { slots, backupOfSleep: found, membership, cluster } = situation;
+  const { slots, hibernationBackup: found, membership, cluster } = situation;
   if (!slots.some(isAsleep)) return undefined;
   if (doesAnyRun(slots)) {
     if (membership.kind === 'known') return undefined;
     const running = slots.some(({ statefulSet }) => statefulSet?.current && !statefulSet.leaving);
-    if (running && cluster.spec.replicas === 0 && sleepsOn(situation)) return stopMembers(situation);
+    if (running && cluster.spec.replicas === 0 && hibernationBackupNow(situation)) return stopMembers(situation);
     const still = { on: 'change', of: 'pods' } as const;
-    if (!running) return podThatStays(slots, situation) ?? wait('MembersStopping', 'the members are stopping', still);
+    if (!running) return stuckPod(slots, situation) ?? wait('MembersStopping', 'the members are stopping', still);
   }
   const why =
     found?.kind === 'unfit'

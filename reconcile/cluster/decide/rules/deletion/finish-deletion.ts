@@ -2,9 +2,9 @@ import { retentionDefaults } from '../../../../../manifests/api/spec-defaults.ts
 import { act, type Decision, done, refuse, wait } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import { volumesFinalizer } from '../../../know/marks.ts';
+import { stuckPod } from '../../../know/pods/stuck.ts';
 import type { Ref } from '../../../know/ref.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { podThatStays } from '../../../know/staying.ts';
 import { leaveExisting } from '../adoption/leave-existing.ts';
 import { backUpLast } from './back-up-last.ts';
 
@@ -42,8 +42,8 @@ export function finishDeletion(situation: Situation): Decision | undefined {
     );
   }
   if (slots.some(({ peer, pod, statefulSet }) => peer || pod || statefulSet)) {
-    const staying = podThatStays(slots, situation);
-    if (staying) return staying;
+    const stuck = stuckPod(slots, situation);
+    if (stuck) return stuck;
     return wait(
       'MembersStopping',
       'the members are stopping',

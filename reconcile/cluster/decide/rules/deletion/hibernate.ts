@@ -1,10 +1,10 @@
+import { hibernationBackupNow } from '../../../know/backups/hibernation-backup.ts';
 import { act, type Decision, done, refuse, wait } from '../../../know/decision.ts';
 import { hasDeparted, isAsleep, recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
+import { stuckPod } from '../../../know/pods/stuck.ts';
 import type { Ref } from '../../../know/ref.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { sleepsOn } from '../../../know/slept-on.ts';
-import { podThatStays } from '../../../know/staying.ts';
 import { waitForRoom } from '../../wait-for-room.ts';
 
 /**
@@ -50,8 +50,8 @@ export function sleep(situation: Situation): Decision | undefined {
   if (running.length > 0 || slots.some((slot) => recordOf(slot)?.state === 'sealed')) return stopMembers(situation);
   const members = slots.filter((slot) => !hasDeparted(slot));
   if (members.some(({ statefulSet, pod }) => statefulSet || pod)) {
-    const staying = podThatStays(members, situation);
-    if (staying) return staying;
+    const stuck = stuckPod(members, situation);
+    if (stuck) return stuck;
     return wait(
       'MembersStopping',
       'the members are stopping',
@@ -65,7 +65,7 @@ export function sleep(situation: Situation): Decision | undefined {
 /** Also what is left of it, where an invocation has died: volumes remember the backup that they have in common. */
 export function stopMembers(situation: Situation): Decision {
   const { slots } = situation;
-  const after = sleepsOn(situation);
+  const after = hibernationBackupNow(situation);
   const members = slots.filter((slot) => ['sealed', 'hibernating'].includes(recordOf(slot)?.state ?? ''));
   const statefulSets = slots.flatMap(({ name, statefulSet }): Ref[] =>
     statefulSet?.current && !statefulSet.leaving ? [{ name, uid: statefulSet.uid }] : [],

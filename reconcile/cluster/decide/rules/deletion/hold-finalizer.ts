@@ -1,7 +1,7 @@
 import { retentionDefaults } from '../../../../../manifests/api/spec-defaults.ts';
 import { backupPolicy } from '../../../../../manifests/render/backup-before.ts';
+import { isAdopting } from '../../../know/adoption/inherited.ts';
 import { act, type Decision } from '../../../know/decision.ts';
-import { isAdopting } from '../../../know/inherited.ts';
 import { backupFinalizer, volumesFinalizer } from '../../../know/marks.ts';
 import type { Situation } from '../../../know/situation.ts';
 

@@ -1,13 +1,13 @@
+import { isAdopting } from '../../../know/adoption/inherited.ts';
 import { type Decision, refuse, wait } from '../../../know/decision.ts';
-import { needOfReplacement, wasRemovedByOthers } from '../../../know/down.ts';
-import { ailmentOf, memberOf } from '../../../know/health.ts';
-import { isAdopting } from '../../../know/inherited.ts';
+import { needOfReplacement, wasRemovedByOthers } from '../../../know/health/down.ts';
+import { ailmentOf, memberOf } from '../../../know/health/health.ts';
+import { personsAilment } from '../../../know/health/persons-ailment.ts';
+import { healsByHand } from '../../../know/membership/replacement-approval.ts';
+import { hasHealthyQuorum, unknownAmong } from '../../../know/membership/voters.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { personsAilment } from '../../../know/persons-ailment.ts';
-import { healsByHand } from '../../../know/replacement-approval.ts';
+import { stuckMember } from '../../../know/pods/stuck.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { whatStays } from '../../../know/staying.ts';
-import { hasHealthyQuorum, unknownAmong } from '../../../know/voters.ts';
 import { inheritedDown } from '../adoption/take-over.ts';
 
 /**
@@ -39,7 +39,7 @@ export function gate(situation: Situation): Decision | undefined {
       { on: 'time', afterSeconds: 5 },
     );
   }
-  const held = whatStays(situation);
+  const held = stuckMember(situation);
   if (held) return held;
   const removed = life.stage === 'born' && slots.find((slot) => wasRemovedByOthers(slot, situation));
   if (removed) {

@@ -1,6 +1,6 @@
 import { ordinalOf, podHost } from '../../../../../manifests/render/names.ts';
 import { act, type Decision } from '../../../know/decision.ts';
-import { memberOf } from '../../../know/health.ts';
+import { memberOf } from '../../../know/health/health.ts';
 import type { Situation } from '../../../know/situation.ts';
 
 /**

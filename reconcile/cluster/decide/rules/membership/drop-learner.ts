@@ -1,12 +1,12 @@
 import { act, type Decision } from '../../../know/decision.ts';
-import { downFor, graceOf } from '../../../know/grace.ts';
-import { ailmentOf, isIll, memberOf } from '../../../know/health.ts';
-import { givenUpAt } from '../../../know/learners-time.ts';
+import { downFor, graceOf } from '../../../know/health/grace.ts';
+import { ailmentOf, isIll, memberOf } from '../../../know/health/health.ts';
 import { recordOf } from '../../../know/life.ts';
+import { givenUpAt } from '../../../know/membership/learners-time.ts';
+import { votersOf } from '../../../know/membership/voters.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { entryFor } from '../../../know/set-aside.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { votersOf } from '../../../know/voters.ts';
 import { removalOf } from '../../removal.ts';
 import { dropGhost } from './drop-ghost.ts';
 

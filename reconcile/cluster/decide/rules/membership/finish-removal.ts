@@ -2,14 +2,14 @@ import { annotations } from '../../../../../manifests/render/names.ts';
 import type { ListedMember } from '../../../../interfaces/etcd.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
-import { needOfReplacement } from '../../../know/down.ts';
-import { ailmentOf, hearsLeader, memberOf, urlOf } from '../../../know/health.ts';
+import { needOfReplacement } from '../../../know/health/down.ts';
+import { ailmentOf, hearsLeader, memberOf, urlOf } from '../../../know/health/health.ts';
 import { recordOf } from '../../../know/life.ts';
+import { isQuorumWithout, unknownAmong } from '../../../know/membership/voters.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { gaveUpBy } from '../../../know/outvoted.ts';
+import { gaveUpBy } from '../../../know/recovery/outvoted.ts';
 import { entryFor } from '../../../know/set-aside.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { isQuorumWithout, unknownAmong } from '../../../know/voters.ts';
 import { isKept, removalOf } from '../../removal.ts';
 
 /**

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import type { ListedMember } from '../../../../interfaces/etcd.ts';
+import { inheritedIn, isWell } from '../../../know/adoption/inherited.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
-import { ailmentOf, goesWithItsVolume, isIll, isInSync, memberOf, urlOf } from '../../../know/health.ts';
-import { isHeldUpFor } from '../../../know/held-up.ts';
-import { inheritedIn, isWell } from '../../../know/inherited.ts';
-import { givenUpAt } from '../../../know/learners-time.ts';
-import { isHeldBack } from '../../../know/leftovers.ts';
+import { ailmentOf, goesWithItsVolume, isIll, isInSync, memberOf, urlOf } from '../../../know/health/health.ts';
+import { personsAilment } from '../../../know/health/persons-ailment.ts';
+import { isBlockedByLeftovers } from '../../../know/leftovers.ts';
 import { hasDeparted, recordOf } from '../../../know/life.ts';
+import { givenUpAt } from '../../../know/membership/learners-time.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { personsAilment } from '../../../know/persons-ailment.ts';
+import { isBlockedFor } from '../../../know/pods/blocked.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { configureBeforeStart } from '../../configure-before-start.ts';
 import { isSealBroken } from '../volumes/keep-config-maps.ts';
@@ -81,7 +81,7 @@ function toldBeforeItsStart({ name, peer, statefulSet }: Slot, { effective }: Si
 const ordinary = { reason: 'LearnerStarting', message: '', passing: true } as const;
 
 function isJoining(slot: Slot, members: readonly ListedMember[]): boolean {
-  if (hasDeparted(slot) || isHeldBack(slot) || recordOf(slot)?.state === 'releasing') return false;
+  if (hasDeparted(slot) || isBlockedByLeftovers(slot) || recordOf(slot)?.state === 'releasing') return false;
   return recordOf(slot)?.state === 'joining' || memberOf(slot, members)?.isLearner === true;
 }
 
@@ -103,7 +103,7 @@ function starting(slot: Slot, situation: Situation): Decision {
     return refuse(persons.reason, `${persons.message}, and it can't join as a learner`, persons.cure);
   }
   const { reason, message, passing } = ailmentOf(slot, situation) ?? ordinary;
-  const isOrdinary = passing && reason !== 'PodUnscheduled' && !isHeldUpFor(reason);
+  const isOrdinary = passing && reason !== 'PodUnscheduled' && !isBlockedFor(reason);
   return wait(
     isOrdinary ? 'LearnerStarting' : reason,
     isOrdinary ? `${name} is starting as a learner` : `${message}; ${name} is to join as a learner`,

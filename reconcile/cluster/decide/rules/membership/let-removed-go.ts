@@ -1,6 +1,6 @@
 import { act, type Decision } from '../../../know/decision.ts';
-import { wasRemovedByOthers } from '../../../know/down.ts';
-import { downFor, graceOf } from '../../../know/grace.ts';
+import { wasRemovedByOthers } from '../../../know/health/down.ts';
+import { downFor, graceOf } from '../../../know/health/grace.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Situation } from '../../../know/situation.ts';
 

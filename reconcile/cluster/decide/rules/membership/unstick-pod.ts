@@ -1,11 +1,11 @@
 import { act, type Decision } from '../../../know/decision.ts';
-import { downFor, downSince, graceOf } from '../../../know/grace.ts';
-import { ailmentOf } from '../../../know/health.ts';
-import { isHeldUpFor } from '../../../know/held-up.ts';
+import { downFor, downSince, graceOf } from '../../../know/health/grace.ts';
+import { ailmentOf } from '../../../know/health/health.ts';
 import type { Slot } from '../../../know/observation.ts';
+import { isBlockedFor } from '../../../know/pods/blocked.ts';
+import { startsUntil } from '../../../know/pods/startup.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { startsUntil } from '../../../know/startup.ts';
-import { hasRunHigher, mayGoBackTo } from '../../../know/versions-run.ts';
+import { hasRunHigher, mayGoBackTo } from '../../../know/versions/versions-run.ts';
 
 /**
  * A pod that is neither healthy nor known to be broken is recreated, once: StatefulSets do not do that. It is not
@@ -21,7 +21,7 @@ export function unstickPod(situation: Situation): Decision | undefined {
   if (!stuck?.pod) return undefined;
   const { name, pod } = stuck;
   const ailment = ailmentOf(stuck, situation);
-  const why = ailment && isHeldUpFor(ailment.reason) ? ailment.message : 'no event names a cause';
+  const why = ailment && isBlockedFor(ailment.reason) ? ailment.message : 'no event names a cause';
   return act(
     { kind: 'recreate-pod', pod: { name, uid: pod.uid } },
     'RecreatingPod',
@@ -46,5 +46,5 @@ function isStuck(slot: Slot, situation: Situation): boolean {
   // A learner is never Ready, and may catch up for long: a member that answers is not stuck.
   const reason = ailmentOf(slot, situation)?.reason;
   // A cause before the start of the container may belong to the node, or pass.
-  return !madeAlready && endpoint.kind === 'unknown' && (reason === 'MemberStarting' || isHeldUpFor(reason));
+  return !madeAlready && endpoint.kind === 'unknown' && (reason === 'MemberStarting' || isBlockedFor(reason));
 }

@@ -3,13 +3,17 @@ import { annotations, ordinalOf } from '../../../../../manifests/render/names.ts
 import type { OutvotedMember } from '../../../../../manifests/render/volume-record.ts';
 import type { ListedMember } from '../../../../interfaces/etcd.ts';
 import type { Reason } from '../../../../reasons/reasons.ts';
-import type { Ailment } from '../../../know/ailment.ts';
+import { isAdopting } from '../../../know/adoption/inherited.ts';
 import { act, type Decision, refuse, refuseUntil, wait } from '../../../know/decision.ts';
-import { ailmentOf } from '../../../know/health.ts';
-import { isHeldUpFor } from '../../../know/held-up.ts';
-import { isAdopting } from '../../../know/inherited.ts';
-import { isToBeTold } from '../../../know/leftovers.ts';
+import type { Ailment } from '../../../know/health/ailment.ts';
+import { ailmentOf } from '../../../know/health/health.ts';
+import { personsAilment } from '../../../know/health/persons-ailment.ts';
+import { isReported } from '../../../know/leftovers.ts';
 import { hasDeparted, recordOf } from '../../../know/life.ts';
+import { quorumOf } from '../../../know/membership/quorum.ts';
+import type { Slot } from '../../../know/observation.ts';
+import { isBlockedFor } from '../../../know/pods/blocked.ts';
+import { stuckMember } from '../../../know/pods/stuck.ts';
 import {
   approvalGiven,
   approvalOf,
@@ -19,14 +23,10 @@ import {
   lossOf,
   nameOf,
   type Survivor,
-} from '../../../know/lost.ts';
-import type { Slot } from '../../../know/observation.ts';
-import { personsAilment } from '../../../know/persons-ailment.ts';
-import { quorumOf } from '../../../know/quorum.ts';
-import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
+} from '../../../know/recovery/lost.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { whatStays } from '../../../know/staying.ts';
-import { hasRunHigher, mayGoBackTo } from '../../../know/versions-run.ts';
+import { hasRunHigher, mayGoBackTo } from '../../../know/versions/versions-run.ts';
+import { isOnOtherDisk } from '../../../know/volumes/sealed-disk.ts';
 import { orRestore, restoring } from '../../restoring.ts';
 
 /**
@@ -47,11 +47,11 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
 
   const held = heldBack(situation);
   if (held) return held;
-  const slots = alone.length > 0 ? alone : situation.slots.filter((slot) => isToBeTold(slot) && !isOnOtherDisk(slot));
+  const slots = alone.length > 0 ? alone : situation.slots.filter((slot) => isReported(slot) && !isOnOtherDisk(slot));
   const persons = personsAilment(slots, situation);
   if (persons) return refuse(persons.reason, persons.message, persons.cure);
   const ailments = slots.flatMap((slot) => ailmentOf(slot, situation) ?? []);
-  const left = whatStays(situation);
+  const left = stuckMember(situation);
   if (left) return left;
   const apart = ailments.find(({ reason }) => slots.some(({ endpoint }) => isApart(endpoint, reason)));
   if (apart) return wait(apart.reason, apart.message, { on: 'time', afterSeconds: 2 });
@@ -244,7 +244,7 @@ function bornTooLarge({ life, cluster: { spec, metadata } }: Situation): string 
 function waitingFor({ cluster, life }: Situation, slots: readonly Slot[], ailments: readonly Ailment[]): string {
   const { name } = cluster.metadata;
   const heldUp = ailments.find(
-    ({ reason }) => reason === 'PodUnscheduled' || reason === 'OldObjectsLeaving' || isHeldUpFor(reason),
+    ({ reason }) => reason === 'PodUnscheduled' || reason === 'OldObjectsLeaving' || isBlockedFor(reason),
   );
   if (heldUp) return life.stage === 'born' ? `${name} has no quorum: ${heldUp.message}` : heldUp.message;
   const allRun = ailments.every(({ reason }) => reason === 'NoQuorum' || reason === 'EndpointSilent');

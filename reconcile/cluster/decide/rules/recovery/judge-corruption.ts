@@ -1,10 +1,10 @@
 import type { ListedMember } from '../../../../interfaces/etcd.ts';
-import { isCorrupt } from '../../../know/databases.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
-import { differsFromPeers, type Reached, type Verdict, verdictOf } from '../../../know/hashes.ts';
-import { ailmentOf, memberOf } from '../../../know/health.ts';
+import { differsFromPeers, type Reached, type Verdict, verdictOf } from '../../../know/health/hashes.ts';
+import { ailmentOf, memberOf } from '../../../know/health/health.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { isCorrupt } from '../../../know/space/databases.ts';
 
 /**
  * The data of members differ: etcd says so (CORRUPT, and accepts no writes), or a member does not start because of it.

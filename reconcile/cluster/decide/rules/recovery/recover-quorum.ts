@@ -2,12 +2,12 @@ import type { Recovery } from '../../../../../manifests/render/volume-record.ts'
 import { timestamp } from '../../../../time/timestamp.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { hasDeparted, recordOf } from '../../../know/life.ts';
-import { openFences } from '../../../know/node-fence.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { isGivenUp, unmarkedOf } from '../../../know/outvoted.ts';
-import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
+import { openFences } from '../../../know/pods/node-fence.ts';
+import { stuckPod } from '../../../know/pods/stuck.ts';
+import { isGivenUp, unmarkedOf } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { podThatStays } from '../../../know/staying.ts';
+import { isOnOtherDisk } from '../../../know/volumes/sealed-disk.ts';
 import { askAbout } from '../volumes/another-disk.ts';
 import { isBeingRecovered } from './await-quorum.ts';
 import { problemOf, quorumReturned } from './recovery-doubts.ts';
@@ -130,7 +130,7 @@ export function awaitEnds(
   const message = open[0]?.message ?? besides;
   if (message === undefined) return undefined;
   return (
-    podThatStays(slots, situation) ??
+    stuckPod(slots, situation) ??
     wait('FencingMembers', message, { on: 'change', of: 'pods' }, { on: 'time', afterSeconds: 2 })
   );
 }

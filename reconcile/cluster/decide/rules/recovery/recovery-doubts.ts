@@ -4,7 +4,7 @@ import type { Recovery } from '../../../../../manifests/render/volume-record.ts'
 import { type Decision, refuse } from '../../../know/decision.ts';
 import { hasDeparted, recordOf } from '../../../know/life.ts';
 import type { Slot, VolumeView } from '../../../know/observation.ts';
-import { outvotedBy } from '../../../know/outvoted.ts';
+import { outvotedBy } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { isBeingRecovered } from './await-quorum.ts';
 

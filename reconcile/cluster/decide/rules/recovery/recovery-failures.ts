@@ -3,9 +3,9 @@ import { annotations } from '../../../../../manifests/render/names.ts';
 import { setAsideCodes } from '../../../../../manifests/render/recovery-job.ts';
 import { cureOfStart } from '../../../../jobs/pod-start.ts';
 import { act, type Decision, refuse, refuseUntil } from '../../../know/decision.ts';
-import { isHeld, isKilled } from '../../../know/job-pod.ts';
-import { approvalGiven } from '../../../know/lost.ts';
 import type { RecoveryJobView, RecoveryPodView } from '../../../know/observation.ts';
+import { isKilled, isLasting } from '../../../know/pods/job-pod.ts';
+import { approvalGiven } from '../../../know/recovery/lost.ts';
 import type { Ref } from '../../../know/ref.ts';
 import type { Situation } from '../../../know/situation.ts';
 
@@ -18,7 +18,7 @@ export function notStarting(
   { cluster }: Situation,
 ): Decision | undefined {
   const { name, notStarted } = job;
-  const word = [pod?.waiting ?? pod?.unscheduled].find((one) => one !== undefined && isHeld(one));
+  const word = [pod?.waiting ?? pod?.unscheduled].find((one) => one !== undefined && isLasting(one));
   const reason = word ?? notStarted?.reason;
   if (reason === undefined) return undefined;
   const what = pod ? `pod ${pod.name}` : `job ${name}`;

@@ -2,11 +2,11 @@ import { isHigher } from '../../../../../manifests/api/version.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import type { Recovery } from '../../../../../manifests/render/volume-record.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
-import type { Inputs } from '../../../know/inputs.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { RecoveryJobView, RecoveryPodView, Slot, VolumeView } from '../../../know/observation.ts';
+import { stuckRecoveryPod } from '../../../know/pods/stuck.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { recoveryPodThatStays } from '../../../know/staying.ts';
+import type { Inputs } from '../../../know/spec/inputs.ts';
 import { failed, mayDoWithoutCopy, notStarting, repeating } from './recovery-failures.ts';
 
 /**
@@ -99,7 +99,7 @@ function follow(
   const stuck = notStarting(job, pod, situation);
   if (stuck) return isOutdated ? repeating(job) : stuck;
   return (
-    recoveryPodThatStays(situation) ??
+    stuckRecoveryPod(situation) ??
     wait('RecoveringData', `a Job makes a one-member cluster from the data of ${name}`, ...soon)
   );
 }
@@ -138,5 +138,5 @@ export function podLeaving(situation: Situation): Decision | undefined {
 
 /** On a dead node the pod never ends: then a person is told. */
 function leaving(message: string, situation: Situation): Decision {
-  return recoveryPodThatStays(situation) ?? wait('RecoveryPodLeaving', message, ...soon);
+  return stuckRecoveryPod(situation) ?? wait('RecoveryPodLeaving', message, ...soon);
 }

@@ -1,13 +1,13 @@
 import { wishOf } from '../../../../../manifests/render/snapshot-id.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { isAdopting } from '../../../know/adoption/inherited.ts';
+import { approvedRollback, aspirantsIn, type WantedRollback } from '../../../know/backups/rollback.ts';
+import { inWords } from '../../../know/backups/rollback-refusal.ts';
 import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
-import { isAdopting } from '../../../know/inherited.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { livesGivenUp } from '../../../know/outvoted.ts';
-import { approvedRollback, aspirantsIn, type WantedRollback } from '../../../know/rollback.ts';
-import { inWords } from '../../../know/rollback-refusal.ts';
+import { livesGivenUp } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { freeName } from '../../free-name.ts';
 import { restore } from '../birth/begin-from-snapshot.ts';

@@ -1,5 +1,5 @@
 import { formatVersion, parseVersion } from '../../../../../manifests/api/version.ts';
-import { isUpgradeAhead } from '../../../know/backup-ahead.ts';
+import { isUpgradeAhead } from '../../../know/backups/ahead.ts';
 import type { Decision } from '../../../know/decision.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { awaitBackup } from '../../await-backup.ts';

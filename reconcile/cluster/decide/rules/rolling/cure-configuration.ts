@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { isHigher, isVersion, minorOf, parseVersion } from '../../../../../manifests/api/version.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { act, type Decision } from '../../../know/decision.ts';
-import { endingBeside } from '../../../know/endings.ts';
-import { isDownOnItsConfiguration, serves } from '../../../know/health.ts';
-import type { Inputs } from '../../../know/inputs.ts';
+import { isDownOnItsConfiguration, serves } from '../../../know/health/health.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { PeerView, Slot, StatefulSetView } from '../../../know/observation.ts';
+import { endingBeside } from '../../../know/pods/endings.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { hasRunHigher, isTemplateBehind, mayGoBackTo } from '../../../know/versions-run.ts';
+import type { Inputs } from '../../../know/spec/inputs.ts';
+import { hasRunHigher, isTemplateBehind, mayGoBackTo } from '../../../know/versions/versions-run.ts';
 
 /**
  * A member whose pod is not Ready, and whose configuration is not the effective one, gets that: it has nothing to lose.

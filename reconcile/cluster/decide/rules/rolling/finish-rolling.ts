@@ -1,12 +1,12 @@
 import { isHigher, isVersion } from '../../../../../manifests/api/version.ts';
 import type { Reason } from '../../../../reasons/reasons.ts';
+import { inheritedIn, isWell } from '../../../know/adoption/inherited.ts';
 import { act, type Decision } from '../../../know/decision.ts';
-import { ailmentOf, isIll } from '../../../know/health.ts';
-import { inheritedIn, isWell } from '../../../know/inherited.ts';
-import { leads } from '../../../know/leadership.ts';
+import { ailmentOf, isIll } from '../../../know/health/health.ts';
+import { leads } from '../../../know/membership/leadership.ts';
+import { unknownAmong, votersOf } from '../../../know/membership/voters.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { unknownAmong, votersOf } from '../../../know/voters.ts';
 import { meanwhile, restartOf } from '../../restarting.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { act, type Decision } from '../../../know/decision.ts';
-import { leads } from '../../../know/leadership.ts';
+import { leads } from '../../../know/membership/leadership.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { meanwhile, restartOf } from '../../restarting.ts';

@@ -3,11 +3,11 @@ import { parseQuantity } from '../../../../../manifests/api/quantity.ts';
 import { defragmentRequestOf } from '../../../../../manifests/render/defragment-request.ts';
 import { annotations } from '../../../../../manifests/render/names.ts';
 import type { ActionOf } from '../../../know/action.ts';
-import { type Database, databasesOf, newestOf } from '../../../know/databases.ts';
 import { act, type Decision, type Refused, refuse } from '../../../know/decision.ts';
-import { wasAsked } from '../../../know/defragmented.ts';
-import { successorOf } from '../../../know/leadership.ts';
+import { successorOf } from '../../../know/membership/leadership.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { type Database, databasesOf, newestOf } from '../../../know/space/databases.ts';
+import { wasAsked } from '../../../know/space/defragmented.ts';
 import { waitToBegin } from '../../wait-for-window.ts';
 
 /** The shortest time between two defragmentations of a member, whatever came of the first, in seconds. */

@@ -1,11 +1,18 @@
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { quotaBackendBytes } from '../../../../../manifests/render/quota.ts';
-import { contentOf, type Database, databasesOf, isCorrupt, isOutOfSpace, newestOf } from '../../../know/databases.ts';
 import { act, type Decision, type Refused, refuse, wait } from '../../../know/decision.ts';
-import { isUnderWay, patience, wasAsked } from '../../../know/defragmented.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { outOfSpace } from '../../../know/outage.ts';
 import type { Situation } from '../../../know/situation.ts';
+import {
+  contentOf,
+  type Database,
+  databasesOf,
+  isCorrupt,
+  isOutOfSpace,
+  newestOf,
+} from '../../../know/space/databases.ts';
+import { isUnderWay, patience, wasAsked } from '../../../know/space/defragmented.ts';
 import { besidesWhatIsLeft } from '../general/name-what-is-left.ts';
 import { defragmentation } from './defragment.ts';
 

@@ -1,9 +1,9 @@
 import { quotaBackendBytes } from '../../../../../manifests/render/quota.ts';
-import { isOutOfSpace } from '../../../know/databases.ts';
 import { act, type Decision } from '../../../know/decision.ts';
-import type { Inputs } from '../../../know/inputs.ts';
 import { outOfSpace } from '../../../know/outage.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { isOutOfSpace } from '../../../know/space/databases.ts';
+import type { Inputs } from '../../../know/spec/inputs.ts';
 import { meanwhile, restartOf } from '../../restarting.ts';
 import { reluctance } from '../rolling/roll-configuration.ts';
 

@@ -1,13 +1,13 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
 import { act, type Decision, refuseUntil } from '../../../know/decision.ts';
-import { acceptedDisks, diskApprovalOf, isAccepted } from '../../../know/disk-approval.ts';
 import { recordOf } from '../../../know/life.ts';
-import { lossOf, type Voter } from '../../../know/lost.ts';
+import { quorumOf } from '../../../know/membership/quorum.ts';
+import { hasHealthyQuorum } from '../../../know/membership/voters.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { quorumOf } from '../../../know/quorum.ts';
-import { isOnOtherDisk, otherDiskInWords, sealedDiskInWords } from '../../../know/sealed-disk.ts';
+import { lossOf, type Voter } from '../../../know/recovery/lost.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { hasHealthyQuorum } from '../../../know/voters.ts';
+import { acceptedDisks, diskApprovalOf, isAccepted } from '../../../know/volumes/disk-approval.ts';
+import { isOnOtherDisk, otherDiskInWords, sealedDiskInWords } from '../../../know/volumes/sealed-disk.ts';
 
 /**
  * PVCs of sealed members have other disks, and without these members there is no quorum: a person reads what may be

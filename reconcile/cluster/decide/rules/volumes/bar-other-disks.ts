@@ -1,10 +1,10 @@
 import { act, type Decision } from '../../../know/decision.ts';
-import { isAccepted } from '../../../know/disk-approval.ts';
 import { recordOf } from '../../../know/life.ts';
+import { hasHealthyQuorum } from '../../../know/membership/voters.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { isOnOtherDisk, wasMounted } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { hasHealthyQuorum } from '../../../know/voters.ts';
+import { isAccepted } from '../../../know/volumes/disk-approval.ts';
+import { isOnOtherDisk, wasMounted } from '../../../know/volumes/sealed-disk.ts';
 
 /**
  * A sealed member whose PVC has another disk must not start. A member that has started all the same (between the PVC's

@@ -4,10 +4,10 @@ import type { VolumeRecord } from '../../../../../manifests/render/volume-record
 import { says } from '../../../../reasons/reasons.ts';
 import { act, type Decision } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
+import { votersOf } from '../../../know/membership/voters.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { gaveUpBy } from '../../../know/outvoted.ts';
+import { gaveUpBy } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { votersOf } from '../../../know/voters.ts';
 
 /**
  * A replaced member keeps its volume until another one votes in its place, and for `whenReplaced.keepFor` after that:

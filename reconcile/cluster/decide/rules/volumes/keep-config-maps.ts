@@ -2,8 +2,8 @@ import { bootstrapVariables, isSealed } from '../../../../../manifests/render/bo
 import { act, type Decision, refuse } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { isOnOtherDisk } from '../../../know/volumes/sealed-disk.ts';
 
 /** Bootstrap ConfigMaps match their volumes. Needs no quorum. */
 export function keepConfigMaps({ slots, membership }: Situation): Decision | undefined {

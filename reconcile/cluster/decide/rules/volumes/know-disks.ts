@@ -1,8 +1,8 @@
 import type { SealedDisk } from '../../../../../manifests/render/sealed-disk.ts';
 import { act, type Decision } from '../../../know/decision.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { isUnnoted, lacksHandle, provenDiskOf } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { isUnnoted, lacksHandle, provenDiskOf } from '../../../know/volumes/sealed-disk.ts';
 
 /**
  * Healthy members whose volumes do not record their disk, or not its handle: sealed by an earlier release, or while the

@@ -1,10 +1,10 @@
 import { act, type Decision } from '../../../know/decision.ts';
-import { ailmentOf, goesWithItsVolume, hearsLeader, memberOf } from '../../../know/health.ts';
+import { ailmentOf, goesWithItsVolume, hearsLeader, memberOf } from '../../../know/health/health.ts';
 import { recordOf } from '../../../know/life.ts';
+import { quorumOf } from '../../../know/membership/quorum.ts';
+import { servingVoters, votersOf } from '../../../know/membership/voters.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { quorumOf } from '../../../know/quorum.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { servingVoters, votersOf } from '../../../know/voters.ts';
 import { removalOf } from '../../removal.ts';
 import { replacementOf } from '../membership/heal.ts';
 

@@ -1,0 +1,60 @@
+import { compareVersions, formatVersion, parseVersion } from '../../../../manifests/api/version.ts';
+import { type BackupWish, backupPolicy, type Occasion } from '../../../../manifests/render/backup-before.ts';
+import { recordOf } from '../life.ts';
+import { backupFinalizer } from '../marks.ts';
+import type { Observation } from '../observation.ts';
+
+type Seen = Pick<Observation, 'cluster' | 'slots'>;
+
+/**
+ * Whether the spec asks for a higher version that no member has begun to get: then a backup still holds what the lower
+ * one wrote.
+ */
+export function isUpgradeAhead({ cluster, slots }: Seen): boolean {
+  const wanted = parseVersion(cluster.spec.version);
+  const ours = slots.filter(({ peer }) => peer?.current);
+  return (
+    ours.length > 0 &&
+    ours.every((slot) => {
+      const { nextVersion } = recordOf(slot) ?? {};
+      const given = slot.peer?.inputs.version ?? cluster.spec.version;
+      return nextVersion === undefined && compareVersions(parseVersion(given), wanted) < 0;
+    })
+  );
+}
+
+/** Whether the spec asks for no members, and no volume says yet that its member is to stop. */
+function isHibernationAhead({ cluster, slots }: Seen): boolean {
+  const ours = slots.filter(({ peer }) => peer?.current);
+  return (
+    cluster.spec.replicas === 0 && ours.length > 0 && slots.every((slot) => recordOf(slot)?.state !== 'hibernating')
+  );
+}
+
+/**
+ * Which backup holds what comes next; `undefined`: nothing is ahead that the spec wants a backup before. Before the
+ * deletion of a cluster that sleeps, what it was put to sleep on is looked for.
+ */
+export function backupAhead(seen: Seen & Pick<Observation, 'hibernationBackup'>): BackupWish | undefined {
+  const before = occasionAhead(seen);
+  if (before === undefined || backupPolicy(seen.cluster, before) === 'Never') return undefined;
+  if (before === 'upgrade') return { before, start: startOf(seen) };
+  const { hibernationBackup } = seen;
+  const isStored = before === 'deletion' && hibernationBackup?.kind === 'fit';
+  return isStored ? { before, existing: hibernationBackup.backup.snapshot } : { before };
+}
+
+function startOf({ cluster, slots }: Seen): NonNullable<BackupWish['start']> {
+  const given = slots.flatMap(({ peer }) => (peer?.current ? parseVersion(peer.inputs.version) : []));
+  const [lowest = parseVersion(cluster.spec.version)] = given.toSorted(compareVersions);
+  const clusterId = slots.flatMap((slot) => recordOf(slot)?.clusterId ?? [])[0] ?? '';
+  return { from: formatVersion(lowest), clusterId };
+}
+
+function occasionAhead(seen: Seen): Occasion | undefined {
+  const { metadata, spec } = seen.cluster;
+  if (metadata.deletionTimestamp !== undefined)
+    return metadata.finalizers?.includes(backupFinalizer) ? 'deletion' : undefined;
+  if (spec.replicas === 0) return isHibernationAhead(seen) ? 'hibernation' : undefined;
+  return isUpgradeAhead(seen) ? 'upgrade' : undefined;
+}

@@ -1,0 +1,67 @@
+import type { SnapshotSource } from '../../../../manifests/api/backup-settings.ts';
+import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
+import { parseLocation } from '../../../../manifests/api/object-template.ts';
+import { sourceOf, wishOf } from '../../../../manifests/render/snapshot-id.ts';
+import { isOfRestore } from '../../../../manifests/render/volume-record.ts';
+import { endpointNamed } from '../../../../manifests/stores/stores.ts';
+import { hasDeparted, recordOf } from '../life.ts';
+import type { Slot } from '../observation.ts';
+
+/** The snapshot that a cluster is to be born from. */
+export interface WantedSnapshot {
+  /** Of the spec. */
+  readonly field: 'spec.bootstrap.snapshot' | 'spec.rollback.snapshot' | 'spec.rollback.backupName';
+  readonly object: string;
+  /** Of the whole wish: a restore that failed is tried again with another one. */
+  readonly id: string;
+  /** Of the data: what volumes remember. */
+  readonly source: string;
+  /** Of its store, where the spec names one. */
+  readonly endpoint?: string;
+}
+
+/** A snapshot on the PersistentVolumeClaim of a member: what a plan, a step and the request say of it. */
+export const onMember = {
+  means: 'no other pod mounts it',
+  cure: 'copy the file to another PersistentVolumeClaim or into a bucket, and name that as the snapshot',
+} as const;
+
+/** A host that the installation does not let a restore ask. */
+export const hostRefusedCure = 'name a store at another host, or have the admin of the installation list this one';
+
+/** The host that a snapshot names in place of its store's own. */
+export function endpointOf(snapshot: SnapshotSource): string | undefined {
+  const location = parseLocation(snapshot.object);
+  return 'problem' in location ? undefined : endpointNamed(location, snapshot);
+}
+
+export function wantedSnapshot({ spec }: Pick<EtcdCluster, 'spec'>): WantedSnapshot | undefined {
+  const snapshot = spec.bootstrap?.snapshot;
+  return snapshot && wantedOf(snapshot, 'spec.bootstrap.snapshot');
+}
+
+export function wantedOf(snapshot: SnapshotSource, field: WantedSnapshot['field']): WantedSnapshot {
+  const endpoint = endpointOf(snapshot);
+  return {
+    field,
+    object: snapshot.object,
+    id: wishOf(snapshot),
+    source: sourceOf(snapshot),
+    ...(endpoint !== undefined && { endpoint }),
+  };
+}
+
+/** The member whose volume the snapshot is restored to, until it is sealed. */
+export function restoringIn(slots: readonly Slot[]): Slot | undefined {
+  return slots.find((slot) => {
+    const record = recordOf(slot);
+    return record !== undefined && isOfRestore(record);
+  });
+}
+
+/** What the cluster with this token was born from, as its volumes remember it. */
+export function sourceOfBirth(slots: readonly Slot[], token: string): string | undefined {
+  return slots
+    .flatMap((slot) => (hasDeparted(slot) ? [] : (recordOf(slot) ?? [])))
+    .find((record) => record.token === token && record.restoredFrom !== undefined)?.restoredFrom;
+}

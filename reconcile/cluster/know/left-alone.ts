@@ -1,7 +1,0 @@
-import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { annotations } from '../../../manifests/render/names.ts';
-
-/** A person has suspended all steps. */
-export function isLeftAlone({ spec, metadata }: EtcdCluster): boolean {
-  return spec.suspend === true || metadata.annotations?.[annotations.paused] !== undefined;
-}

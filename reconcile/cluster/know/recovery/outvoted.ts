@@ -1,0 +1,72 @@
+import { isEtcdId } from '../../../../manifests/api/identifiers.ts';
+import type { OutvotedMember } from '../../../../manifests/render/volume-record.ts';
+import { hasDeparted, type Life, recordOf } from '../life.ts';
+import type { Observation, Slot } from '../observation.ts';
+
+/**
+ * Members that a recovery left behind. Their volumes may turn up at any time, with records from before the recovery: a
+ * PVC restored from a backup says `sealed`, in good faith. All volumes of the members that went on remember them, and
+ * theirs is the truth: for every rule such a volume is `superseded`, whatever it says of itself. So it is with volumes
+ * of a whole cluster that was given up when this one was rolled back.
+ *
+ * Two of them at once would be a quorum of the old cluster, and would accept writes.
+ */
+export function withoutOutvoted(slots: readonly Slot[]): readonly Slot[] {
+  return slots.map((slot) => {
+    const record = recordOf(slot);
+    const isLeftBehind = slots.some((other) => leftBehind(other, slot) && !leftBehind(slot, other));
+    if (!slot.volume || !record || hasDeparted(slot) || !isLeftBehind) return slot;
+    const superseded = { ...record, state: 'superseded' as const };
+    return { ...slot, volume: { ...slot.volume, record: { kind: 'valid', record: superseded }, unmarked: true } };
+  });
+}
+
+/** Two volumes that say it of each other both lose their say (`TwoRecoveries`). */
+function leftBehind(by: Slot, slot: Slot): boolean {
+  const memberId = recordOf(slot)?.memberId;
+  return isGivenUp(by, slot) || (memberId !== undefined && outvotedBy([by]).some((one) => one.memberId === memberId));
+}
+
+/** Its whole cluster was given up by a rollback. Every volume that joins a cluster has its ID. */
+export function isGivenUp(by: Slot, slot: Slot): boolean {
+  const clusterId = recordOf(slot)?.clusterId;
+  return clusterId !== undefined && gaveUpBy([by]).includes(clusterId);
+}
+
+/** All that the volumes of these slots remember. */
+export function gaveUpBy(slots: readonly Slot[]): readonly string[] {
+  return [...new Set(slots.flatMap((slot) => (hasDeparted(slot) ? [] : (recordOf(slot)?.gaveUp ?? []))))];
+}
+
+/**
+ * The etcd clusters that this one was rolled back from, the oldest first. Where no volume is left that could remember,
+ * the status alone does: the next rollback hands it on to its volume, or an earlier life would be believed again.
+ */
+export function livesGivenUp(
+  { cluster, slots }: Pick<Observation, 'cluster' | 'slots'>,
+  life: Life,
+): readonly string[] {
+  const remembered = gaveUpBy(slots);
+  if (remembered.length > 0 || life.stage !== 'unclear') return remembered;
+  return (cluster.status?.gaveUp ?? []).filter(isEtcdId);
+}
+
+/** All that the volumes of these slots remember. Volumes that were left behind or given up have no say. */
+export function outvotedBy(slots: readonly Slot[]): readonly OutvotedMember[] {
+  const all = slots.flatMap((slot) => (hasDeparted(slot) ? [] : (recordOf(slot)?.outvoted ?? [])));
+  return [...new Map(all.map((member) => [member.memberId, member])).values()];
+}
+
+/**
+ * Volumes whose own PVCs lack the mark: an invocation died before it, or the PVC was restored since. With a witness, a
+ * volume that remembers it.
+ */
+export function unmarkedOf(
+  slots: readonly Slot[],
+): { readonly witness: Slot; readonly unmarked: readonly Slot[] } | undefined {
+  for (const witness of slots.filter(({ volume }) => volume?.leaving === false)) {
+    const unmarked = slots.filter((slot) => slot.volume?.unmarked && leftBehind(witness, slot));
+    if (unmarked.length > 0) return { witness, unmarked };
+  }
+  return undefined;
+}

@@ -1,0 +1,178 @@
+import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
+import type { ClusterSetAside } from '../../../../manifests/api/etcd-cluster-status.ts';
+import type { PodTemplate } from '../../../../manifests/api/member-settings.ts';
+import { refusedInPods } from '../../../../manifests/api/pod-template.ts';
+import { dotted } from '../../../../manifests/api/problem.ts';
+import { parseQuantity, type Quantity } from '../../../../manifests/api/quantity.ts';
+import { issuerDefaults } from '../../../../manifests/api/spec-defaults.ts';
+import { tlsDefaults } from '../../../../manifests/api/tls-defaults.ts';
+import { peerInputs } from '../../../../manifests/render/peer.ts';
+import { reservedInClaim } from '../../../../manifests/render/volume-claim.ts';
+import { toldIn } from '../../../reasons/cure.ts';
+import { refusalIn } from '../../../reasons/refusals.ts';
+import { rollbackRefusal } from '../backups/rollback-refusal.ts';
+import { effectiveTrust } from '../certificates/trust.ts';
+import { refusedNames } from '../certificates/wanted.ts';
+import { type Life, recordOf } from '../life.ts';
+import type { Observation, Slot } from '../observation.ts';
+import { judgeVersion, type Pending } from '../versions/effective-version.ts';
+import { judgeVolumes } from './effective-storage.ts';
+import type { Inputs } from './inputs.ts';
+import type { Refusal } from './refusal.ts';
+
+/**
+ * The spec as far as it can be applied: a wish that cannot be fulfilled stays at its last good value and is named in
+ * `refusals`.
+ *
+ * Every later rule works with this, so a bad commit never stops the healing of a cluster.
+ */
+export interface Effective {
+  readonly inputs: Inputs;
+  /** Members that should exist: the number of the spec, and during a birth the recorded number. */
+  readonly replicas: number;
+  readonly refusals: readonly Refusal[];
+  /** For members that are added to a healthy cluster: as the spec says, also where existing volumes cannot follow. */
+  readonly newStorage: Inputs['storage'];
+  /** What must precede the next minor that the spec asks for. */
+  readonly pending?: Pending;
+}
+
+interface Judged<T> {
+  readonly value: T;
+  readonly refusal?: Refusal;
+}
+
+export function effectiveSpec(
+  observation: Pick<Observation, 'cluster' | 'slots' | 'certificates'> &
+    Partial<Pick<Observation, 'clusterVersion' | 'membership' | 'namedBackups' | 'nameAllowances'>> & {
+      readonly refused?: readonly ClusterSetAside[];
+    },
+  life: Life,
+): Effective {
+  const { cluster, slots } = observation;
+  const { spec } = cluster;
+  const trust = effectiveTrust(observation);
+  const version = judgeVersion(observation);
+  const tls = judgeTls(spec, slots);
+  const names = judgeNames(observation, tls.value.mode);
+  const size = judgeGrowth(observation.refused, slots) ?? judgeSize(spec.storage.size, slots);
+  const volumes = judgeVolumes(spec, { slots, life, namespace: cluster.metadata.namespace ?? '' });
+  const template = judgeTemplate(spec, slots);
+  const rollback = rollbackRefusal(observation, life);
+  const { podTemplate: _, ...rest } = spec;
+  const effective = {
+    ...rest,
+    ...(template.value && { podTemplate: template.value }),
+    version: version.value,
+    tls: { ...tls.value, ...(trust !== undefined && tls.value.mode !== 'Disabled' && { trust }) },
+    storage: { ...volumes.kept, size: size.value },
+  };
+  return {
+    inputs: peerInputs(effective),
+    replicas: replicasOf(spec.replicas, life),
+    newStorage: { ...spec.storage, size: size.value },
+    refusals: [
+      ...[version, tls, size, template].flatMap(({ refusal }) => refusal ?? []),
+      ...(names ? [names] : []),
+      ...volumes.refusals,
+      ...(rollback ? [rollback] : []),
+    ],
+    ...(version.pending && { pending: version.pending }),
+  };
+}
+
+/** A birth is finished as it was recorded; later changes of the spec come after it. None: the cluster hibernates. */
+function replicasOf(wanted: number, life: Life): number {
+  return life.stage === 'birth' ? life.record.initialCluster.length : wanted;
+}
+
+/** Peer URLs keep their scheme for life, so the mode is the one that the volumes were created with. */
+function judgeTls({ tls }: EtcdClusterSpec, slots: readonly Slot[]): Judged<Inputs['tls']> {
+  const wanted = tls?.mode ?? tlsDefaults.mode;
+  const born = slots.map(recordOf).find((record) => record !== undefined)?.tlsMode;
+  if (born === undefined || born === wanted) return { value: { ...tls, mode: wanted } };
+  return {
+    // The Secrets of its mode are those that the members name, not those of the spec.
+    value: slots.find(({ peer }) => peer?.current)?.peer?.inputs.tls ?? { mode: born },
+    refusal: {
+      reason: 'TlsModeRefused',
+      message: `the cluster was created with TLS mode ${born}, and its members' peer URLs keep it for life`,
+      cure: `set spec.tls.mode to ${born}`,
+      field: 'spec.tls.mode',
+    },
+  };
+}
+
+/** An issuer that signs for a whole company would otherwise sign any name for the author of any spec. */
+function judgeNames(
+  { cluster, nameAllowances = [] }: Parameters<typeof effectiveSpec>[0],
+  mode: Inputs['tls']['mode'],
+): Refusal | undefined {
+  const refused = refusedNames(cluster, mode, nameAllowances);
+  const { name = '', kind = issuerDefaults.kind } = cluster.spec.tls?.certManager?.issuerRef ?? {};
+  if (refused.length === 0) return undefined;
+  return {
+    reason: 'CertificateNamesRefused',
+    message: `this installation does not let this cluster ask ${kind} ${name} for ${refused.join(', ')}: certificates that have them keep them until you remove them from spec.tls.dnsNames, and no other certificate gets them`,
+    cure: 'have the admin of the installation list them in RATCHET_CERTIFICATE_NAMES (docs/how-to/limit-tenants.md); or, if no client needs them, remove them from spec.tls.dnsNames',
+    field: 'spec.tls.dnsNames',
+  };
+}
+
+/**
+ * Volumes that may not grow, because of their class or a quota: the size that every member has is also for the next
+ * member and the quota, until the growth is tried again.
+ */
+function judgeGrowth(
+  refused: readonly ClusterSetAside[] | undefined,
+  slots: readonly Slot[],
+): Judged<Quantity> | undefined {
+  const entry = refused?.find(({ action }) => action === 'grow-volumes');
+  const [smallest] = slots
+    .flatMap(({ peer, volume }) => (peer?.current && volume?.bound ? [volume.size] : []))
+    .toSorted((a, b) => parseQuantity(a) - parseQuantity(b));
+  if (!entry || smallest === undefined) return undefined;
+  return {
+    value: smallest,
+    refusal: { reason: refusalIn(entry.reason), ...toldIn(entry.message), field: 'spec.storage.size' },
+  };
+}
+
+/** A volume can grow, and never shrink. A size that no volume ever had may be reverted. */
+function judgeSize(wanted: Quantity, slots: readonly Slot[]): Judged<Quantity> {
+  const sizes = slots.flatMap(({ volume }) => (volume?.bound ? [volume.size] : []));
+  const largest = sizes.toSorted((a, b) => parseQuantity(a) - parseQuantity(b)).at(-1);
+  if (largest === undefined || parseQuantity(wanted) >= parseQuantity(largest)) return { value: wanted };
+  return {
+    value: largest,
+    refusal: {
+      reason: 'VolumeShrinkRefused',
+      message: `the volumes have ${largest}, and a volume cannot shrink to ${wanted}`,
+      cure: `set spec.storage.size to ${largest}`,
+      field: 'spec.storage.size',
+    },
+  };
+}
+
+/**
+ * Fields that would give the author of a spec our privileges, or take from a member what makes it part of this cluster.
+ * The template that the members have stays; it passed the same check.
+ */
+function judgeTemplate(
+  { podTemplate, storage }: EtcdClusterSpec,
+  slots: readonly Slot[],
+): Judged<PodTemplate | undefined> {
+  const [bad] = podTemplate ? refusedInPods(podTemplate, ['spec', 'podTemplate']) : [];
+  if (bad) {
+    const value = slots.find(({ peer }) => peer?.current)?.peer?.inputs.podTemplate;
+    return { value, refusal: templateRefused(dotted(bad.path), bad.message) };
+  }
+  const [claim] = reservedInClaim(storage);
+  if (claim === undefined) return { value: podTemplate };
+  const where = `spec.storage.volumeClaimTemplate.${claim.split(': ')[0]}`;
+  return { value: podTemplate, refusal: templateRefused(where, `spec.storage.volumeClaimTemplate.${claim}`) };
+}
+
+function templateRefused(field: string, message: string): Refusal {
+  return { reason: 'TemplateRefused', message: `refused: ${message}`, cure: `correct or remove ${field}`, field };
+}

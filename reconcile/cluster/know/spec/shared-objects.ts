@@ -1,0 +1,29 @@
+import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
+import type { NetworkPolicy, PodDisruptionBudget, Service } from '../../../../manifests/kube-types.ts';
+import { disruptionBudget } from '../../../../manifests/render/disruption-budget.ts';
+import { externalService } from '../../../../manifests/render/external-service.ts';
+import { networkPolicy } from '../../../../manifests/render/network-policy.ts';
+import { clientService, headlessService } from '../../../../manifests/render/services.ts';
+import type { SharedObject } from '../actions/birth.ts';
+
+/** An object that a cluster's members share, as it should be, or would be. */
+export function sharedObject(
+  kind: SharedObject,
+  cluster: EtcdCluster,
+  minAvailable: number,
+): Service | PodDisruptionBudget | NetworkPolicy {
+  switch (kind) {
+    case 'headless-service':
+      return headlessService(cluster);
+    case 'client-service':
+      return clientService(cluster);
+    case 'disruption-budget':
+      return disruptionBudget(cluster, minAvailable);
+    case 'external-service':
+    case 'no-external-service':
+      return externalService(cluster);
+    case 'network-policy':
+    case 'no-network-policy':
+      return networkPolicy(cluster);
+  }
+}
