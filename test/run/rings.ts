@@ -11,6 +11,7 @@ import { type OnlyHere, onlyHere } from '../e2e/support/only-here.ts';
 export const integration: Readonly<Record<string, readonly string[]>> = {
   backup: ['s3'],
   clients: ['etcd-membership'],
+  contributing: ['table'],
   docs: ['yaml'],
   fleet: ['apply'],
   gitops: ['fetch'],

@@ -1,42 +1,20 @@
-/** CONTRIBUTING's table says what must be added: each of its rows is tried, with and without each piece. */
+/** Toys of the rows of CONTRIBUTING's table, with and without each of their pieces. */
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { type Adding, type Command, type Piece, textsWith } from './adding.ts';
+import { checkout, inCheckout } from './checkout.ts';
 import { startCompiler } from './compiler.ts';
 import { copyWith } from './copy.ts';
 import { addings } from './rows.ts';
-import { isNamed, rowsOf } from './table.ts';
 
-const checkout = join(import.meta.dirname, '../../..');
 const compiler = await startCompiler(checkout);
 after(() => compiler[Symbol.asyncDispose]());
-
-function read(file: string): string | undefined {
-  const path = join(checkout, file);
-  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
-}
-
-test('a row of the table names every file that its toy needs', () => {
-  const rows = rowsOf(read('CONTRIBUTING.md') ?? '');
-  for (const { what, pieces } of addings) {
-    for (const one of what) assert.ok(rows.has(one), `CONTRIBUTING has no row ${one}`);
-    const places = what.flatMap((one) => rows.get(one) ?? []);
-    const unnamed = pieces.filter(({ file, missedBy }) => missedBy !== 'toy' && !isNamed(file, places));
-    assert.deepEqual(
-      unnamed.map(({ file }) => file),
-      [],
-      what.join(' with '),
-    );
-  }
-});
 
 for (const adding of addings) {
   describe(adding.what.join(' with '), () => {
     test('the compiler has nothing to say when it is complete', async () => {
-      compiler.overlay(textsWith(adding.pieces, read));
+      compiler.overlay(textsWith(adding.pieces, inCheckout));
       const said = await Promise.all(watchedOf(adding).map((file) => compiler.complaintsOf(file)));
       assert.deepEqual(said.flat(), []);
     });
@@ -50,7 +28,7 @@ test('with all of them generated files are stale, and once they are made all che
   await using copy = await copyWith(
     textsWith(
       addings.flatMap(({ pieces }) => pieces),
-      read,
+      inCheckout,
     ),
   );
   const generators = ['manifests/install/generate.ts', 'docs/generate.ts'];
@@ -73,7 +51,7 @@ async function tryWithout(piece: Piece, { pieces }: Adding): Promise<void> {
   if (missedBy === 'toy') return;
   const texts = textsWith(
     pieces.filter((one) => one !== piece),
-    read,
+    inCheckout,
   );
   if ('in' in missedBy) {
     compiler.overlay(texts);

@@ -1,0 +1,24 @@
+/** What the rows of CONTRIBUTING's table say must be added, and whether their toys still fit. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { textsWith } from './adding.ts';
+import { inCheckout } from './checkout.ts';
+import { addings } from './rows.ts';
+import { isNamed, rowsOf } from './table.ts';
+
+const rows = rowsOf(readFileSync(new URL('../../../CONTRIBUTING.md', import.meta.url), 'utf8'));
+
+for (const { what, pieces } of addings) {
+  test(`the row of a ${what.join(' with ')} names every file that its toy needs`, () => {
+    for (const one of what) assert.ok(rows.has(one), `CONTRIBUTING has no row ${one}`);
+    const places = what.flatMap((one) => rows.get(one) ?? []);
+    const unnamed = pieces.filter(({ file, missedBy }) => missedBy !== 'toy' && !isNamed(file, places));
+    assert.deepEqual(
+      unnamed.map(({ file }) => file),
+      [],
+    );
+    assert.ok(textsWith(pieces, inCheckout).size > 0, 'its pieces fit the files that there are');
+  });
+}
