@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
+import type { Log } from '../reconcile/stepping/log.ts';
 import { printable } from './printable.ts';
 
-export type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void;
+export type { Log };
 
 interface LogTarget {
   readonly isTTY?: boolean;

@@ -11,10 +11,10 @@ import { type OtherChange, otherChanges } from '../../reconcile/fleet/others.ts'
 import { type PlannedApply, problemAt } from '../../reconcile/fleet/plan.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from '../../reconcile/fleet/reading.ts';
 import { whyKept } from '../../reconcile/fleet/unlisted.ts';
+import { nodePlans, policiesIn } from '../../reconcile/nodes/asked.ts';
 import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
 import { isOfSecrets } from '../../reconcile/reasons/reasons.ts';
 import { inParallel } from '../../reconcile/stepping/in-parallel.ts';
-import { nodePlans, policiesIn } from '../pass/node-plans.ts';
 import { intentsFor } from '../pass/plan-pass.ts';
 import type { CheckContext, Question } from './check-context.ts';
 

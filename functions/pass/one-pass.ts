@@ -1,10 +1,10 @@
+import { patiently } from '../../reconcile/stepping/patience.ts';
 import type { Identity } from '../environment.ts';
 import type { TickOptions } from '../tick/options.ts';
 import type { Standing } from './follow-up/follow-up.ts';
 import { leaveWork } from './follow-up/leave-work.ts';
 import { pass } from './pass.ts';
 import type { PassContext, PassResult } from './pass-context.ts';
-import { patiently } from './patience.ts';
 
 export interface OnePassContext extends Omit<PassContext, 'dryRun' | 'followUp' | 'waitMs' | 'isStopped' | 'onNews'> {
   /** Whose template follow-ups are made from. */

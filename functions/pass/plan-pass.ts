@@ -5,11 +5,12 @@ import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/clu
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import type { FleetPlan, PlannedApply } from '../../reconcile/fleet/plan.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
-import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
+import { kinds } from '../../reconcile/kinds.ts';
+import type { Kinds, Plan } from '../../reconcile/stepping/kind.ts';
+import { isStepped } from '../../reconcile/stepping/scope.ts';
 import { createReader } from '../read/reader.ts';
 import { chosenClusters, chosenFleets } from './chosen.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
-import { nodePlans, policiesIn } from './node-plans.ts';
 import type { PassContext } from './pass-context.ts';
 import { readOnly } from './read-only.ts';
 import { shareGit } from './shared-git.ts';
@@ -20,8 +21,8 @@ export type PlanPassContext = Omit<PassContext, 'dryRun' | 'followUp' | 'waitMs'
 export interface PlanPassResult {
   readonly fleets: readonly { readonly fleet: EtcdFleet; readonly result: FleetResult }[];
   readonly clusters: readonly ClusterPlan[];
-  /** Of node policies, where the component node-reboots is installed. */
-  readonly nodes: readonly NodePlan[];
+  /** Of other kinds, by their names in the table. */
+  readonly others: Readonly<Record<string, readonly Plan[]>>;
 }
 
 /**
@@ -30,7 +31,7 @@ export interface PlanPassResult {
  *
  * @throws {KubeError} when fleets, clusters or what they consist of can't be listed
  */
-export async function planPass(context: PlanPassContext): Promise<PlanPassResult> {
+export async function planPass(context: PlanPassContext, table: Kinds = kinds): Promise<PlanPassResult> {
   const { namespace, signal } = context;
   const kube = readOnly(context.kube);
   const [fleetList, clusterList] = await Promise.all([
@@ -53,16 +54,27 @@ export async function planPass(context: PlanPassContext): Promise<PlanPassResult
   const intents = new Map<string, Intent>(kept.map((cluster) => [keyOf(cluster), { kind: 'keep', cluster }]));
   for (const intent of asked) intents.set(keyOf(intent.cluster), intent);
   const clusters = await planClusters({ ...context, kube }, { namespace, intents: [...intents.values()] });
-  const policies = fleets.flatMap(({ result }) =>
-    result.kind === 'done' && result.asked ? policiesIn(result.asked) : [],
-  );
-  const isAboutNodes = context.clusters.length === 0 && context.fleet === undefined;
-  return { fleets, clusters, nodes: isAboutNodes ? await nodePlans({ ...context, kube }, policies) : [] };
+  return {
+    fleets,
+    clusters,
+    others: await othersPlanned(table, { ...context, kube }, plansOf(fleets.map(({ result }) => result))),
+  };
+}
+
+async function othersPlanned(table: Kinds, context: PlanPassContext, asked: readonly FleetPlan[]) {
+  const planned = Object.entries(table).map(async ([name, kind]) => {
+    const isOurs = isStepped(kind, { ...context, dryRun: true, waitMs: 0 });
+    return [name, isOurs ? ((await kind.plan?.(context, asked)) ?? []) : []] as const;
+  });
+  return Object.fromEntries(await Promise.all(planned));
+}
+
+function plansOf(results: readonly FleetResult[]): readonly FleetPlan[] {
+  return results.flatMap((result) => (result.kind === 'done' && result.asked ? [result.asked] : []));
 }
 
 async function intentsOf(results: readonly FleetResult[]): Promise<readonly Intent[]> {
-  const plans = results.flatMap((result) => (result.kind === 'done' && result.asked ? [result.asked] : []));
-  return (await Promise.all(plans.map(intentsFor))).flat();
+  return (await Promise.all(plansOf(results).map(intentsFor))).flat();
 }
 
 /** What is to become of each cluster that a fleet's plan is about. */

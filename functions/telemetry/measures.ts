@@ -1,4 +1,7 @@
 import type { PushedLabels, PushedName } from '../../manifests/monitoring/pushed.ts';
+import { kinds, type Results } from '../../reconcile/kinds.ts';
+import type { Shown } from '../../reconcile/stepping/kind.ts';
+import type { StepResult } from '../../reconcile/stepping/result.ts';
 import type { Recording } from '../../reconcile/stepping/traced.ts';
 import type { PassResult } from '../pass/pass-context.ts';
 
@@ -8,7 +11,7 @@ export type Measure = {
 }[PushedName];
 
 /** What a pass came to. `undefined`: nothing was to be done, or it could not be made. */
-type Passed = Pick<PassResult, 'clusters' | 'backups' | 'nodes' | 'fleets' | 'schedules'>;
+type Passed = Pick<PassResult, 'results' | 'fleets'>;
 
 export interface Measured {
   readonly trigger: string;
@@ -32,18 +35,22 @@ export function measuresOf({ trigger, seconds, outcome, result, requests, now }:
   ];
 }
 
-function ofResult({ clusters, backups, nodes = [], fleets, schedules = [] }: Passed, now: Date): Measure[] {
-  const steps = [
-    ...clusters.map(({ decision, outcome }) => ({
-      kind: 'cluster',
-      action: decision.kind === 'act' ? decision.action.kind : 'none',
-      outcome,
-    })),
-    ...backups.map(({ outcome }) => ({ kind: 'backup', action: 'none', outcome })),
-    ...nodes.map(({ outcome }) => ({ kind: 'node-policy', action: 'none', outcome })),
-  ];
+/** Of every kind that is shown. */
+function stepsOf(results: Results): readonly { kind: string; action: string; outcome: string }[] {
+  return Object.entries(kinds).flatMap(([name, kind]) => {
+    if (!('shown' in kind)) return [];
+    const { metric, action }: Shown<StepResult> = kind.shown;
+    const all: readonly StepResult[] = results[name as keyof Results] ?? [];
+    return all.map((one) => ({ kind: metric, action: action?.(one) ?? 'none', outcome: one.outcome }));
+  });
+}
+
+function ofResult({ results, fleets }: Passed, now: Date): Measure[] {
+  const { cluster: clusters = [], schedule: schedules = [] } = results;
   return [
-    ...counted(steps).map(([labels, value]): Measure => ({ name: 'etcd_ratchet_pass_steps', labels, value })),
+    ...counted(stepsOf(results)).map(
+      ([labels, value]): Measure => ({ name: 'etcd_ratchet_pass_steps', labels, value }),
+    ),
     ...decisions.map(
       (decision): Measure => ({
         name: 'etcd_ratchet_pass_clusters',
@@ -54,7 +61,7 @@ function ofResult({ clusters, backups, nodes = [], fleets, schedules = [] }: Pas
     ...counted(fleets.map(({ result }) => ({ reading: readingOf(result) }))).map(
       ([labels, value]): Measure => ({ name: 'etcd_ratchet_pass_fleets', labels, value }),
     ),
-    ...schedules.slice(0, mostSchedules).flatMap(({ metadata, spec, status }): Measure[] => {
+    ...schedules.slice(0, mostSchedules).flatMap(({ schedule: { metadata, spec, status } }): Measure[] => {
       const taken = Date.parse(status?.lastGood?.takenAt ?? '');
       if (Number.isNaN(taken)) return [];
       const { namespace = '', name: schedule } = metadata;

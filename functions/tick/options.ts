@@ -1,10 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { ObjectName } from '../../reconcile/stepping/kind.ts';
 import type { ChainLink } from '../pass/follow-up/chain.ts';
-
-export interface ObjectName {
-  readonly namespace: string;
-  readonly name: string;
-}
 
 export interface TickOptions {
   readonly fleet?: ObjectName;

@@ -1,26 +1,41 @@
 import { kstatusOf } from '../../reconcile/fleet/kstatus.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
+import { kinds, type Results } from '../../reconcile/kinds.ts';
 import { conditionOf } from '../../reconcile/objects/conditions.ts';
-import { withCure } from '../../reconcile/reasons/cure.ts';
+import type { Kinds, Shown } from '../../reconcile/stepping/kind.ts';
+import { keyOf as keyOfResult, type StepResult } from '../../reconcile/stepping/result.ts';
 import type { OnePass } from '../pass/one-pass.ts';
 import type { PassResult } from '../pass/pass-context.ts';
 import { printable } from '../printable.ts';
 import type { TickOptions } from './options.ts';
 
 /** The results, for a person or for a program. */
-export function render(result: PassResult, format: 'text' | 'json', extra: { readonly requests: object }): string {
+export function render(
+  result: PassResult,
+  format: 'text' | 'json',
+  extra: { readonly requests: object },
+  table: Kinds = kinds,
+): string {
   switch (format) {
     case 'text':
-      return asText(result);
+      return asText(result, table);
     case 'json':
-      return `${JSON.stringify({ ...asData(result), ...extra })}\n`;
+      return `${JSON.stringify({ ...asData(result, table), ...extra })}\n`;
     default:
       return format satisfies never;
   }
 }
 
-function asData({ fleets, clusters, backups, nodes, workRemains }: PassResult) {
+/** The results of every kind that is shown, in the order of the table. */
+function shownOf(results: Results, table: Kinds) {
+  return Object.entries(table).flatMap(([kind, { shown }]) => {
+    const all = (results as Readonly<Record<string, readonly StepResult[]>>)[kind] ?? [];
+    return shown ? [{ shown: shown as Shown<StepResult>, all }] : [];
+  });
+}
+
+function asData({ fleets, results, workRemains }: PassResult, table: Kinds) {
   return {
     fleets: fleets.map(({ fleet, result }) => ({
       namespace: fleet.metadata.namespace,
@@ -36,14 +51,12 @@ function asData({ fleets, clusters, backups, nodes, workRemains }: PassResult) {
         ...(result.planned && { planned: result.planned }),
       }),
     })),
-    clusters: clusters.map(({ cluster: _, ...rest }) => rest),
-    backups: backups.map(({ backup: _, ...rest }) => rest),
-    ...(nodes && { nodes }),
+    ...Object.fromEntries(shownOf(results, table).map(({ shown, all }) => [shown.as, all.map(shown.data)])),
     workRemains,
   };
 }
 
-function asText({ fleets, clusters, backups, nodes = [] }: PassResult): string {
+function asText({ fleets, results }: PassResult, table: Kinds): string {
   const lines: string[] = [];
   for (const { fleet, result } of fleets) {
     const ready = conditionOf(fleet.status, 'Ready');
@@ -52,16 +65,12 @@ function asText({ fleets, clusters, backups, nodes = [] }: PassResult): string {
     for (const line of result.planned ?? []) lines.push(`         would ${line}`);
     if (result.planned) for (const problem of result.outcome.problems ?? []) lines.push(`         ${place(problem)}`);
   }
-  for (const { namespace, name, decision, outcome, problem } of clusters) {
-    const done = outcome === 'none' ? decision.kind : outcome;
-    const message = problem ?? decision.message;
-    const told = decision.kind === 'refuse' ? withCure(message, decision.cure) : message;
-    lines.push(`cluster  ${namespace}/${name}  ${done}  ${decision.reason}: ${told}`);
-  }
-  for (const { namespace, name, outcome, reason, message } of backups)
-    lines.push(`backup   ${namespace}/${name}  ${outcome}  ${reason}: ${message}`);
-  for (const { name, outcome, reason, message } of nodes)
-    lines.push(`nodes    ${name}  ${outcome}  ${reason}: ${message}`);
+  for (const { shown, all } of shownOf(results, table))
+    for (const result of all) {
+      const { outcome, reason, message } = result;
+      const told = shown.line?.(result) ?? `${outcome}  ${reason}: ${message}`;
+      lines.push(`${shown.label.padEnd(7)}  ${keyOfResult(result)}  ${told}`);
+    }
   if (lines.length === 0) lines.push('there is no EtcdFleet and no EtcdCluster here');
   return `${lines.map(printable).join('\n')}\n`;
 }

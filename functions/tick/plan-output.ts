@@ -5,8 +5,8 @@ import { identityOfObject } from '../../reconcile/fleet/objects.ts';
 import { describeOther, otherChanges } from '../../reconcile/fleet/others.ts';
 import type { Unlisted } from '../../reconcile/fleet/prune.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
-import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
-import { nodePlanLines } from '../../reconcile/nodes/plan-text.ts';
+import { kinds } from '../../reconcile/kinds.ts';
+import type { Kinds, Plan } from '../../reconcile/stepping/kind.ts';
 import type { ShownCluster } from '../page/check-report.ts';
 import type { FleetResult } from '../pass/fleet-pass.ts';
 import type { PlanPassResult } from '../pass/plan-pass.ts';
@@ -17,18 +17,19 @@ export function renderPlans(
   result: PlanPassResult,
   format: 'text' | 'json',
   extra: { readonly requests: object },
+  table: Kinds = kinds,
 ): string {
   switch (format) {
     case 'text':
       return asText(result);
     case 'json':
-      return `${JSON.stringify({ ...asData(result), ...extra })}\n`;
+      return `${JSON.stringify({ ...asData(result, table), ...extra })}\n`;
     default:
       return format satisfies never;
   }
 }
 
-function asData({ fleets, clusters, nodes }: PlanPassResult) {
+function asData({ fleets, clusters, others }: PlanPassResult, table: Kinds) {
   return {
     fleets: fleets.map(({ fleet, result }) => ({
       namespace: fleet.metadata.namespace,
@@ -39,11 +40,15 @@ function asData({ fleets, clusters, nodes }: PlanPassResult) {
       others: result.kind === 'done' && result.asked ? otherChanges(result.asked) : [],
     })),
     clusters,
-    ...(nodes.length > 0 && { nodes }),
+    ...Object.fromEntries(
+      Object.entries(others).flatMap(([kind, plans]) =>
+        plans.length > 0 ? [[table[kind]?.shown?.as ?? kind, plans.map(({ data }) => data)] as const] : [],
+      ),
+    ),
   };
 }
 
-function asText({ fleets, clusters, nodes }: PlanPassResult): string {
+function asText({ fleets, clusters, others }: PlanPassResult): string {
   const blocks: string[] = [];
   for (const { fleet, result } of fleets) {
     const { problems = [], keep = [] } = (result.kind === 'done' ? result.asked : undefined) ?? {};
@@ -54,7 +59,7 @@ function asText({ fleets, clusters, nodes }: PlanPassResult): string {
     blocks.push([`fleet ${keyOf(fleet)}  ${saysOf(result)}`, ...others, ...kept, ...wrong].join('\n'));
   }
   for (const cluster of clusters) blocks.push(clusterPlanText(cluster));
-  for (const plan of nodes) blocks.push(nodeBlockOf(plan));
+  for (const plan of Object.values(others).flat()) blocks.push(blockOf(plan));
   if (blocks.length === 0) return 'there is no EtcdFleet and no EtcdCluster here\n';
   return `${blocks.join('\n\n')}\n`;
 }
@@ -73,8 +78,7 @@ export function clusterPlanText({ namespace, name, intent, planned, problem }: S
   return `${title}  ${planned.summary}\n${planText(planned)}`;
 }
 
-function nodeBlockOf(plan: NodePlan): string {
-  const { title, lines } = nodePlanLines(plan);
+function blockOf({ title, lines }: Plan): string {
   return [title, ...lines.map((line) => `  ${line}`)].map(printable).join('\n');
 }
 

@@ -3,7 +3,7 @@ import { didYouMean } from './suggest.ts';
 
 /**
  * When something is due, as people write it: the five fields that a CronJob takes, or one of its short names. What can
- * be said of the text alone; `reconcile/schedule/due.ts` works out the times.
+ * be said of the text alone; `reconcile/time/due.ts` works out the times.
  */
 
 interface Field {

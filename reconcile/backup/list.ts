@@ -2,7 +2,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import { type Kube, KubeError, resources } from '../interfaces/kube.ts';
 import { isSettled } from './situation.ts';
 
-export interface BackupsListed {
+interface BackupsListed {
   /** What is not settled; also what an earlier release has left without that mark. */
   readonly items: readonly EtcdBackup[];
   readonly resourceVersion: string;

@@ -10,6 +10,7 @@ import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { type Kube, KubeError, resources } from '../interfaces/kube.ts';
 import { conditionOf, isTrue } from '../objects/conditions.ts';
 import { writeEvent } from '../objects/event.ts';
+import type { StepResult } from '../stepping/result.ts';
 import { decideBackup } from './decide.ts';
 import type { BackupDecision } from './decision.ts';
 import { deleteOwn } from './delete-own.ts';
@@ -29,16 +30,8 @@ export interface BackupContext {
 }
 
 /** What one pass did about one backup. */
-export interface BackupResult {
+export interface BackupResult extends StepResult {
   readonly namespace: string;
-  readonly name: string;
-  readonly reason: string;
-  readonly message: string;
-  /** As of a cluster: `lost` is another invocation's, `failed` is tried again. */
-  readonly outcome: 'none' | 'acted' | 'failed' | 'lost';
-  readonly workRemains: boolean;
-  /** When the clock alone is worth another look. */
-  readonly afterSeconds?: number;
   /** As this step left it. */
   readonly backup: EtcdBackup;
 }

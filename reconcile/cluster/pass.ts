@@ -64,6 +64,7 @@ async function stepOrSayWhyNot(context: StepContext, objects: StepObjects): Prom
     return result;
   } catch (error) {
     const { message } = failureOf(error);
+    const decision = wait('StepFailed', message, { on: 'time', afterSeconds: 5 });
     context.log(
       { cluster: `${namespace}/${name}`, outcome: 'failed', problem: message },
       'the step could not be taken',
@@ -71,7 +72,9 @@ async function stepOrSayWhyNot(context: StepContext, objects: StepObjects): Prom
     return {
       namespace,
       name,
-      decision: wait('StepFailed', message, { on: 'time', afterSeconds: 5 }),
+      decision,
+      reason: decision.reason,
+      message,
       outcome: 'failed',
       problem: message,
       workRemains: true,

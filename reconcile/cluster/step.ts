@@ -107,6 +107,8 @@ function resultOf(cluster: EtcdCluster, decision: Decision, outcome: Outcome, ne
     namespace,
     name,
     decision,
+    reason: decision.reason,
+    message: decision.message,
     outcome: outcome.kind,
     ...(problem !== undefined && { problem }),
     workRemains: next.kind === 'act' || next.kind === 'wait' || wakesOn(next).length > 0,

@@ -187,6 +187,11 @@ export class KubeError extends Error {
   }
 }
 
+/** Its CRD, or the right to it, is missing. */
+export function isNotInstalled({ status }: KubeError): boolean {
+  return status === 404 || status === 403;
+}
+
 export function isReason(error: unknown, reason: string): error is KubeError {
   return error instanceof KubeError && error.reason === reason;
 }

@@ -3,6 +3,7 @@ import type { Node } from '../../manifests/kube-types.ts';
 import { KubeError, resources } from '../interfaces/kube.ts';
 import { ownImage } from '../jobs/own-image.ts';
 import { foreseeNodes, type NodePlan } from './foresee.ts';
+import { notLookedAt } from './not-looked-at.ts';
 import { type NodesContext, observeNodes } from './observe.ts';
 import { orphanNote, orphansAmong, release } from './orphans.ts';
 import { type NodePolicyResult, stepNodePolicy } from './step.ts';
@@ -14,16 +15,18 @@ const retrySeconds = 5;
 
 /**
  * One step for each node policy, one after the other, so that each sees what the one before has begun: a LIST of the
- * policies and one of the nodes, and two more for each policy. Never throws for what the API server says: clusters wait
- * for no node.
+ * policies and one of the nodes for each. What can't be looked at ends it: clusters wait for no node.
+ *
+ * @param policies listed before anything else: the lock on their versions proves that nothing else is older
  */
-export async function stepNodePolicies(context: NodesContext): Promise<readonly NodePolicyResult[]> {
+export async function stepNodePolicies(
+  policies: readonly EtcdNodePolicy[],
+  context: NodesContext,
+): Promise<readonly NodePolicyResult[]> {
   const { kube, signal, log } = context;
   const image = () => ownImage(kube, context.holder, signal);
   const results: NodePolicyResult[] = [];
   try {
-    // The policies first: the lock on their versions proves that nothing else is older.
-    const { items: policies } = await kube.list<EtcdNodePolicy>(resources.nodePolicies, { signal });
     await releaseOrphans(policies, context);
     for (const { metadata } of policies.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
       const { items: now } = await kube.list<EtcdNodePolicy>(resources.nodePolicies, { signal });
@@ -37,11 +40,7 @@ export async function stepNodePolicies(context: NodesContext): Promise<readonly 
     return results;
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    const cure =
-      error.status === 404 || error.status === 403
-        ? 'apply the CRDs and the component node-reboots'
-        : 'the next tick looks again';
-    log({ problem: error.message }, `node policies can't be looked at: ${cure}`);
+    log({ problem: error.message }, notLookedAt(error));
     return results;
   }
 }

@@ -7,6 +7,7 @@ import { fenced } from '../cluster/write-fence.ts';
 import { EtcdError } from '../interfaces/etcd.ts';
 import { KubeError, resources } from '../interfaces/kube.ts';
 import { writeEvent } from '../objects/event.ts';
+import type { StepResult } from '../stepping/result.ts';
 import { actOnNode } from './act.ts';
 import { decideNodes } from './decide.ts';
 import type { NodesDecision, NodeVerdict } from './decision.ts';
@@ -16,20 +17,8 @@ import { isStuck, type NodeReason } from './reasons.ts';
 import { type NodeOutcome, nodePolicyStatus, toldVerdicts } from './report.ts';
 import { runNodeAction } from './requests/all.ts';
 
-/** What one step did about one policy. */
-export interface NodePolicyResult {
-  readonly name: string;
-  readonly reason: string;
-  readonly message: string;
-  /** As of a cluster: `lost` is another invocation's, `failed` is tried again. */
-  readonly outcome: 'none' | 'acted' | 'failed' | 'lost';
-  /** Nodes are under way, or one could begin. */
-  readonly workRemains: boolean;
-  /** When the clock alone is worth another look, in seconds. */
-  readonly afterSeconds?: number;
-  /** When the next window opens for a node that waits. */
-  readonly nextAt?: Date;
-}
+/** What one step did about one policy. `nextAt`: when the next window opens for a node that waits. */
+export type NodePolicyResult = StepResult;
 
 interface Lists {
   readonly nodes: readonly Node[];

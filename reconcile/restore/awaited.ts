@@ -12,15 +12,19 @@ import { inParallel } from '../stepping/in-parallel.ts';
 export interface BackupsAwaited {
   /** By namespace and name. What is not in it was not asked for this time. */
   readonly known: ReadonlyMap<string, EtcdBackup | 'absent'>;
-  /** One of them is still to be taken, and may become Ready while the pass goes on. */
-  readonly underWay: boolean;
 }
 
-export const awaitsNone: BackupsAwaited = { known: new Map(), underWay: false };
+export const awaitsNone: BackupsAwaited = { known: new Map() };
+
+/** Its backup is still to be taken, and may become Ready while the pass goes on. */
+export function isUnderWay({ known }: BackupsAwaited, restore: EtcdRestore): boolean {
+  const found = known.get(awaitedBy(restore));
+  return found !== undefined && found !== 'absent' && found.status?.finishedAt === undefined;
+}
 
 interface Asking {
   readonly kube: Kube;
-  readonly list: ListBackups;
+  readonly listBackups: ListBackups;
   readonly signal: AbortSignal;
   readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }
@@ -56,19 +60,18 @@ export function awaitedBy({ metadata, spec }: EtcdRestore): string {
  */
 export async function backupsAwaited(
   waiting: readonly EtcdRestore[],
-  { kube, list, signal, log }: Asking,
+  { kube, listBackups, signal, log }: Asking,
 ): Promise<BackupsAwaited> {
   const wanted = new Set(waiting.map(awaitedBy));
   const failed = (error: unknown): undefined => {
     if (!(error instanceof KubeError)) throw error;
     log({ problem: error.message }, 'a backup that restores wait for could not be read');
   };
-  const listed = await list().catch(failed);
+  const listed = await listBackups().catch(failed);
   const open = (listed?.items ?? []).map(
     (one) => [`${one.metadata.namespace ?? ''}/${one.metadata.name}`, one] as const,
   );
   const known = new Map<string, EtcdBackup | 'absent'>(open.filter(([key]) => wanted.has(key)));
-  const underWay = known.values().some((one) => one !== 'absent' && one.status?.finishedAt === undefined);
   const others = [...wanted].filter((key) => !known.has(key)).toSorted();
   await inParallel(byTurns(others, kube.now() ?? new Date()), parallel, async (key) => {
     const [namespace, name = ''] = key.split('/');
@@ -76,7 +79,7 @@ export async function backupsAwaited(
     const found = await asked.then((one) => one ?? ('absent' as const)).catch(failed);
     if (found) known.set(key, found);
   });
-  return { known, underWay };
+  return { known };
 }
 
 /**

@@ -4,15 +4,15 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import { isRestoredBy, restoredCluster } from '../../manifests/render/restored-cluster.ts';
 import type { ListBackups } from '../backup/list.ts';
-import { isReason, type Kube, KubeError, resources } from '../interfaces/kube.ts';
+import { type Kube, KubeError, resources } from '../interfaces/kube.ts';
 import { inParallel } from '../stepping/in-parallel.ts';
-import { awaitedBy, awaitsNone, type BackupsAwaited, backupsAwaited, waitsForBackup } from './awaited.ts';
+import type { StepResult } from '../stepping/result.ts';
+import { awaitedBy, awaitsNone, type BackupsAwaited, backupsAwaited, isUnderWay, waitsForBackup } from './awaited.ts';
 import { decideRestore, inTheWay, type RestoreDecision, type RestoreObservation } from './decide.ts';
 import { type RestoreStatement, restoreStatus } from './report.ts';
 
 export interface RestorePassContext {
   readonly kube: Kube;
-  readonly namespace?: string | undefined;
   readonly signal: AbortSignal;
   readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
   /** Says what would be done, and writes nothing. */
@@ -20,60 +20,54 @@ export interface RestorePassContext {
   /** As they were listed: where one of them has its name, a restore that waits is looked at in full. */
   readonly clusters: readonly EtcdCluster[];
   /** The backups that are not settled. */
-  readonly list: ListBackups;
+  readonly listBackups: ListBackups;
 }
 
-export interface RestoresStepped {
-  /** A cluster was made in this step, which has a first step to take. */
-  readonly made: boolean;
-  /** Restores are under way, of which a step of their cluster may be news. */
-  readonly open: boolean;
-  /** A restore waits for a backup that is being taken: when that ends, the restore may begin. */
-  readonly awaits: boolean;
+/** `acted`: its cluster was made in this step, which has a first step to take. */
+export interface RestoreResult extends StepResult {
+  readonly namespace: string;
+  /** It is under way: a step of its cluster may be news. */
+  readonly isOpen: boolean;
+  /** It waits for a backup that is being taken: when that ends, the restore may begin. */
+  readonly awaitsBackup: boolean;
 }
 
 /** Restores at a time. */
 const parallel = 8;
 
-/**
- * One step for each restore that is not finished: one LIST. Never throws for what the API server says: clusters wait
- * for no restore.
- */
-export async function stepRestores(context: RestorePassContext): Promise<RestoresStepped> {
-  const { kube, namespace, signal, log } = context;
-  try {
-    const { items } = await kube.list<EtcdRestore>(resources.restores, { namespace, signal });
-    const left = items.filter(({ metadata, status }) => !status?.finishedAt && !metadata.deletionTimestamp);
-    const waiting = left.filter((restore) => waitsForBackup(restore, context.clusters));
-    const backups = waiting.length > 0 ? await backupsAwaited(waiting, context) : awaitsNone;
-    const done = await inParallel(left, parallel, (restore) => stepRestore(restore, backups, context));
-    return { made: done.includes('made'), open: left.length > waiting.length, awaits: backups.underWay };
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    // Before its CRDs are installed there are none.
-    const isAbsent = isReason(error, 'NotFound');
-    log({ problem: error.message }, isAbsent ? 'restores are not installed' : 'restores were not looked at');
-    return { made: false, open: false, awaits: false };
-  }
+/** One step for each of these restores, which are not finished. */
+export async function stepRestores(
+  restores: readonly EtcdRestore[],
+  context: RestorePassContext,
+): Promise<readonly RestoreResult[]> {
+  const waiting = restores.filter((restore) => waitsForBackup(restore, context.clusters));
+  const backups = waiting.length > 0 ? await backupsAwaited(waiting, context) : awaitsNone;
+  return inParallel(restores, parallel, async (restore): Promise<RestoreResult> => {
+    const { namespace = '', name } = restore.metadata;
+    const isOpen = !waiting.includes(restore);
+    const step = await stepRestore(restore, backups, context);
+    return { namespace, name, ...step, isOpen, awaitsBackup: !isOpen && isUnderWay(backups, restore) };
+  });
 }
 
-async function stepRestore(
-  restore: EtcdRestore,
-  backups: BackupsAwaited,
-  context: RestorePassContext,
-): Promise<'made' | undefined> {
+type Step = Pick<StepResult, 'reason' | 'message' | 'outcome' | 'workRemains'>;
+
+const rests: Step = { reason: 'Rests', message: 'nothing is to be done now', outcome: 'none', workRemains: false };
+
+async function stepRestore(restore: EtcdRestore, backups: BackupsAwaited, context: RestorePassContext): Promise<Step> {
   const { kube, signal, log, dryRun } = context;
   const name = `${restore.metadata.namespace}/${restore.metadata.name}`;
   try {
     const decision = await decided(restore, backups, context);
-    if (decision.kind === 'rest') return undefined;
+    if (decision.kind === 'rest') return rests;
     if (decision.kind === 'make') log({ restore: name, dryRun }, 'a restore makes its cluster');
-    if (dryRun) return undefined;
+    if (dryRun) return rests;
     const { statement, made } = await carryOut(restore, decision, context);
     const status = restoreStatus(restore, statement, kube.now() ?? new Date());
     if (!isDeepStrictEqual(status, restore.status))
       await kube.updateStatus<EtcdRestore>(resources.restores, { ...restore, status }, { signal });
-    return made ? 'made' : undefined;
+    const { reason, message } = statement;
+    return { reason, message, outcome: made ? 'acted' : 'none', workRemains: made };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     const isLost = error.class === 'precondition';
@@ -81,7 +75,7 @@ async function stepRestore(
       { restore: name, problem: error.message },
       isLost ? 'another invocation steps this restore' : 'a restore failed',
     );
-    return undefined;
+    return { ...rests, reason: error.reason, message: error.message, outcome: isLost ? 'lost' : 'failed' };
   }
 }
 

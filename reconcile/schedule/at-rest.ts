@@ -1,8 +1,8 @@
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import { scheduleDefaults } from '../../manifests/api/spec-defaults.ts';
 import { conditionOf } from '../objects/conditions.ts';
+import { dueTimes } from '../time/due.ts';
 import { timestamp } from '../time/timestamp.ts';
-import { dueTimes } from './due.ts';
 import { tooOldSince } from './situation.ts';
 
 /**

@@ -2,7 +2,7 @@ import { parseDuration } from '../../manifests/api/duration.ts';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import { parseObjectTemplate } from '../../manifests/api/object-template.ts';
 import { scheduleDefaults } from '../../manifests/api/spec-defaults.ts';
-import { type DueTimes, dueTimes } from './due.ts';
+import { type DueTimes, dueTimes } from '../time/due.ts';
 import {
   byDueTime,
   dueAt,

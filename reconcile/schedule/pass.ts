@@ -3,9 +3,10 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import { labels } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
-import type { BackupsListed, ListBackups } from '../backup/list.ts';
-import { isReason, KubeError, resources } from '../interfaces/kube.ts';
+import type { ListBackups } from '../backup/list.ts';
+import { KubeError, resources } from '../interfaces/kube.ts';
 import { inParallel } from '../stepping/in-parallel.ts';
+import type { StepResult } from '../stepping/result.ts';
 import { earliest, laterLook } from '../time/later-look.ts';
 import { actOnSchedule, type ScheduleActContext } from './act.ts';
 import { isAtRest } from './at-rest.ts';
@@ -15,92 +16,84 @@ import { scheduleStatus } from './report.ts';
 import type { ScheduleObservation } from './situation.ts';
 
 export interface SchedulePassContext extends ScheduleActContext {
-  readonly namespace?: string | undefined;
-  /** The backups that are not settled. */
-  readonly list: ListBackups;
+  /** The backups that are not settled, listed after the schedules: what one says of a backup is never newer than it. */
+  readonly listBackups: ListBackups;
   readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
   /** Says what would be done, and writes nothing. */
   readonly dryRun: boolean;
 }
 
-export interface SchedulesStepped {
-  /** The backups, where no schedule changed any of them; else they are to be listed again. */
-  readonly listed?: BackupsListed;
-  /** As they were listed: what is told of them when the pass is over. */
-  readonly schedules?: readonly EtcdBackupSchedule[];
-  /** When the next backup is due, or a retention that is under way is worth another look. */
-  readonly nextAt?: Date;
+/** `nextAt`: when the next backup is due, or a retention that is under way is worth another look. */
+export interface ScheduleResult extends StepResult {
+  readonly namespace: string;
+  /** As it was listed: what is told of it when the pass is over. */
+  readonly schedule: EtcdBackupSchedule;
 }
 
 /** Schedules at a time. */
 const parallel = 8;
 
 /**
- * One step for each schedule: one LIST, another one where there are any, and one more for each that is not at rest.
- * Never throws for what the API server says: clusters wait for no schedule.
+ * One step for each schedule: a LIST of backups, and one more for each schedule that is not at rest.
+ *
+ * @throws {KubeError} when the backups can't be listed
  */
-export async function stepSchedules(context: SchedulePassContext): Promise<SchedulesStepped> {
-  const { kube, namespace, signal, log } = context;
-  try {
-    const { items } = await kube.list<EtcdBackupSchedule>(resources.schedules, { namespace, signal });
-    if (items.length === 0) return {};
-    // Listed after the schedules: what a schedule says of a backup is never newer than the backup.
-    const listed = await context.list();
-    const stepped = await inParallel(items, parallel, (schedule) => stepSchedule(schedule, listed.items, context));
-    const nextAt = earliest(...stepped.map((one) => one.nextAt));
-    const isListed = stepped.every(({ rested }) => rested);
-    return { ...(isListed && { listed }), schedules: items, ...(nextAt && { nextAt }) };
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    // Before its CRDs are installed there are none.
-    const isAbsent = isReason(error, 'NotFound');
-    log(
-      { problem: error.message },
-      isAbsent ? 'schedules of backups are not installed' : 'schedules were not looked at',
-    );
-    return {};
-  }
-}
-
-interface Stepped {
-  /** What failed may have acted. */
-  readonly rested: boolean;
-  readonly nextAt?: Date | undefined;
+export async function stepSchedules(
+  schedules: readonly EtcdBackupSchedule[],
+  context: SchedulePassContext,
+): Promise<readonly ScheduleResult[]> {
+  const { items } = await context.listBackups();
+  return inParallel(schedules, parallel, (schedule) => stepSchedule(schedule, items, context));
 }
 
 async function stepSchedule(
   schedule: EtcdBackupSchedule,
   unsettled: readonly EtcdBackup[],
   context: SchedulePassContext,
-): Promise<Stepped> {
+): Promise<ScheduleResult> {
   const { kube, signal, log, dryRun } = context;
-  const name = `${schedule.metadata.namespace}/${schedule.metadata.name}`;
+  const key = `${schedule.metadata.namespace}/${schedule.metadata.name}`;
+  const result = (outcome: StepResult['outcome'], message: string, nextAt?: Date): ScheduleResult => {
+    const { namespace = '', name } = schedule.metadata;
+    return {
+      namespace,
+      name,
+      reason: reasonOf[outcome],
+      message,
+      outcome,
+      workRemains: false,
+      schedule,
+      ...(nextAt && { nextAt }),
+    };
+  };
   try {
     const { uid = '', deletionTimestamp } = schedule.metadata;
     const open = unsettled.filter((one) => isControlledBy(one, uid)).length;
-    if (deletionTimestamp !== undefined) return { rested: true };
-    if (isAtRest(schedule, open, kube.now() ?? new Date())) return { rested: true, nextAt: nextOf(schedule) };
+    if (deletionTimestamp !== undefined) return result('none', 'it is being deleted');
+    if (isAtRest(schedule, open, kube.now() ?? new Date())) return result('none', 'it is at rest', nextOf(schedule));
     const observation = await observeSchedule(schedule, await readHistory(schedule, context), context);
     const decision = decideSchedule(observation);
-    for (const { kind } of decision.actions) log({ schedule: name, action: kind, dryRun }, 'a schedule acts');
-    if (dryRun) return { rested: true };
+    for (const { kind } of decision.actions) log({ schedule: key, action: kind, dryRun }, 'a schedule acts');
+    if (dryRun) return result('none', 'a dry run');
     const deeds = await actOnSchedule(schedule, decision.actions, context);
     for (const { action, failure } of deeds)
-      if (failure) log({ schedule: name, action: action.kind, problem: failure.message }, 'a schedule could not act');
+      if (failure) log({ schedule: key, action: action.kind, problem: failure.message }, 'a schedule could not act');
     const status = scheduleStatus(observation, decision, deeds);
     if (!isDeepStrictEqual(status, schedule.status))
       await kube.updateStatus(resources.schedules, { ...schedule, status }, { signal });
-    return { rested: deeds.length === 0, nextAt: nextLookAt(observation, decision) };
+    const done = deeds.map(({ action }) => action.kind).join(', ');
+    return result(deeds.length > 0 ? 'acted' : 'none', done || 'nothing is due', nextLookAt(observation, decision));
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     const isLost = error.class === 'precondition';
-    log(
-      { schedule: name, problem: error.message },
-      isLost ? 'another invocation steps this schedule' : 'a schedule failed',
-    );
-    return { rested: false };
+    const message = isLost ? 'another invocation steps this schedule' : 'a schedule failed';
+    log({ schedule: key, problem: error.message }, message);
+    // What failed may have acted.
+    return result(isLost ? 'lost' : 'failed', error.message);
   }
 }
+
+const reasonOf = { none: 'Rests', acted: 'Acted', failed: 'Failed', lost: 'Lost' } as const;
 
 function nextOf({ status }: EtcdBackupSchedule): Date | undefined {
   return status?.nextAt === undefined ? undefined : new Date(status.nextAt);

@@ -1,7 +1,7 @@
 import { parseDuration } from '../../manifests/api/duration.ts';
 import { windowDefaults } from '../../manifests/api/spec-defaults.ts';
 import type { Windows } from '../../manifests/api/windows.ts';
-import { dueTimes } from '../schedule/due.ts';
+import { dueTimes } from './due.ts';
 
 export type Opening =
   | { readonly kind: 'open' }

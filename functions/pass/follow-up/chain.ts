@@ -40,7 +40,7 @@ export const chainLabel = 'etcd.ratchet.dev/chain';
 
 /** Long enough to read its log, short enough not to gather. */
 const ttlSeconds = 60;
-/** A Job whose node died stays active for ever; after this long it no longer stands for what it was made for. */
+/** A Job whose machine died stays active for ever; after this long it no longer stands for what it was made for. */
 export const staleAfterMs = 180_000;
 
 /**
@@ -120,7 +120,7 @@ export function linksOf(jobs: readonly Job[]): readonly ChainLink[] {
   });
 }
 
-/** Neither finished, nor on its way out, nor so old that its node must be dead. */
+/** Neither finished, nor on its way out, nor so old that its machine must be dead. */
 export function isActive({ metadata, status }: Job, now: Date): boolean {
   if (metadata.deletionTimestamp !== undefined) return false;
   const age = now.getTime() - Date.parse(metadata.creationTimestamp ?? '');

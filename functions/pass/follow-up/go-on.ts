@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Kube, KubeError } from '../../../reconcile/interfaces/kube.ts';
+import { patiently } from '../../../reconcile/stepping/patience.ts';
 import type { Identity } from '../../environment.ts';
 import type { Log } from '../../log.ts';
 import type { PassResult } from '../pass-context.ts';
-import { patiently } from '../patience.ts';
 import type { ChainLink } from './chain.ts';
 import { emitFollowUps, SinkError, sinkFrom } from './sink.ts';
 

@@ -1,6 +1,9 @@
+import { kinds } from '../../../reconcile/kinds.ts';
+import type { Kinds } from '../../../reconcile/stepping/kind.ts';
+import { isAwaited, isNews } from '../../../reconcile/stepping/news.ts';
+import { isAboutAll } from '../../../reconcile/stepping/scope.ts';
 import type { Identity } from '../../environment.ts';
 import type { TickOptions } from '../../tick/options.ts';
-import { isAwaited, isNews } from '../next-look.ts';
 import type { PassNews } from '../pass-context.ts';
 import type { GoingOn } from './go-on.ts';
 
@@ -17,13 +20,14 @@ export async function leaveWork(
   news: PassNews,
   leaving: Leaving,
   { cronJob, ...reaching }: Reaching,
+  table: Kinds = kinds,
 ): Promise<boolean> {
   const { dryRun, followUp, clusters, fleet, goOn: mayGoOn } = leaving;
   if (dryRun || !cronJob) return true;
   // Started by hand for some objects only: going on is the CronJob's business.
-  if (!mayGoOn && (clusters.length > 0 || fleet)) return true;
+  if (!mayGoOn && !isAboutAll({ clusters, fleet })) return true;
   const isNew = isNews(news, followUp !== undefined);
-  if (news.workRemains && (isNew || isAwaited(news, reaching.kube.now() ?? new Date()))) {
+  if (news.workRemains && (isNew || isAwaited(table, news.results, reaching.kube.now() ?? new Date()))) {
     const { chain, number } = followUp ?? {};
     const link = chain !== undefined && number !== undefined ? { chain, number } : undefined;
     const { goOn } = await import('./go-on.ts');

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { Library } from '../../../reconcile/cluster/load-ahead.ts';
 import type { Kube } from '../../../reconcile/interfaces/kube.ts';
 import { egressFrom, nameAllowancesFrom } from '../../environment.ts';
 import type { Log } from '../../log.ts';
-import type { Library } from '../load-ahead.ts';
 import type { PassContext } from '../pass-context.ts';
 
 export interface Invocation {

@@ -77,7 +77,7 @@ export async function emitFollowUps(sink: Sink, source: string, clusters: readon
       await post(sink, headers as Record<string, string>, String(body));
     } catch (error) {
       if (error instanceof SinkError) throw error;
-      // The library and Node throw whatever they like at what an environment may hold.
+      // The library and the runtime throw whatever they like at what an environment may hold.
       throw new SinkError(`${sink.url.host}: K_SINK and K_CE_OVERRIDES make no valid request: correct them`, {
         cause: error,
       });

@@ -1,6 +1,6 @@
 import { isReason, type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { isOver } from '../../../reconcile/jobs/job-end.ts';
-import { dueTimes } from '../../../reconcile/schedule/due.ts';
+import { dueTimes } from '../../../reconcile/time/due.ts';
 import type { Log } from '../../log.ts';
 import { type CronJob, type Job, jobOf, staleAfterMs } from './chain.ts';
 import type { CronJobName } from './follow-up.ts';

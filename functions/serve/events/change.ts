@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../../reconcile/interfaces/kube.ts';
-import { type Changing, matterOf } from '../../pass/matter.ts';
+import { type Changing, matterOf } from '../../../reconcile/stepping/matter.ts';
 
 /**
  * What an object looks like to a step, in a word: the same word again is no news. Empty: it is not at a point that a

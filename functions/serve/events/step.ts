@@ -1,14 +1,17 @@
+import { isHeld } from '../../../reconcile/cluster/quiet.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { keyOf } from '../../../reconcile/fleet/names.ts';
 import { pageLinks } from '../../../reconcile/fleet/page-links.ts';
+import { kinds } from '../../../reconcile/kinds.ts';
+import type { ObjectName } from '../../../reconcile/stepping/kind.ts';
+import { isAwaited, isNews } from '../../../reconcile/stepping/news.ts';
+import { hasActed } from '../../../reconcile/stepping/result.ts';
 import { identityFrom, pageUrlFrom } from '../../environment.ts';
 import { goOn } from '../../pass/follow-up/go-on.ts';
 import { reachOf } from '../../pass/follow-up/reach.ts';
-import { isAwaited, isHeld, isNews } from '../../pass/next-look.ts';
 import { pass } from '../../pass/pass.ts';
 import type { PassContext, PassResult } from '../../pass/pass-context.ts';
 import type { Reader } from '../../read/reader.ts';
-import type { ObjectName } from '../../tick/options.ts';
 import type { ServeContext } from '../route-group.ts';
 import type { Change } from './change.ts';
 import type { Holders } from './holders.ts';
@@ -97,15 +100,16 @@ export async function carryOut(
  */
 export function isWorthGoingOn(
   { kind, again = 0 }: Pick<Task, 'kind' | 'again'>,
-  result: Pick<PassResult, 'workRemains' | 'clusters' | 'moved' | 'unsettled'> & Partial<Pick<PassResult, 'backups'>>,
+  result: Pick<PassResult, 'workRemains' | 'results' | 'moved' | 'unsettled'>,
   now: Date,
 ): boolean {
-  const { workRemains, clusters, backups = [] } = result;
+  const { workRemains, results } = result;
   if (!workRemains) return false;
-  if (kind === 'tick') return isNews(result, false) || isAwaited(result, now);
-  if ([...clusters, ...backups].some(({ outcome }) => outcome === 'acted')) return true;
+  if (kind === 'tick') return isNews(result, false) || isAwaited(kinds, results, now);
+  if (Object.values(results).flat().some(hasActed)) return true;
   if (kind === 'step') return false;
-  return clusters.some(({ decision }) => isHeld(decision)) || (again < mostAgain && isAwaited(result, now));
+  const { cluster: clusters = [] } = results;
+  return clusters.some(({ decision }) => isHeld(decision)) || (again < mostAgain && isAwaited(kinds, results, now));
 }
 
 function objectName(key: string): ObjectName {

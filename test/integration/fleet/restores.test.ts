@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
 import { isRestoredBy } from '../../../manifests/render/restored-cluster.ts';
-import { backupLister } from '../../../reconcile/backup/list.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
-import { stepRestores } from '../../../reconcile/restore/pass.ts';
+import { kinds } from '../../../reconcile/kinds.ts';
+import { firstSteps } from '../../../reconcile/stepping/loop.ts';
+import { kindContext } from '../../support/kind-context.ts';
 import { clusterYaml, setScene } from './scene.ts';
 
 const restoreYaml = `apiVersion: etcd.ratchet.dev/v1alpha1
@@ -24,15 +25,7 @@ test('a restore in Git runs once, however often its commit is applied', async ()
   scene.addFleet('production', { prune: true });
   const passed = async () => {
     await scene.pass();
-    const signal = AbortSignal.timeout(10_000);
-    await stepRestores({
-      kube: scene.kube,
-      signal,
-      log: () => undefined,
-      dryRun: false,
-      clusters: [],
-      list: backupLister({ kube: scene.kube, signal, log: () => undefined }),
-    });
+    await firstSteps('restore', kinds.restore, kindContext({ kube: scene.kube }));
   };
   await passed();
   const restores = () => scene.fake.stored<EtcdRestore>(resources.restores);

@@ -59,7 +59,7 @@ export const ofFunctions: readonly Mutant[] = [
     killers: ['test/unit/checks/ledger.test.ts'],
   },
   {
-    file: 'functions/pass/wake.ts',
+    file: 'reconcile/cluster/quiet.ts',
     from: "if (outcome === 'lost' || outcome === 'failed') return [{ on: 'time', afterSeconds: retrySeconds }];",
     to: '',
     without: 'a cluster whose claim another invocation won, or whose step failed, is not looked at again soon',

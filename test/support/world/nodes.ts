@@ -1,7 +1,7 @@
 import type { EtcdNodePolicy, EtcdNodePolicySpec } from '../../../manifests/api/etcd-node-policy.ts';
 import type { Job, Node, Pod } from '../../../manifests/kube-types.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
+import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { isOver } from '../../../reconcile/jobs/job-end.ts';
 import { carryOutOrder } from '../../../reconcile/nodes/agent/agent.ts';
 import { stepNodePolicies } from '../../../reconcile/nodes/pass.ts';
@@ -114,6 +114,10 @@ export async function nodesWorld(spec: Partial<EtcdNodePolicySpec> = {}, replica
     }
   }
 
+  async function listed(mine: Kube): Promise<readonly EtcdNodePolicy[]> {
+    return (await mine.list<EtcdNodePolicy>(resources.nodePolicies, {})).items;
+  }
+
   /** What its pod was given. */
   function grantIn({ spec }: Job): { readonly id: string; readonly bootID: string } {
     const env = spec.template.spec.containers[0]?.env ?? [];
@@ -201,8 +205,8 @@ export async function nodesWorld(spec: Partial<EtcdNodePolicySpec> = {}, replica
       const id = `nodes-${invocations}`;
       const mine = asInvocation(kube, faults);
       try {
-        return await withLookPods(() =>
-          stepNodePolicies({
+        return await withLookPods(async () =>
+          stepNodePolicies(await listed(mine), {
             kube: mine,
             etcd: async (tls) => mine.etcd(etcdOf(state, tls)),
             wire: wireOf(state),

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { cronPattern, longestCron, problemOfCron } from '../../../manifests/api/cron.ts';
 import { problemOfTimeZone } from '../../../manifests/api/time-zone.ts';
-import { type DueTimes, dueTimes } from '../../../reconcile/schedule/due.ts';
+import { type DueTimes, dueTimes } from '../../../reconcile/time/due.ts';
 
 function times(schedule: string, zone = 'UTC'): DueTimes {
   const due = dueTimes(schedule, zone);

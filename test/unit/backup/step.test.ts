@@ -1,21 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listBackups, stepBackupsAndWait } from '../../../functions/pass/backups.ts';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { Event, Job, Pod } from '../../../manifests/kube-types.ts';
 import { annotations, labels } from '../../../manifests/render/names.ts';
-import { backupLister } from '../../../reconcile/backup/list.ts';
 import { stepBackups } from '../../../reconcile/backup/pass.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
+import { kinds } from '../../../reconcile/kinds.ts';
+import { firstSteps, stepAndWait } from '../../../reconcile/stepping/loop.ts';
 import { createFakeKube, type FakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
+import { kindContext } from '../../support/kind-context.ts';
 import { contextFor, fresh, live, runJobs } from './run-jobs.ts';
 import { backupWith, serving, uid } from './scene.ts';
 
 const signal = AbortSignal.timeout(60_000);
 const namespace = 'default';
 
-function listerFor(kube: FakeKube) {
-  return backupLister({ kube, namespace, signal, log: () => undefined });
+function backupContext(kube: FakeKube, more: Parameters<typeof kindContext>[0] = { kube }) {
+  const context = kindContext({ ...more, kube, namespace });
+  context.lists.keep('cluster', { items: [serving], resourceVersion: '1' });
+  return context;
 }
 
 function isWrite({ key }: FakeRequest): boolean {
@@ -28,12 +31,7 @@ test('a backup is taken, verified, and then at rest: no request more', async () 
   const backup = await live(kube);
   assert.equal(backup?.status?.conditions?.[0]?.reason, 'Verified');
   const before = kube.journal().length;
-  await stepBackupsAndWait(
-    { ...contextFor(kube), namespace, waitMs: 0, dryRun: false, clusters: [], list: listerFor(kube) },
-    await listBackups(listerFor(kube), () => undefined),
-    [serving],
-    signal,
-  );
+  await firstSteps('backup', kinds.backup, backupContext(kube));
   assert.deepEqual(
     kube
       .journal()
@@ -122,8 +120,8 @@ test('a Job that a webhook keeps from being made is told, and a person is asked 
 test('where the kind is not installed, the pass goes on without backups and says so', async () => {
   const kube = createFakeKube({ serves: ({ plural }) => plural !== 'etcdbackups' });
   const said: string[] = [];
-  const { items } = await listBackups(listerFor(kube), (_, message) => said.push(message));
-  assert.deepEqual(items, []);
+  const log = (_: object, message: string) => void said.push(message);
+  assert.equal(await firstSteps('backup', kinds.backup, backupContext(kube, { kube, log })), undefined);
   assert.deepEqual(said.length, 1);
   assert.match(said[0] ?? '', /apply the CRDs and roles of this release/);
 });
@@ -131,18 +129,10 @@ test('where the kind is not installed, the pass goes on without backups and says
 test('a follow-up sees a Job end by its watch, and goes on to the end', async () => {
   const kube = createFakeKube();
   kube.seed(resources.backups, fresh());
-  const listed = await listBackups(listerFor(kube), () => undefined);
-  const context = {
-    ...contextFor(kube),
-    namespace,
-    waitMs: 30_000,
-    dryRun: false,
-    clusters: [],
-    list: listerFor(kube),
-  };
-  const running = stepBackupsAndWait(context, listed, [serving], signal);
+  const context = backupContext(kube, { kube, waitMs: 30_000 });
+  const running = stepAndWait('backup', kinds.backup, context, signal, async () => undefined);
   const timer = setInterval(() => runJobs(kube), 20);
-  const [result] = await running.finally(() => clearInterval(timer));
+  const [result] = (await running.finally(() => clearInterval(timer))).results;
   assert.deepEqual([result?.reason, result?.workRemains], ['Verified', false]);
 });
 

@@ -257,11 +257,13 @@ test('a follow-up goes on where it saw a claim last; an event of a cluster does 
     namespace: 'payments',
     name: 'orders',
     decision,
+    reason: decision.reason,
+    message: decision.message,
     outcome: 'none',
     workRemains: true,
     cluster,
   };
-  const result = { clusters: [held], workRemains: true, moved: false, unsettled: true };
+  const result = { results: { cluster: [held] }, workRemains: true, moved: false, unsettled: true };
   const kinds = ['tick', 'step', 'follow-up'] as const;
   assert.deepEqual(
     kinds.map((kind) => isWorthGoingOn({ kind }, result, now)),
@@ -277,7 +279,9 @@ test('a follow-up that sees nothing move is followed until the next tick, and no
   });
   const decision = wait('MemberStarting', '', { on: 'change', of: 'pods' });
   const result = (minutesAgo: number) => ({
-    clusters: [{ decision, outcome: 'none', workRemains: true, cluster: created(minutesAgo) } as ClusterResult],
+    results: {
+      cluster: [{ decision, outcome: 'none', workRemains: true, cluster: created(minutesAgo) } as ClusterResult],
+    },
     workRemains: true,
     moved: false,
     unsettled: false,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { neededFor } from '../../../functions/pass/load-ahead.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
+import { neededFor } from '../../../reconcile/cluster/load-ahead.ts';
 import { cluster } from '../manifests/api-documents.ts';
 
 function having(status: EtcdClusterStatus | undefined, spec: Partial<EtcdCluster['spec']> = {}): EtcdCluster {

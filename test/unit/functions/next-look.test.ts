@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAwaited, isNews, pauseSeconds, quietSeconds } from '../../../functions/pass/next-look.ts';
 import { type Decision, refuse, wait } from '../../../reconcile/cluster/know/decision.ts';
+import { quietSeconds } from '../../../reconcile/cluster/quiet.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
+import { kinds } from '../../../reconcile/kinds.ts';
+import { isAwaited, isNews } from '../../../reconcile/stepping/news.ts';
+import { pauseSeconds } from '../../../reconcile/stepping/pause.ts';
 import { clusterOf } from '../fleet/objects.ts';
 
 const now = new Date('2026-05-01T10:00:00Z');
@@ -25,6 +28,8 @@ function result({ decision = waiting, outcome = 'none', created = 9_000, acted, 
     namespace: 'payments',
     name: 'orders',
     decision,
+    reason: decision.reason,
+    message: decision.message,
     outcome,
     workRemains: decision.kind === 'wait' || decision.kind === 'act',
     cluster: {
@@ -64,12 +69,12 @@ test('looks that only the clock asks for come after an eighth of the quiet, a mi
 });
 
 test('after eight quiet minutes what merely waits is left to the ticks', () => {
-  const awaited = (...facts: readonly Facts[]) => isAwaited({ clusters: facts.map(result) }, now);
+  const awaited = (...facts: readonly Facts[]) => isAwaited(kinds, { cluster: facts.map(result) }, now);
   assert.deepEqual([awaited({ acted: 479 }), awaited({ acted: 480 }), awaited({})], [true, false, false]);
   assert.equal(awaited({ created: 5 }), true);
   assert.equal(awaited({ acted: 5, decision: refuse('NameTaken', 'x', 'x') }), false, 'a person must do something');
   assert.equal(awaited({}, { acted: 5, decision: refuse('NameTaken', 'x', 'x') }), true, 'it may have made room');
-  assert.equal(isAwaited({ clusters: [] }, now), false);
+  assert.equal(isAwaited(kinds, { cluster: [] }, now), false);
 });
 
 test('a failure is news of another invocation, not of the follow-up that could not cure it', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inTime, patiently } from '../../../functions/pass/patience.ts';
 import { KubeError } from '../../../reconcile/interfaces/kube.ts';
+import { inTime, patiently } from '../../../reconcile/stepping/patience.ts';
 
 function away(kind: KubeError['class'] = 'retryable') {
   return new KubeError('LIST pods: no answer', { class: kind, status: undefined, reason: 'Timeout' });

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAwaited } from '../../../functions/pass/next-look.ts';
-import { wakesOf } from '../../../functions/pass/wake.ts';
 import { type Decision, done, refuse, wait, wakesOn } from '../../../reconcile/cluster/know/decision.ts';
+import { wakesOf } from '../../../reconcile/cluster/quiet.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
+import { kinds } from '../../../reconcile/kinds.ts';
 import { meanings } from '../../../reconcile/reasons/reasons.ts';
 import { type RefusalReason, refusalIn, refusals } from '../../../reconcile/reasons/refusals.ts';
+import { isAwaited } from '../../../reconcile/stepping/news.ts';
 import { clusterOf } from '../fleet/objects.ts';
 
 const now = new Date('2026-05-01T10:00:00Z');
@@ -19,6 +20,8 @@ function left(decision: Decision, quiet: number): ClusterResult {
     namespace: 'payments',
     name: 'orders',
     decision,
+    reason: decision.reason,
+    message: decision.message,
     outcome: 'none',
     workRemains: decision.kind === 'wait' || wakesOn(decision).length > 0,
     cluster: { ...cluster, metadata: { ...cluster.metadata, creationTimestamp }, status: { observedGeneration: 1 } },
@@ -26,7 +29,7 @@ function left(decision: Decision, quiet: number): ClusterResult {
 }
 
 function goesOn(decision: Decision, quiet: number): boolean {
-  return isAwaited({ clusters: [left(decision, quiet)] }, now);
+  return isAwaited(kinds, { cluster: [left(decision, quiet)] }, now);
 }
 
 test('every reason of a refusal says what ends it, and a chain goes on for what ends by itself', () => {

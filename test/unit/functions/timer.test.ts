@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import type { CronJob, Job } from '../../../functions/pass/follow-up/chain.ts';
 import { leaveWork } from '../../../functions/pass/follow-up/leave-work.ts';
 import { leaveTimer } from '../../../functions/pass/follow-up/timer.ts';
-import { nextBackupLook } from '../../../functions/pass/next-look.ts';
 import type { PassNews } from '../../../functions/pass/pass-context.ts';
 import { parseOptions } from '../../../functions/tick/options.ts';
+import { nextBackupLook } from '../../../reconcile/backup/looks.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { laterLook } from '../../../reconcile/time/later-look.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
@@ -116,7 +116,7 @@ test('an API server that fails costs time only, and is logged', async () => {
 });
 
 test('an invocation leaves it only where nothing else goes on', async () => {
-  const news: PassNews = { clusters: [], backups: [], workRemains: false, moved: false, unsettled: false };
+  const news: PassNews = { results: {}, clusters: [], workRemains: false, moved: false, unsettled: false };
   const options = { dryRun: false, clusters: [], goOn: false };
   const labelsAfter = async (one: PassNews, how: Partial<Parameters<typeof leaveWork>[1]> = {}) => {
     const stage = installed();

@@ -1,20 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createWaker, wakesOf } from '../../../functions/pass/wake.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { labels } from '../../../manifests/render/names.ts';
+import { clusterKind } from '../../../reconcile/cluster/kind.ts';
 import { type Decision, type Wake, wait } from '../../../reconcile/cluster/know/decision.ts';
+import { clustersWake, wakesOf } from '../../../reconcile/cluster/quiet.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { createWaker, forgetNews, type Waiting, waitFor } from '../../../reconcile/stepping/wake.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 import { clusterOf } from '../fleet/objects.ts';
 
-function waiting(name: string, ...wakes: Wake[]): ClusterResult {
-  return resultOf(name, wait('MembersStarting', 'members start', ...wakes));
+function waiting(name: string, ...wakes: Wake[]): Waiting {
+  return { key: `payments/${name}`, wakes };
 }
 
 function resultOf(name: string, decision: Decision, outcome: ClusterResult['outcome'] = 'none'): ClusterResult {
   const cluster: EtcdCluster = clusterOf(name);
-  return { namespace: 'payments', name, decision, outcome, workRemains: true, cluster };
+  const { reason, message } = decision;
+  return { namespace: 'payments', name, reason, message, decision, outcome, workRemains: true, cluster };
 }
 
 function pod(cluster: string, ready: boolean, reason?: string) {
@@ -38,15 +42,16 @@ function pod(cluster: string, ready: boolean, reason?: string) {
 async function stage() {
   const kube = createFakeKube();
   const { resourceVersion } = await kube.list(resources.clusters, {});
-  const waker = createWaker({ kube, resourceVersion, log: () => {} });
-  return { kube, waker, [Symbol.dispose]: () => waker.close() };
+  const waker = createWaker({ kube, resourceVersion, log: () => {}, label: labels.cluster });
+  return { kube, waker, [Symbol.dispose]: () => waker[Symbol.dispose]() };
 }
 
+const now = new Date('2026-05-01T10:00:00Z');
 const onPods: Wake = { on: 'change', of: 'pods' };
 
 test('a pod that gets ready wakes its cluster, and no other', async () => {
   using scene = await stage();
-  const woken = scene.waker.wait([waiting('orders', onPods), waiting('users', onPods)], AbortSignal.timeout(5_000));
+  const woken = waitFor(scene.waker, [waiting('orders', onPods), waiting('users', onPods)], AbortSignal.timeout(5_000));
   scene.kube.seed(resources.pods, pod('orders', false));
   scene.kube.seed(resources.pods, pod('orders', true));
   assert.deepEqual([...(await woken)], ['payments/orders']);
@@ -57,7 +62,7 @@ test('what goes away wakes its cluster, of whatever kind a decision waits for', 
     using scene = await stage();
     const { metadata } = pod('orders', false);
     scene.kube.seed(resources[kind], { metadata });
-    const woken = scene.waker.wait([waiting('orders', { on: 'change', of: kind })], AbortSignal.timeout(5_000));
+    const woken = waitFor(scene.waker, [waiting('orders', { on: 'change', of: kind })], AbortSignal.timeout(5_000));
     scene.kube.remove(resources[kind], metadata.namespace, metadata.name);
     assert.equal((await woken).size, 1, kind);
   }
@@ -66,26 +71,26 @@ test('what goes away wakes its cluster, of whatever kind a decision waits for', 
 test('what happened between the list and the watch is not missed', async () => {
   using scene = await stage();
   scene.kube.seed(resources.pods, pod('orders', true));
-  const woken = await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(5_000));
+  const woken = await waitFor(scene.waker, [waiting('orders', onPods)], AbortSignal.timeout(5_000));
   assert.equal(woken.size, 1);
 });
 
 test('a pod that starts normally wakes no cluster; one in trouble does', async () => {
   using scene = await stage();
   scene.kube.seed(resources.pods, pod('orders', false));
-  assert.equal((await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(300))).size, 0);
+  assert.equal((await waitFor(scene.waker, [waiting('orders', onPods)], AbortSignal.timeout(300))).size, 0);
   scene.kube.seed(resources.pods, pod('orders', false, 'ErrImagePull'));
-  assert.equal((await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(5_000))).size, 1);
+  assert.equal((await waitFor(scene.waker, [waiting('orders', onPods)], AbortSignal.timeout(5_000))).size, 1);
 });
 
 test('a Job that ends wakes its cluster, however long all was quiet; one that runs does not', async () => {
   for (const end of ['Complete', 'Failed', 'FailureTarget']) {
     using scene = await stage();
     const { metadata } = pod('orders', false);
-    const results = [waiting('orders', { on: 'change', of: 'jobs' }, { on: 'time', afterSeconds: 2 })];
+    const results = [waiting('orders', { on: 'change', of: 'jobs' }, { on: 'time', afterSeconds: 60 })];
     scene.kube.seed(resources.jobs, { metadata, status: { active: 1 } });
-    assert.equal((await scene.waker.wait(results, AbortSignal.timeout(300), 60)).size, 0);
-    const woken = scene.waker.wait(results, AbortSignal.timeout(5_000), 60);
+    assert.equal((await waitFor(scene.waker, results, AbortSignal.timeout(300))).size, 0);
+    const woken = waitFor(scene.waker, results, AbortSignal.timeout(5_000));
     scene.kube.seed(resources.jobs, { metadata, status: { conditions: [{ type: end, status: 'True' }] } });
     assert.equal((await woken).size, 1, end);
   }
@@ -94,19 +99,22 @@ test('a Job that ends wakes its cluster, however long all was quiet; one that ru
 test('what was heard before looking again is forgotten, what comes later is not', async () => {
   using scene = await stage();
   scene.kube.seed(resources.pods, pod('orders', true));
-  await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(5_000));
-  scene.waker.forget();
-  assert.equal((await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(300))).size, 0);
+  await waitFor(scene.waker, [waiting('orders', onPods)], AbortSignal.timeout(5_000));
+  forgetNews(scene.waker);
+  assert.equal((await waitFor(scene.waker, [waiting('orders', onPods)], AbortSignal.timeout(300))).size, 0);
   scene.kube.remove(resources.pods, 'payments', 'orders-0-0');
-  assert.equal((await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(5_000))).size, 1);
+  assert.equal((await waitFor(scene.waker, [waiting('orders', onPods)], AbortSignal.timeout(5_000))).size, 1);
 });
 
 test('a time wakes, and a lost claim is looked at again soon', async () => {
   using scene = await stage();
   const timed = waiting('orders', { on: 'time', afterSeconds: 0 });
-  assert.deepEqual([...(await scene.waker.wait([timed], AbortSignal.timeout(5_000)))], ['payments/orders']);
+  assert.deepEqual([...(await waitFor(scene.waker, [timed], AbortSignal.timeout(5_000)))], ['payments/orders']);
   const lost = resultOf('users', wait('NoQuorum', 'x'), 'lost');
-  assert.deepEqual([...(await scene.waker.wait([lost], AbortSignal.timeout(5_000)))], ['payments/users']);
+  assert.deepEqual(
+    [...(await waitFor(scene.waker, clustersWake([lost], now), AbortSignal.timeout(5_000)))],
+    ['payments/users'],
+  );
 });
 
 test('after a lost lease or a failed action a cluster is looked at again within two seconds', () => {
@@ -128,7 +136,7 @@ test('a watch that fails is a late wake, never none', async () => {
   using scene = await stage();
   scene.kube.seed(resources.pods, pod('users', false));
   scene.kube.compact();
-  const woken = await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(5_000));
+  const woken = await waitFor(scene.waker, [waiting('orders', onPods)], AbortSignal.timeout(5_000));
   assert.deepEqual([...woken], ['payments/orders']);
 });
 
@@ -142,14 +150,14 @@ test('a watch that breaks unexpectedly is logged, and ends neither the process n
     },
   };
   const log = ({ problem }: { problem?: unknown }) => told.push(String(problem));
-  const waker = createWaker({ kube: broken, resourceVersion: '1', log });
+  const waker = createWaker({ kube: broken, resourceVersion: '1', log, label: labels.cluster });
   try {
     const wakes: Wake[] = [onPods, { on: 'time', afterSeconds: 0 }];
-    const woken = await waker.wait([waiting('orders', ...wakes)], AbortSignal.timeout(5_000));
+    const woken = await waitFor(waker, [waiting('orders', ...wakes)], AbortSignal.timeout(5_000));
     assert.equal(woken.size, 1);
     assert.deepEqual(told, ['an answer of no known shape']);
   } finally {
-    waker.close();
+    waker[Symbol.dispose]();
   }
 });
 
@@ -163,11 +171,17 @@ test('another cluster that begins to change wakes a follow-up if asked, a settle
     lastDecision: { kind: 'Done', reason: 'x', message: 'x' },
   };
   for (const others of [false, true]) {
-    const waker = createWaker({ kube, resourceVersion, log: () => {}, others });
+    const waker = createWaker({
+      kube,
+      resourceVersion,
+      log: () => {},
+      label: labels.cluster,
+      ...(others && { adopts: clusterKind.waits.adopts }),
+    });
     kube.seed(resources.clusters, begun, { ...settled, status: { ...settled.status, ...done } } as EtcdCluster);
-    const woken = await waker.wait([waiting('orders', onPods)], AbortSignal.timeout(others ? 5_000 : 300));
+    const woken = await waitFor(waker, [waiting('orders', onPods)], AbortSignal.timeout(others ? 5_000 : 300));
     assert.deepEqual([...woken], others ? ['payments/begun'] : []);
-    waker.close();
+    waker[Symbol.dispose]();
   }
 });
 
@@ -178,7 +192,7 @@ test('a wait of months is one wait: a timer that overflows would fire at once, a
   process.on('warning', note);
   try {
     const months = waiting('orders', { on: 'time', afterSeconds: 90 * 24 * 3600 });
-    assert.equal((await scene.waker.wait([months], AbortSignal.timeout(50))).size, 0);
+    assert.equal((await waitFor(scene.waker, [months], AbortSignal.timeout(50))).size, 0);
     // Warnings come with the next turn.
     await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(warnings, []);

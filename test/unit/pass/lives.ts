@@ -210,7 +210,8 @@ async function traced(world: World, number: number, options: Partial<PassContext
     deadline: Date.now() + 20_000,
     ...options,
   });
-  const { fleets, clusters, backups, nodes = [], workRemains, moved, unsettled, nextLook } = await time.until(passed);
+  const { fleets, clusters, results, workRemains, moved, unsettled, nextLook } = await time.until(passed);
+  const { backup: backups = [], nodePolicy: nodes = [] } = results;
   for (const { fleet, result } of fleets) note(`fleet ${fleet.metadata.name} ${result.kind}`);
   for (const { name, decision, outcome } of clusters)
     note(`cluster ${name} ${outcome}`, `cluster ${name} ${outcome} ${decision.kind} ${decision.reason}`);

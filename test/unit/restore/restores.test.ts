@@ -5,13 +5,15 @@ import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
 import { isRestoredBy, restoredCluster, snapshotOf } from '../../../manifests/render/restored-cluster.ts';
-import { backupLister } from '../../../reconcile/backup/list.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { kinds } from '../../../reconcile/kinds.ts';
 import { backupsAwaited } from '../../../reconcile/restore/awaited.ts';
 import { decideRestore } from '../../../reconcile/restore/decide.ts';
-import { stepRestores } from '../../../reconcile/restore/pass.ts';
+import type { RestoreResult } from '../../../reconcile/restore/pass.ts';
 import { restoreStatus } from '../../../reconcile/restore/report.ts';
+import { firstSteps } from '../../../reconcile/stepping/loop.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
+import { kindContext } from '../../support/kind-context.ts';
 
 const namespace = 'shop';
 const snapshot = { object: 'gs://backups/orders/a.db', gcs: { keySecretName: 'key' } };
@@ -167,10 +169,11 @@ test('the status remembers its cluster when that is gone, and when it ended', ()
   assert.partialDeepStrictEqual(gone, { clusterUID: 'cluster-1', finishedAt: '2026-01-02T00:00:00Z' });
 });
 
-function stepped(kube: FakeKube): ReturnType<typeof stepRestores> {
-  const asked = { kube, namespace, signal: AbortSignal.timeout(10_000), log: () => undefined };
-  const clusters = kube.stored<EtcdCluster>(resources.clusters);
-  return stepRestores({ ...asked, dryRun: false, clusters, list: backupLister(asked) });
+async function stepped(kube: FakeKube): Promise<readonly RestoreResult[]> {
+  const context = kindContext({ kube, namespace });
+  context.lists.keep('cluster', { items: kube.stored<EtcdCluster>(resources.clusters), resourceVersion: '1' });
+  const { results = [] } = (await firstSteps('restore', kinds.restore, context)) ?? {};
+  return results as readonly RestoreResult[];
 }
 
 async function step(kube: FakeKube): Promise<EtcdRestore | undefined> {
@@ -211,7 +214,7 @@ test('a restore of a name that is taken ends, says what to do, and is looked at 
   assert.match(told?.status?.conditions?.[1]?.message ?? '', /create another.*backup-fails\.md#a-restore\)$/s);
   assert.ok(told?.status?.finishedAt);
   const before = kube.journal().length;
-  assert.deepEqual(await stepped(kube), { made: false, open: false, awaits: false });
+  assert.deepEqual(await stepped(kube), []);
   assert.deepEqual(
     kube
       .journal()
@@ -308,7 +311,7 @@ describe('restores that wait for a backup', () => {
   test('are all asked for, with ticks of any period', async () => {
     const asked = new Set<string>();
     const none = { items: [], resourceVersion: '' };
-    const asking = { list: async () => none, signal: AbortSignal.timeout(60_000), log: () => undefined };
+    const asking = { listBackups: async () => none, signal: AbortSignal.timeout(60_000), log: () => undefined };
     const periods = fc.oneof(fc.constantFrom(60, 120, 180, 240, 300, 900, 3_600), fc.integer({ min: 20, max: 7_200 }));
     const property = fc.asyncProperty(
       fc.integer({ min: 33, max: 200 }),
@@ -347,7 +350,7 @@ describe('restores that wait for a backup', () => {
           const now = () => new Date(Date.parse('2026-01-02T00:00:00Z') + (start + tick) * 60_000);
           const get = async (_: unknown, __: unknown, name: string) => void asked.add(name);
           const list = async () => ({ items: [], resourceVersion: '' });
-          const asking = { list, signal: AbortSignal.timeout(60_000), log: () => undefined };
+          const asking = { listBackups: list, signal: AbortSignal.timeout(60_000), log: () => undefined };
           await backupsAwaited(waiting, { ...asking, kube: { now, get } as never });
         }
         assert.equal(asked.size, count);
@@ -365,7 +368,12 @@ describe('restores that wait for a backup', () => {
       kube.seed(resources.backups, named('b', more), named('other', {}));
       kube.seed(resources.restores, waitingFor('b', 1));
       await stepped(kube);
-      assert.deepEqual(await stepped(kube), { made: false, open: false, awaits }, JSON.stringify(more));
+      const [result] = await stepped(kube);
+      assert.deepEqual(
+        [result?.outcome, result?.isOpen, result?.awaitsBackup],
+        ['none', false, awaits],
+        JSON.stringify(more),
+      );
     }
   });
 

@@ -28,9 +28,8 @@ test('backups that are done are read when one has ended or is due, and not at re
   assert.equal((await next(life, 1)).length, 4, 'one has ended: its schedule reads all of them, and tells');
   assert.equal(life.schedule().status?.lastGood?.name, 'nightly-202603010100');
   assert.deepEqual(await next(life, 2), [...atRest, ...atRest]);
-  const listed = await life.tick();
-  assert.deepEqual(listed.listed?.items, []);
-  assert.equal(listed.nextAt?.toISOString(), '2026-03-01T02:00:00.000Z', 'it is looked at when the next one is due');
+  const nextAt = await life.tick();
+  assert.equal(nextAt?.toISOString(), '2026-03-01T02:00:00.000Z', 'it is looked at when the next one is due');
 });
 
 test('a failed backup is read again until a person has deleted it, and that is told', async () => {

@@ -1,10 +1,12 @@
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule, EtcdBackupScheduleSpec } from '../../../manifests/api/etcd-backup-schedule.ts';
 import type { Job, Pod } from '../../../manifests/kube-types.ts';
-import { backupLister } from '../../../reconcile/backup/list.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
-import { stepSchedules } from '../../../reconcile/schedule/pass.ts';
+import { kinds } from '../../../reconcile/kinds.ts';
+import type { KindContext } from '../../../reconcile/stepping/kind.ts';
+import { firstSteps } from '../../../reconcile/stepping/loop.ts';
 import { createFakeKube, type FakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
+import { kindContext } from '../../support/kind-context.ts';
 
 /** A schedule's life over days, with a clock that tests move, and stand-ins for those that take and prune backups. */
 
@@ -15,7 +17,9 @@ export interface Life {
   clock: Date;
   /** Throws before or after a request, as a dying process or a lost answer would. */
   fault: (request: FakeRequest, when: 'before' | 'after') => void;
-  tick(): ReturnType<typeof stepSchedules>;
+  context(): KindContext;
+  /** @returns when the next backup is due, or another look */
+  tick(): Promise<Date | undefined>;
   /** One tick a minute, after each of which the work is done as `work` says. */
   run(minutes: number, work?: () => void): Promise<void>;
   /** Every backup under way ends, good or not; of that etcd cluster. */
@@ -41,15 +45,11 @@ export function createLife(spec: Partial<EtcdBackupScheduleSpec> = {}): Life {
     kube,
     clock: new Date(start),
     fault: () => undefined,
-    tick: () =>
-      stepSchedules({
-        kube,
-        signal: AbortSignal.timeout(10_000),
-        image: async () => 'ratchet:test',
-        log: () => undefined,
-        dryRun: false,
-        list: backupLister({ kube, signal: AbortSignal.timeout(10_000), log: () => undefined }),
-      }),
+    context: () => kindContext({ kube, namespace: 'default' }),
+    async tick() {
+      const { results = [] } = (await firstSteps('schedule', kinds.schedule, life.context())) ?? {};
+      return kinds.schedule.next(results as Parameters<typeof kinds.schedule.next>[0]);
+    },
     async run(minutes, work = () => life.finish()) {
       for (let minute = 0; minute < minutes; minute++) {
         life.clock = new Date(life.clock.getTime() + 60_000);

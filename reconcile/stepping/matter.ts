@@ -1,6 +1,6 @@
-import type { Wake } from '../../reconcile/cluster/know/decision.ts';
-import type { KubeObject } from '../../reconcile/interfaces/kube.ts';
-import { endsJob } from '../../reconcile/jobs/job-end.ts';
+import type { Wake } from '../cluster/know/decision.ts';
+import type { KubeObject } from '../interfaces/kube.ts';
+import { endsJob } from '../jobs/job-end.ts';
 
 export type Changing = Extract<Wake, { on: 'change' }>['of'];
 

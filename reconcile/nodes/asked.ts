@@ -1,12 +1,10 @@
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
-import type { FleetPlan } from '../../reconcile/fleet/plan.ts';
-import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
-import type { PassContext } from './pass-context.ts';
+import type { StepContext } from '../cluster/step-context.ts';
+import type { FleetPlan } from '../fleet/plan.ts';
+import type { SteppingContext } from '../stepping/kind.ts';
+import type { NodePlan } from './foresee.ts';
 
-type NodePlansContext = Pick<
-  PassContext,
-  'kube' | 'etcd' | 'wire' | 'holder' | 'nonce' | 'nameAllowances' | 'egress' | 'log' | 'signal' | 'rebootsIn'
->;
+type NodePlansContext = Omit<StepContext, 'dryRun'> & Pick<SteppingContext, 'rebootsIn'>;
 
 /** EtcdNodePolicies as a commit asks for them. */
 export function policiesIn({ applies }: Pick<FleetPlan, 'applies'>): readonly EtcdNodePolicy[] {
@@ -30,6 +28,6 @@ export async function nodePlans(
   asked: readonly EtcdNodePolicy[],
 ): Promise<readonly NodePlan[]> {
   if (rebootsIn === undefined) return [];
-  const { planNodePolicies } = await import('../../reconcile/nodes/pass.ts');
+  const { planNodePolicies } = await import('./pass.ts');
   return planNodePolicies({ ...context, rebootsIn }, asked);
 }

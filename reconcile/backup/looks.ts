@@ -1,0 +1,40 @@
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import { pauseSeconds } from '../stepping/pause.ts';
+import { earliest, laterLook } from '../time/later-look.ts';
+import { isSettled } from './situation.ts';
+import type { BackupResult } from './step.ts';
+
+/** What an earlier release left without its mark is marked by so many a step. */
+const mostMarked = 100;
+
+/** What a step is worth: not what is on its way out. */
+export function worthAStep(items: readonly EtcdBackup[]): readonly EtcdBackup[] {
+  const here = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const [unmarked, open] = [here.filter(isSettled), here.filter((one) => !isSettled(one))];
+  return [...open, ...unmarked.filter(({ status }) => status?.settled === undefined).slice(0, mostMarked)];
+}
+
+/** Seconds to the next look at backups under way: rarer while nothing changes, because a watch tells a Job's end. */
+export function secondsToNextBackup(results: readonly BackupResult[], now: Date): number {
+  const waiting = results.filter(({ workRemains }) => workRemains);
+  const times = waiting.flatMap(({ backup: { metadata, status } }) => [
+    Date.parse(metadata.creationTimestamp ?? ''),
+    Date.parse(status?.attempt?.startedAt ?? ''),
+    ...(status?.conditions ?? []).map((one) => Date.parse(one.lastTransitionTime)),
+  ]);
+  const latest = Math.max(...times.filter((time) => !Number.isNaN(time)));
+  const quiet = Math.max(0, (now.getTime() - latest) / 1000);
+  const asked = waiting.flatMap(({ afterSeconds }) => afterSeconds ?? []);
+  return Math.max(1, Math.min(...asked, Math.max(5, pauseSeconds(quiet))));
+}
+
+/** When one that is under way is worth a look of its own, where no follow-up waits for it. */
+export function nextBackupLook(results: readonly BackupResult[], now: Date): Date | undefined {
+  const times = results
+    .filter(({ workRemains }) => workRemains)
+    .map(({ afterSeconds = 0, backup: { metadata, status } }) => {
+      const look = laterLook(status?.attempt?.startedAt ?? metadata.creationTimestamp, now);
+      return new Date(Math.max(look.getTime(), now.getTime() + afterSeconds * 1000));
+    });
+  return earliest(...times);
+}

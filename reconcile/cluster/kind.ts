@@ -1,0 +1,53 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { labels } from '../../manifests/render/names.ts';
+import { type KubeObject, resources } from '../interfaces/kube.ts';
+import { withCure } from '../reasons/cure.ts';
+import type { Kind } from '../stepping/kind.ts';
+import { pauseSeconds, tickSeconds } from '../stepping/pause.ts';
+import { neededFor } from './load-ahead.ts';
+import { clustersWake, isUnderWay, quietSeconds } from './quiet.ts';
+import type { ClusterResult } from './result.ts';
+
+/** What a pass must know of clusters; where they stand among the kinds, the table says. */
+export const clusterKind = {
+  lister:
+    ({ kube, namespace, signal }) =>
+    () =>
+      kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
+  worthAStep: (clusters, { chosen }) => chosen(clusters),
+  async step(clusters, context, all) {
+    const { stepClusters } = await import('./pass.ts');
+    const { namespace, fleets, loadAhead } = context;
+    const stepped = stepClusters(context, { namespace, clusters, all, fleets });
+    // While the API server makes its lists.
+    if (loadAhead) setImmediate(() => neededFor(clusters).forEach(loadAhead));
+    return stepped;
+  },
+  waits: {
+    wakesOn: clustersWake,
+    isAwaited: (results, now) => pauseSeconds(quietSeconds(results, now)) < tickSeconds,
+    label: labels.cluster,
+    adopts: { resource: resources.clusters, isBegun },
+    again: 'woken',
+    untilActed: true,
+  },
+  isUnsettled: (result) => result.workRemains && (result.outcome === 'failed' || isUnderWay(result)),
+  shown: {
+    as: 'clusters',
+    label: 'cluster',
+    metric: 'cluster',
+    data: ({ cluster: _, reason: __, message: ___, ...rest }) => rest,
+    line({ decision, outcome, problem }) {
+      const message = problem ?? decision.message;
+      const told = decision.kind === 'refuse' ? withCure(message, decision.cure) : message;
+      return `${outcome === 'none' ? decision.kind : outcome}  ${decision.reason}: ${told}`;
+    },
+    action: ({ decision }) => (decision.kind === 'act' ? decision.action.kind : 'none'),
+  },
+} as const satisfies Omit<Kind<EtcdCluster, ClusterResult>, 'scope' | 'after'>;
+
+/** Its spec is newer than its status, or its last step did not find it as it should be. */
+function isBegun(object: KubeObject): boolean {
+  const { metadata, status } = object as EtcdCluster;
+  return status?.observedGeneration !== metadata.generation || status?.lastDecision?.kind !== 'Done';
+}

@@ -1,0 +1,1 @@
+export type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void;

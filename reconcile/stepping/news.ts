@@ -1,0 +1,25 @@
+import type { Kinds } from './kind.ts';
+import { hasWork, type StepResult } from './result.ts';
+
+/**
+ * Whether an invocation leaves what no follow-up may know that is under way. What a follow-up itself could not settle
+ * in its time, it does not hand on as news: else it would go round.
+ */
+export function isNews(
+  { moved, unsettled }: { readonly moved: boolean; readonly unsettled: boolean },
+  isFollowUp: boolean,
+): boolean {
+  return moved || (!isFollowUp && unsettled);
+}
+
+/** Whether there is work that may go on before a tick would look. */
+export function isAwaited(
+  kinds: Kinds,
+  results: Readonly<Record<string, readonly StepResult[] | undefined>>,
+  now: Date,
+): boolean {
+  return Object.entries(kinds).some(([name, { waits }]) => {
+    const of = results[name] ?? [];
+    return waits !== undefined && of.some(hasWork) && waits.isAwaited(of, now);
+  });
+}

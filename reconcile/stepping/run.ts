@@ -1,0 +1,125 @@
+import { KubeError } from '../interfaces/kube.ts';
+import { earliest } from '../time/later-look.ts';
+import type { Again, Kind, KindContext, Kinds, ResultsOf } from './kind.ts';
+import { createLists, type Lists } from './lists.ts';
+import { firstSteps, type Looked, merged, nothing, stepAndWait } from './loop.ts';
+import { hasActed, hasWork, keyOf, type StepResult } from './result.ts';
+import { isStepped } from './scope.ts';
+
+/** A kind's part of a pass. */
+interface Turn {
+  /** The results of the first step of each. */
+  readonly first: Promise<readonly StepResult[]>;
+  readonly last: Promise<Looked>;
+}
+
+interface Run {
+  readonly kinds: Kinds;
+  readonly context: KindContext;
+  readonly turns: Map<string, Turn>;
+}
+
+/** What the steps of a pass came to. */
+export interface Stepped<Table extends Kinds> {
+  readonly results: ResultsOf<Table>;
+  readonly workRemains: boolean;
+  /** Whether anything was done, or an object that was waited for has gone. */
+  readonly moved: boolean;
+  /** When something is due that no follow-up waits for. */
+  readonly nextLook?: Date;
+  /** Whether something failed that may succeed when repeated, or another invocation was at it. */
+  readonly unsettled: boolean;
+}
+
+/** One lister for each kind, for the whole pass. */
+export function listsOf(kinds: Kinds, context: Parameters<Kind['lister']>[0]): Lists {
+  return createLists(new Map(Object.entries(kinds).map(([name, kind]) => [name, kind.lister(context)])));
+}
+
+/**
+ * Steps every kind of the table, each as soon as those have had their first steps that it comes after.
+ *
+ * @throws {KubeError} of a kind without which no pass was made
+ */
+export async function stepKinds<Table extends Kinds>(kinds: Table, context: KindContext): Promise<Stepped<Table>> {
+  const run: Run = { kinds, context, turns: new Map() };
+  for (const [name, kind] of Object.entries(kinds)) run.turns.set(name, begin(run, name, kind));
+  const ended = await Promise.all(
+    Object.entries(kinds).map(async ([name, kind]) => [name, await wholeTurn(run, name, kind)] as const),
+  );
+  const looked = new Map(ended);
+  const now = context.kube.now() ?? new Date();
+  const all = ended.flatMap(([, { results }]) => results);
+  const nextLook = earliest(
+    ...Object.entries(kinds).map(([name, kind]) => kind.next?.(looked.get(name)?.results ?? [], now)),
+  );
+  return {
+    results: Object.fromEntries(ended.map(([name, { results }]) => [name, results])) as ResultsOf<Table>,
+    workRemains: all.some(hasWork),
+    moved: all.some(hasActed) || ended.some(([, { hasGone }]) => hasGone),
+    ...(nextLook && { nextLook }),
+    unsettled: Object.entries(kinds).some(([name, kind]) =>
+      looked.get(name)?.results.some((result) => kind.isUnsettled?.(result)),
+    ),
+  };
+}
+
+function begin(run: Run, name: string, kind: Kind): Turn {
+  const first = Promise.withResolvers<readonly StepResult[]>();
+  const last = oneTurn(run, name, kind, first.resolve);
+  last.then(({ results }) => first.resolve(results), first.reject);
+  // Those that come after it, and the caller, are told.
+  first.promise.catch(() => undefined);
+  return { first: first.promise, last };
+}
+
+async function oneTurn(run: Run, name: string, kind: Kind, onFirst: (results: readonly StepResult[]) => void) {
+  const { turns, context } = run;
+  await Promise.all(Object.keys(kind.after).map((before) => turns.get(before)?.first));
+  if (!isStepped(kind, context)) return nothing;
+  return stepAndWait(name, kind, context, doneBy(run, kind), async (results) => {
+    const isOld = results.some(({ outcome }) => outcome !== 'none');
+    await Promise.all((isOld ? (kind.changes ?? []) : []).map((old) => listAnew(context, old)));
+    onFirst(results);
+  });
+}
+
+/** Before others look at it. The kind that can't do without it asks again, and tells of the failure. */
+async function listAnew({ lists }: KindContext, old: string): Promise<void> {
+  lists.forget(old);
+  await lists.of(old).catch((error: unknown) => {
+    if (!(error instanceof KubeError)) throw error;
+  });
+}
+
+/** Aborts when the kinds that this one waits no longer than have ended with work left. */
+function doneBy({ turns }: Run, { waits }: Kind): AbortSignal {
+  const ending = new AbortController();
+  for (const name of Object.keys(waits?.until ?? {}))
+    turns.get(name)?.last.then(
+      ({ results }) => results.some(hasWork) && ending.abort(),
+      () => ending.abort(),
+    );
+  return ending.signal;
+}
+
+/** With the turn that it has again, where it has one. */
+async function wholeTurn(run: Run, name: string, kind: Kind): Promise<Looked> {
+  const turn = run.turns.get(name);
+  if (!turn) return nothing;
+  const looked = await turn.last;
+  if (!kind.again || !isStepped(kind, run.context) || !(await isDue(run, kind.again, looked.results))) return looked;
+  run.context.lists.forget(name);
+  const { results = [] } = (await firstSteps(name, kind, run.context)) ?? {};
+  return { ...looked, results: merged(looked.results, results, new Set(results.map(keyOf))) };
+}
+
+async function isDue({ turns }: Run, { after, isDue: isWorthIt }: Again<StepResult>, first: readonly StepResult[]) {
+  const of = new Map<string, readonly StepResult[]>();
+  await Promise.all(
+    Object.entries(after).map(async ([name, { applies }]) => {
+      if (applies?.(first) ?? true) of.set(name, (await turns.get(name)?.last)?.results ?? []);
+    }),
+  );
+  return isWorthIt(first, (name) => of.get(name) ?? []);
+}

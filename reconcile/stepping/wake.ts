@@ -1,0 +1,177 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Wake } from '../cluster/know/decision.ts';
+import { type Kube, type KubeObject, type Resource, resources } from '../interfaces/kube.ts';
+import type { Log } from './log.ts';
+import { type Changing, matterOf } from './matter.ts';
+
+/** What is waited for, by the key of the object that it is worth another step of. */
+export interface Waiting {
+  readonly key: string;
+  readonly wakes: readonly Wake[];
+}
+
+/** Objects that wake although none of them is waited for: another invocation began to change them. */
+export interface Adopting {
+  readonly resource: Resource;
+  isBegun(object: KubeObject): boolean;
+}
+
+interface WakerContext {
+  readonly kube: Kube;
+  /** Of a list made before the first round looked: nothing since then is missed. */
+  readonly resourceVersion: string;
+  readonly namespace?: string | undefined;
+  readonly log: Log;
+  /** Of the objects that change: its value names the object that is waited for. Absent: only the clock wakes. */
+  readonly label?: string | undefined;
+  readonly adopts?: Adopting | undefined;
+}
+
+/** Waits for what decisions named, over several rounds: what happens during a round is not missed. */
+export interface Waker extends WakerContext, Disposable {
+  readonly closing: AbortController;
+  readonly watched: Set<Changing | 'adopted'>;
+  readonly matters: Map<string, string>;
+  /** Kind and key, or a star for all of that kind. */
+  readonly news: Set<string>;
+  heard: PromiseWithResolvers<void>;
+}
+
+/** Several changes come together, as a rule: three pods get ready within a moment. */
+const gatherMs = 100;
+/** Until a watch that ended is begun anew. */
+const retrySeconds = 2;
+
+/**
+ * One watch per kind that is waited for, on objects with our label.
+ *
+ * All start from the resourceVersion of one list: an API server numbers what it stores in one sequence. Where it does
+ * not (a kind in an etcd of its own), the watch fails or starts later, and the timer and the next tick remain.
+ */
+export function createWaker(context: WakerContext): Waker {
+  const closing = new AbortController();
+  return {
+    ...context,
+    closing,
+    watched: new Set(),
+    matters: new Map(),
+    news: new Set(),
+    heard: Promise.withResolvers(),
+    [Symbol.dispose]: () => closing.abort(),
+  };
+}
+
+/** From here on, what happens counts as news. Call it before looking again. */
+export function forgetNews({ news }: Waker): void {
+  news.clear();
+}
+
+/** The keys that woke, or that another invocation began to change; none when the time was up first. */
+export async function waitFor(
+  waker: Waker,
+  waits: readonly Waiting[],
+  until: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const startedAt = performance.now();
+  watchFor(waker, waits);
+  const wakes = waits.flatMap((one) => one.wakes);
+  const times = wakes.flatMap((wake) => (wake.on === 'time' ? [wake.afterSeconds * 1000] : []));
+  while (!until.aborted) {
+    const passed = performance.now() - startedAt;
+    if (wokenOf(waker, waits, passed).size > 0) {
+      if (waker.news.size > 0) await slept(gatherMs, until);
+      return wokenOf(waker, waits, passed);
+    }
+    waker.heard = Promise.withResolvers();
+    const left = times.length > 0 ? Math.max(1, Math.min(...times) - passed) : undefined;
+    await firstOf(waker.heard.promise, left, until);
+  }
+  return new Set();
+}
+
+function watchFor(waker: Waker, waits: readonly Waiting[]): void {
+  const { watched, adopts } = waker;
+  if (adopts && !watched.has('adopted')) {
+    watched.add('adopted');
+    void watchAdopted(waker, adopts);
+  }
+  for (const wake of waits.flatMap(({ wakes }) => wakes)) {
+    if (wake.on !== 'change' || watched.has(wake.of)) continue;
+    watched.add(wake.of);
+    void watch(waker, wake.of);
+  }
+}
+
+function wokenOf({ news }: Waker, waits: readonly Waiting[], passedMs: number): ReadonlySet<string> {
+  const wakesNow = (key: string, wake: Wake) =>
+    wake.on === 'time'
+      ? passedMs >= wake.afterSeconds * 1000
+      : news.has(`${wake.of} ${key}`) || news.has(`${wake.of} *`);
+  const awaited = new Set(waits.map(({ key }) => key));
+  const adopted = [...news].flatMap((one) => (one.startsWith('adopted ') ? [one.slice('adopted '.length)] : []));
+  return new Set([
+    ...waits.filter(({ key, wakes }) => wakes.some((wake) => wakesNow(key, wake))).map(({ key }) => key),
+    // Those that are awaited say themselves what for.
+    ...adopted.filter((key) => !awaited.has(key)),
+  ]);
+}
+
+/** A running follow-up is the only invocation that goes on with what another one left unfinished. */
+async function watchAdopted(waker: Waker, { resource, isBegun }: Adopting): Promise<void> {
+  const { kube, namespace, resourceVersion, closing, log } = waker;
+  try {
+    const options = { namespace, resourceVersion, signal: closing.signal };
+    for await (const { type, object } of kube.watch<KubeObject>(resource, options)) {
+      if (type !== 'DELETED' && isBegun(object))
+        tell(waker, `adopted ${object.metadata.namespace}/${object.metadata.name}`);
+    }
+  } catch (error) {
+    log({ problem: problemOf(error) }, `${resource.plural} cannot be watched: other changes wait for the next tick`);
+  }
+}
+
+async function watch(waker: Waker, kind: Changing): Promise<void> {
+  const { kube, namespace, resourceVersion, closing, log, label = '', matters, watched } = waker;
+  const options = { namespace, labelSelector: label, resourceVersion, signal: closing.signal };
+  try {
+    for await (const { type, object } of kube.watch<KubeObject>(resources[kind], options)) {
+      const id = `${kind} ${object.metadata.uid}`;
+      const matter = type === 'DELETED' ? 'gone' : matterOf(kind, object);
+      // What is there from the start is no news unless it already is what one waits for.
+      if (matter === (matters.get(id) ?? '')) continue;
+      matters.set(id, matter);
+      tell(waker, `${kind} ${object.metadata.namespace}/${object.metadata.labels?.[label]}`);
+    }
+  } catch (error) {
+    // This promise is not awaited, so a rejection would end the whole process; and a watch only saves time.
+    log({ problem: problemOf(error) }, `${kind} cannot be watched; the timers go on`);
+  }
+  // The watch ended by itself: one look too many is better than a missed change.
+  await pause(retrySeconds * 1000, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+  watched.delete(kind);
+  tell(waker, `${kind} *`);
+}
+
+function tell({ news, heard }: Waker, what: string): void {
+  news.add(what);
+  heard.resolve();
+}
+
+function problemOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Resolves at the news, when the time is over, or when the wait is cancelled. */
+async function firstOf(heard: Promise<void>, ms: number | undefined, until: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, until]);
+  const longest = 2 ** 31 - 1;
+  await Promise.race([heard, slept(Math.min(ms ?? longest, longest), signal)]);
+  over.abort();
+}
+
+async function slept(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+}
