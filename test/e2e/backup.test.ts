@@ -219,8 +219,7 @@ test('a second backup of one name replaces nothing', async () => {
 test('an agent that is killed in the middle is told apart, and another attempt makes it good', async () => {
   await using gate = await startGate(host, s3.url);
   await createBackup(stage(), 'killed', { to: { object: `s3://backups/${inPath}`, s3: s3At(gate.url) } });
-  await stage().tick();
-  await until('the agent asks the store', () => gate.waiting > 0);
+  await stage().ticksUntil('the agent asks the store', () => gate.waiting > 0);
   const { namespace, kubectl } = stage();
   const pod = await kubectl(['get', 'pods', '-n', namespace, '-l', 'etcd.ratchet.dev/backup=killed', '-o', 'name']);
   await node().killContainer(namespace, pod.trim().slice('pod/'.length));
@@ -235,11 +234,15 @@ test('an agent that is killed in the middle is told apart, and another attempt m
 
 test('a bit that flips in the store is found before the backup is called good', async () => {
   await createBackup(stage(), 'flipped', { to: { object: 'pvc://backups/flipped/{{timestamp}}.db' } });
-  await stage().tick();
-  await until('the object is there', async () => {
-    const job = await stage().get<Job>(resources.jobs, 'flipped-take-1');
-    return job?.status?.conditions?.some(({ type, status }) => type === 'Complete' && status === 'True');
+  const take = () => stage().get<Job>(resources.jobs, 'flipped-take-1');
+  // Nothing looks again before the object has changed.
+  await until('its Job is made', async () => {
+    await stage().tick();
+    return await take();
   });
+  await until('the object is there', async () =>
+    (await take())?.status?.conditions?.some(({ type, status }) => type === 'Complete' && status === 'True'),
+  );
   const directory = join(await claimDirectory(), 'flipped');
   const name = (await readdir(directory)).find((one) => one.endsWith('.db')) ?? assert.fail('there is no object');
   const bytes = await readFile(join(directory, name));

@@ -76,6 +76,15 @@ async function untilSaid(sha: string, of: string, pattern: RegExp, within: numbe
   );
 }
 
+async function ticksUntilSaid(sha: string, of: string, pattern: RegExp): Promise<string> {
+  let last = '';
+  const look = async () => {
+    last = await said(sha, of);
+    return pattern.test(last) && last;
+  };
+  return stage().ticksUntil(`${of} of ${sha.slice(0, 7)} is like ${pattern}`, look, { last: () => last });
+}
+
 async function untilReady(version: string): Promise<void> {
   let last = '';
   await until(
@@ -102,8 +111,7 @@ test('a push, a request and its merge at a real forge: statuses, the plan, and w
 
   const head = await work.propose('upgrade', 'Upgrade', { 'clusters/forged.yaml': yaml('3.7.3') });
   const request = await forge.open('upgrade', 'Upgrade to etcd 3.7');
-  await stage().tick();
-  const plan = await untilSaid(head, `${context}/plan`, /^success: /, 60);
+  const plan = await ticksUntilSaid(head, `${context}/plan`, /^success: /);
   assert.match(plan, /^success: forged: 3\.6\.16→3\.7\.3, 1 restart, \d+ steps?$/);
   const [comment = '', ...others] = await forge.commentsOf(request);
   assert.deepEqual(others, [], 'one comment');
@@ -124,7 +132,6 @@ test('a typing error is a failure at its line, and the forge shows the words as 
   const broken = clusterYaml('forged', namespace, { replicas: 1, version: '3.7.3' }).replace('replicas', 'replicsa');
   const head = await work.propose('typing', 'Type', { 'clusters/forged.yaml': broken });
   await forge.open('typing', 'A typing error');
-  await stage().tick();
-  const failure = await untilSaid(head, `${context}/plan`, /^failure: /, 60);
+  const failure = await ticksUntilSaid(head, `${context}/plan`, /^failure: /);
   assert.match(failure, /^failure: clusters\/forged\.yaml:\d+:\d+: .*replicsa/);
 });

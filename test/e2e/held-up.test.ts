@@ -81,14 +81,6 @@ test('a volume that can’t be mounted costs its member, after its pod was made 
   const victim = cluster.status?.members?.find(({ name }) => name !== cluster.status?.leader)?.name ?? assert.fail();
   await node().failMounts(namespace, victim, true);
   await kubectl(['-n', namespace, 'delete', 'pod', `${victim}-0`]);
-  // Kubelet tells it with its second attempt; until then the member is down without a cause.
-  const words = /FailedMount: MountVolume.*wrong fs type/;
-  await tickUntil('broken', ({ status }) => {
-    const { reason, message = '' } = status?.lastDecision ?? {};
-    return reason === 'MemberDown' && words.test(message);
-  });
-  const { items } = await kube.list<Event>(resources.events, { namespace, fieldSelector: 'reason=FailedMount' });
-  assert.ok(items.some(({ type, regarding }) => type === 'Warning' && regarding?.name === `${victim}-0`));
   const healed = await tickUntil(
     'broken',
     (now) => isWhole(now) && now.status?.members?.every(({ name }) => name !== victim) === true,
@@ -96,6 +88,10 @@ test('a volume that can’t be mounted costs its member, after its pod was made 
   );
   const reasons = (healed.status?.history ?? []).map(({ reason }) => reason);
   assert.ok(reasons.indexOf('RecreatingPod') < reasons.indexOf('ReplacingMember'), reasons.join());
+  const why = healed.status?.history?.find(({ reason }) => reason === 'ReplacingMember')?.message ?? '';
+  assert.match(why, /FailedMount: MountVolume.*wrong fs type/);
+  const { items } = await kube.list<Event>(resources.events, { namespace, fieldSelector: 'reason=FailedMount' });
+  assert.ok(items.some(({ type, regarding }) => type === 'Warning' && regarding?.name === `${victim}-0`));
   const { acknowledged, lost } = await writer.finish();
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { isWhole, isWholeOf } from './support/conditions.ts';
-import { live, runsOn, stepsFor } from './support/life.ts';
+import { live, restartsFor, runsOn, stepsFor } from './support/life.ts';
 import { scene } from './support/scene.ts';
 
 const stage = scene();
@@ -21,7 +21,7 @@ test('a cluster is upgraded and shrunk in one commit, and taken back in the midd
         spec: { replicas: 3, version: '3.6.16' },
         until: (found) => isShrunk(found) && isUpgraded(found),
         proves: (after) => {
-          const restarted = stepsFor('UpgradingMember', after).map(({ target }) => target);
+          const restarted = restartsFor('UpgradingMember', after);
           assert.deepEqual(
             restarted.toSorted(),
             ['both-0', 'both-1', 'both-2'],

@@ -66,8 +66,9 @@ test('a cluster loses a volume, a member and a pod, and is upgraded afterwards',
         ...replaced("the leader's PVC is deleted", leaderOf, deleteVolume),
         // It votes until its replacement does.
         proves: ({ status }) => {
-          const reasons = (status?.history ?? []).map(({ reason }) => reason);
-          assert.ok(reasons.lastIndexOf('SealingMembers') < reasons.indexOf('RemovingMember'), reasons.join());
+          const actions = (status?.history ?? []).map(({ action }) => action);
+          assert.ok(actions.includes('remove-member'), actions.join());
+          assert.ok(actions.lastIndexOf('seal-members') < actions.indexOf('remove-member'), actions.join());
         },
       },
       {

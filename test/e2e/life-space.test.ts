@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { connectTo } from './support/client.ts';
 import { condition, isConverged, isStalledFor } from './support/conditions.ts';
+import { doneIn } from './support/done.ts';
 import { fill } from './support/fill.ts';
 import { live, runsOn } from './support/life.ts';
 import { scene } from './support/scene.ts';
@@ -10,8 +11,7 @@ import { scene } from './support/scene.ts';
 const stage = scene();
 const name = 'filled';
 
-const actionsOf = ({ status }: EtcdCluster) =>
-  (status?.history ?? []).flatMap(({ action, outcome }) => (outcome === 'acted' ? [action] : []));
+const actionsOf = ({ status }: EtcdCluster) => doneIn(status?.history).map(({ action }) => action);
 
 async function filled(key: (number: number) => string): Promise<readonly string[]> {
   const client = connectTo(await stage().access(name), 5000);

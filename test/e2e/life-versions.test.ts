@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { isConverged } from './support/conditions.ts';
 import { watchLeader } from './support/leader-last.ts';
-import { type Chapter, live, runsOn, stepsFor } from './support/life.ts';
+import { type Chapter, live, restartsFor, runsOn } from './support/life.ts';
 import { scene } from './support/scene.ts';
 
 const stage = scene();
 
 /** All members restart, each once, the leader last, and the etcd cluster is the same. */
 function leaderLast(reason: string, chapter: Chapter): Chapter {
-  const restarts = (found: EtcdCluster) => stepsFor(reason, found).map(({ target }) => target);
+  const restarts = (found: EtcdCluster) => restartsFor(reason, found);
   const watched = watchLeader(restarts);
   const isDone = chapter.until ?? isConverged;
   return {

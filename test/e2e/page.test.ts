@@ -22,11 +22,11 @@ function ledTo(sha: string, context: string): string {
 }
 
 test('statuses lead to the page, which shows what is live, planned and requested', async () => {
-  const { push, tick, tickUntil, namespace, repository, forge } = stage();
+  const { push, tickUntil, ticksUntil, namespace, repository, forge } = stage();
   const yaml = (replicas: number) => clusterYaml('orders', namespace, { replicas });
   const sha = await push({ 'clusters/orders.yaml': yaml(1) });
   const live = await tickUntil('orders', isConverged);
-  await tick();
+  await ticksUntil('a success', () => forge.statusesOf(sha).get('etcd-ratchet/fleet')?.state === 'success');
 
   await repository.git('branch', 'request-7', 'main');
   const headSha = await repository.commit(
@@ -34,7 +34,7 @@ test('statuses lead to the page, which shows what is live, planned and requested
     { branch: 'request-7', keep: true, message: 'Grow' },
   );
   forge.pulls.unshift({ number: 7, title: 'Grow <b>orders</b>', headSha });
-  await tick();
+  await ticksUntil('its plan', () => forge.statusesOf(headSha).get('etcd-ratchet/fleet/plan')?.state === 'success');
 
   await using server = await startServer({ RATCHET_PAGE: 'Enabled', RATCHET_NAMESPACE: namespace });
   const see = async (path: string) => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { connectTo } from './support/client.ts';
 import { isReady } from './support/conditions.ts';
+import { doneIn } from './support/done.ts';
 import { watchLeader } from './support/leader-last.ts';
 import { scene } from './support/scene.ts';
 import { startWriter } from './support/writer.ts';
@@ -10,7 +11,7 @@ import { startWriter } from './support/writer.ts';
 const stage = scene({ clearedBetween: true });
 const MiB = 2 ** 20;
 
-const steps = ({ status }: EtcdCluster) => (status?.history ?? []).filter(({ outcome }) => outcome === 'acted');
+const steps = ({ status }: EtcdCluster) => doneIn(status?.history);
 const targetsOf = (cluster: EtcdCluster) =>
   steps(cluster).flatMap(({ action, target }) => (action === 'defragment-member' ? [target] : []));
 const sizesOf = ({ status }: EtcdCluster) => (status?.members ?? []).map(({ dbBytes }) => dbBytes ?? 0);

@@ -5,6 +5,7 @@ import type { Pod, Secret } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { trustOf } from '../../reconcile/x509/secret-data.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
+import { doneIn } from './support/done.ts';
 import { startFollower } from './support/follower.ts';
 import { node } from './support/node.ts';
 import { scene } from './support/scene.ts';
@@ -35,7 +36,7 @@ function certificatesAreReady(cluster: EtcdCluster): boolean {
 
 /** How often the cluster has done this so far. */
 async function times(name: string, action: string): Promise<number> {
-  return ((await stage().cluster(name)).status?.history ?? []).filter((entry) => entry.action === action).length;
+  return doneIn((await stage().cluster(name)).status?.history).filter((entry) => entry.action === action).length;
 }
 
 describe('what is lost', { concurrency: true }, () => {

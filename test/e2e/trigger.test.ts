@@ -164,10 +164,13 @@ test('a tick without changes asks Git once, the API server 15 times plus twice p
     const ours = claims.filter(({ metadata }) => /^(led|paused)-/.test(metadata.name));
     return code === 0 && ours.every(({ metadata }) => metadata.annotations?.[annotations.disk]?.includes(' '));
   });
-  const asked = git.requests.length;
-  const { code, stderr, requests, writes } = await throughProxy('pass', []);
-  assert.equal(code, 0, stderr);
-  assert.equal(git.requests.length - asked, 1);
+  // On a busy machine a member may not answer in time, which a tick has to report: one that saw all well is counted.
+  const { requests, writes, asked } = await until('a tick that leaves nothing to do', async () => {
+    const before = git.requests.length;
+    const ended = await throughProxy('pass', ['--detailed-exitcode']);
+    return ended.code === 0 && { ...ended, asked: git.requests.length - before };
+  });
+  assert.equal(asked, 1);
   const certificates = requests.filter((request) => /\/secrets\/(led|paused)-/.test(request));
   assert.ok(certificates.length <= 2 * 2, 'ours, and one more by turns, for each cluster');
   const disks = requests.filter((request) => request.includes('/persistentvolumes/'));

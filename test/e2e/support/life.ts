@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { isConverged } from './conditions.ts';
+import { restartedIn } from './done.ts';
 import { assertForetold, foretell } from './foretold.ts';
 import { longestGapAllowed } from './gaps.ts';
 import { type KnowingWriter, startKnowingWriter } from './knowing-writer.ts';
@@ -92,6 +93,12 @@ export function runsOn(version: string): (cluster: EtcdCluster) => boolean {
     isConverged(cluster) &&
     (cluster.status?.members ?? []).every((member) => member.version === version) &&
     cluster.status?.clusterVersion === version.replace(/\d+$/, '0');
+}
+
+/** Members that were restarted for this reason under the present spec, in their order. */
+export function restartsFor(reason: string, { metadata, status }: EtcdCluster): readonly (string | undefined)[] {
+  const own = (status?.history ?? []).filter(({ generation }) => generation === metadata.generation);
+  return restartedIn(own.filter((entry) => entry.reason === reason || entry.outcome === 'failed'));
 }
 
 /** Steps that were taken for this reason under the present spec. */

@@ -95,7 +95,8 @@ export const ofMembers: readonly Story[] = [
     over: isWholeOf(3),
     async check(scene, name) {
       const names = (await scene.cluster(name)).status?.members?.map((member) => member.name);
-      assert.deepEqual(names?.toSorted(), [`${name}-0`, `${name}-2`, `${name}-3`]);
+      // Its number may be a higher one: a learner that does not come up in time is tried once more.
+      assert.match(names?.toSorted().join(' ') ?? '', new RegExp(`^${name}-0 ${name}-2 ${name}-[3-9]$`));
     },
     afterwards: [
       {
