@@ -92,6 +92,8 @@ for (const version of ['3.5.35', '3.6.16']) {
       own.filter((action) => wanted.includes(action)),
       wanted,
     );
+    const disarmed = doneIn(healed.status?.history).find(({ action }) => action === 'disarm-alarm');
+    assert.ok(disarmed?.outcome === 'failed' || disarmed?.reason === 'Corrupt', disarmed?.message);
     await assertSound(name, writer);
     await assertEvidence(victim);
     t.diagnostic(acted(healed).join(' '));

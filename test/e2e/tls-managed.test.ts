@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod, Secret } from '../../manifests/kube-types.ts';
+import { clusterLeaves } from '../../manifests/render/certificate-names.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { day, leafOf, newAuthority, putSecret } from './support/certificates.ts';
 import type { Access } from './support/client.ts';
-import { condition, isReady, isStalledFor } from './support/conditions.ts';
+import { condition, isReady, isStalledFor, isWhole } from './support/conditions.ts';
+import { doneIn } from './support/done.ts';
+import { startFollower } from './support/follower.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { node } from './support/node.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { type Transcript, transcriptOf } from './support/transcript.ts';
 import { until } from './support/until.ts';
-import { ask, textIn } from './support/wire.ts';
-import { startWriter } from './support/writer.ts';
+import { ask, fingerprintIn, textIn } from './support/wire.ts';
 
 let ticks: Transcript | undefined;
 const stage = scene({
@@ -147,52 +150,86 @@ test('the port for probes asks for no certificate, and serves only health and me
   assert.equal(await readKey(await stage().access('born'), 'hello'), 'world');
 });
 
-for (const [cluster, name, what] of [
-  ['taken', 'taken-client-tls', 'the Secret for applications'],
-  ['claimed', 'claimed-peer-ca', 'the Secret of a CA'],
-] as const) {
-  test(`a foreign ${what} is left alone and named; once it is gone, the birth goes on`, async () => {
-    const data = { 'tls.crt': 'bXk=', 'something.else': 'b3du' };
-    const theirs = await putSecret(stage(), name, data);
-    await apply(cluster, { replicas: 1 });
-    const stalled = await transcript().tickUntil(cluster, isStalledFor('NameTaken'));
-    assert.match(
-      condition(stalled, 'Stalled')?.message ?? '',
-      new RegExp(`Secret (named )?${name}.*To go on: rename or delete that Secret`),
+test('our own certificate of another cluster is replaced, although no member accepts it', async () => {
+  const { tickUntil, ticksUntil } = stage();
+  const [plan] = clusterLeaves('born');
+  const bad = await putSecret(stage(), plan.secretName, await leafOf(plan, await newAuthority('elsewhere')));
+  await ticksUntil('it is replaced', async () => fingerprintIn(await secret(plan.secretName)) !== fingerprintIn(bad));
+  await tickUntil('born', isWhole);
+});
+
+test('all Secrets deleted at once: members restart with new ones; of members only: a cure', async (t) => {
+  const { kubectl, namespace, tickUntil, accessNow } = stage();
+  const own = async () =>
+    (await stage().list<Secret>(resources.secrets)).flatMap(({ metadata }) =>
+      metadata.name.startsWith('born-') ? [metadata.name] : [],
     );
-    await transcript().tick();
-    assert.deepEqual(await secret(name), theirs, 'not so much as a label');
-    assert.deepEqual(await podsOf(cluster), [], 'nothing was started');
+  const uidsOf = async () => (await podsOf('born')).map(({ metadata }) => metadata.uid);
+  const writer = await startFollower(() => accessNow('born'), 'throughout');
+  await until('writes', async () => writer.acknowledged >= 100);
+  const pods = await uidsOf();
+  writer.gap();
 
-    await stage().kubectl(['-n', stage().namespace, 'delete', 'secret', name]);
-    const ready = await transcript().tickUntil(cluster, isReady);
-    assert.equal(condition(ready, 'CertificatesReady')?.status, 'True');
-    await discard(cluster);
-  });
-}
+  const all = await own();
+  assert.equal(all.length, 10);
+  await kubectl(['-n', namespace, 'delete', 'secret', ...all]);
+  const isReloaded = ({ status }: EtcdCluster) =>
+    doneIn(status?.history).some(({ reason }) => reason === 'ReloadingAuthorities');
+  await tickUntil('born', isReloaded, 60);
+  await tickUntil('born', isWell, 180);
+  const anew = await uidsOf();
+  assert.ok(!anew.some((uid) => pods.includes(uid)), 'each was started anew');
+  const sofar = writer.acknowledged;
+  await until('writes with what the application was given', async () => writer.acknowledged >= sofar + 100);
+  t.diagnostic(`everything: longest gap ${writer.gap().milliseconds} ms`);
 
-/** With its volumes, which are the largest things here. Not waited for: nothing more happens with that name. */
-async function discard(cluster: string): Promise<void> {
-  const { kubectl, namespace } = stage();
-  await kubectl(['-n', namespace, 'delete', 'etcdcluster', cluster, '--wait=false']);
-  await kubectl(['-n', namespace, 'delete', 'pvc', '-l', `etcd.ratchet.dev/cluster=${cluster}`, '--wait=false']);
-}
-
-test('a member with a wiped disk stays out although its certificate is good', async () => {
-  const { access, namespace } = stage();
-  const writer = startWriter(await access('born'), 'acknowledged');
-  await until('fifty writes', async () => writer.acknowledged >= 50);
-  await node().wipeVolume(namespace, 'born-1');
-  await node().killContainer(namespace, 'born-1-0', 'etcd', 'SIGKILL');
-  const down = await transcript().tickUntil('born', (found) => condition(found, 'Ready')?.reason === 'MemberDown', 120);
-  assert.equal(condition(down, 'Available')?.status, 'True');
-  assert.doesNotMatch(
-    condition(down, 'Ready')?.message ?? '',
-    /certificate|TLS/,
-    'its certificate is not what is wrong',
-  );
+  const peers = (await own()).filter((secret) => secret.includes('-peer-'));
+  assert.equal(peers.length, 4);
+  await kubectl(['-n', namespace, 'delete', 'secret', ...peers]);
+  const stalled = await tickUntil('born', isStalledFor('AuthorityLost'), 120);
+  assert.equal(condition(stalled, 'Available')?.status, 'True');
+  const described = await kubectl(['-n', namespace, 'describe', 'etcdcluster', 'born']);
+  const [, cure = ''] = /\(kubectl (-n \S+ delete pods -l \S+?)\)/.exec(described.replaceAll(/\s+/g, ' ')) ?? [];
+  assert.ok(cure.includes('etcd.ratchet.dev/cluster=born'), described);
+  assert.deepEqual(await uidsOf(), anew, 'nobody who serves was stopped');
+  await kubectl([...cure.split(' '), '--wait=false']);
+  await tickUntil('born', isWell, 120);
+  const { milliseconds } = writer.gap();
   const { acknowledged, lost } = await writer.finish();
-  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+  t.diagnostic(`members': longest gap ${milliseconds} ms; ${acknowledged} writes, ${lost.length} lost`);
+  assert.deepEqual(lost, []);
+});
+
+function isWell(cluster: EtcdCluster): boolean {
+  return isWhole(cluster) && condition(cluster, 'CertificatesReady')?.status === 'True';
+}
+
+test('plaintext is said plainly; applied again with TLS it is refused, and runs on with its data', async () => {
+  const { kubectl, namespace, access, list } = stage();
+  const { tickUntil } = transcript();
+  await apply('plain', { replicas: 1, tls: { mode: 'Disabled' } });
+  const before = await tickUntil('plain', isReady);
+  const said = condition(before, 'CertificatesReady');
+  assert.deepEqual([said?.status, said?.reason], ['False', 'Disabled']);
+  assert.match(said?.message ?? '', /plaintext.*every client that reaches the pods can read and write all keys/);
+  const secrets = (await list<Secret>(resources.secrets)).filter(({ metadata }) => metadata.name.startsWith('plain-'));
+  assert.deepEqual(secrets, [], 'no Secret is made');
+  await writeKey(await access('plain'), 'precious', 'still here');
+
+  await kubectl(['-n', namespace, 'delete', 'etcdcluster', 'plain']);
+  await until('its pods are gone', async () => (await podsOf('plain')).length === 0, { within: 120 });
+  await apply('plain', { replicas: 1, tls: { mode: 'Managed' } });
+  const isRefused = isStalledFor('TlsModeRefused');
+  const stalled = await tickUntil('plain', (one) => isRefused(one) && one.status?.readyReplicas === 1, 150);
+  assert.match(
+    condition(stalled, 'Stalled')?.message ?? '',
+    /created with TLS mode Disabled.*To go on: set spec.tls.mode to Disabled/,
+  );
+  assert.equal(stalled.status?.clusterID, before.status?.clusterID);
+  // What it says can be done: the API server's own rule does not stand in the way of it.
+  await apply('plain', { replicas: 1, tls: { mode: 'Disabled' } });
+  await tickUntil('plain', isReady);
+  assert.equal(await readKey(await access('plain'), 'precious'), 'still here');
 });
 
 test('private keys are only in Secrets: not in objects, events, statuses or logs', async () => {

@@ -1,31 +1,38 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod, Secret, StatefulSet } from '../../manifests/kube-types.ts';
 import { clusterLeaves, type LeafPlan, memberLeaves } from '../../manifests/render/certificate-names.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import type { Authority } from '../../reconcile/x509/issue.ts';
 import type { CertificateData } from '../../reconcile/x509/secret-data.ts';
-import {
-  asNotes,
-  day,
-  intermediateOf,
-  leafOf,
-  newAuthority,
-  putSecret,
-  span,
-  weakLeafOf,
-} from './support/certificates.ts';
+import { typedIn } from '../support/docs/typed-by.ts';
+import { asNotes, day, intermediateOf, leafOf, newAuthority, putSecret, span } from './support/certificates.ts';
 import type { Access } from './support/client.ts';
-import { condition, isReady, isStalledFor } from './support/conditions.ts';
+import { condition, isConverged, isReady, isStalledFor } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';
-import { readKey, writeKey } from './support/keys.ts';
+import { type Issuer, installCertificates, startIssuer } from './support/issuer.ts';
+import { whileTicking } from './support/runbooks/tell.ts';
+import { type } from './support/runbooks/typing.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 import { fingerprintIn, shownAt, textIn } from './support/wire.ts';
 
-const stage = scene({ fleet: false, clearedBetween: true });
+const page = 'docs/how-to/tls.md';
+const typed = typedIn('e2e/tls-provided');
+
+/** Stands in for cert-manager's controller: its own are tried by cert-manager-controllers.test.ts. */
+let started: Issuer | undefined;
+after(async () => started?.[Symbol.asyncDispose]());
+const stage = scene({
+  fleet: false,
+  clearedBetween: true,
+  furnish: async ({ kube, kubectl, namespace }) => {
+    await installCertificates(kubectl);
+    started = await startIssuer({ kube, namespace, backdated: 600e3 });
+  },
+});
 
 type Use = 'peer' | 'server' | 'client';
 const uses = ['peer', 'server', 'client'] as const;
@@ -76,6 +83,23 @@ async function goodOnes(plans: Readonly<Record<Use, LeafPlan>>, authority: Autho
   return { peer, server, client };
 }
 
+/** Odd but good: CRLF with notes, a chain with an intermediate, a server wildcard. */
+async function oddOnes(plans: Readonly<Record<Use, LeafPlan>>, root: Authority): Promise<Given> {
+  const issuing = await intermediateOf(root, 'platform issuing CA');
+  const trust = [root.certificate];
+  const dnsNames = [wildcardOf(plans.server), `given.${stage().namespace}.svc`];
+  const noted = (data: CertificateData): CertificateData => ({
+    'tls.crt': asNotes(data['tls.crt']),
+    'tls.key': asNotes(data['tls.key']),
+    'ca.crt': asNotes(data['ca.crt']),
+  });
+  return {
+    peer: noted(await leafOf(plans.peer, issuing, { trust })),
+    server: await leafOf({ ...plans.server, dnsNames }, issuing, { trust }),
+    client: await leafOf(plans.client, issuing, { trust }),
+  };
+}
+
 async function secretsOf(name: string): Promise<readonly Secret[]> {
   const all = await stage().list<Secret>(resources.secrets);
   return all.filter(({ metadata }) => metadata.name.startsWith(`${name}-`));
@@ -89,10 +113,8 @@ async function accessWith(name: string, { client }: Given): Promise<Access> {
   return { url, serverName, credentials };
 }
 
-async function discard(name: string): Promise<void> {
-  const { kubectl, namespace } = stage();
-  await kubectl(['-n', namespace, 'delete', 'etcdcluster', name, '--wait=false']);
-  await kubectl(['-n', namespace, 'delete', 'pvc', '-l', `etcd.ratchet.dev/cluster=${name}`, '--wait=false']);
+function wildcardOf({ dnsNames: [host = ''] }: LeafPlan): string {
+  return `*${host.slice(host.indexOf('.'))}`;
 }
 
 test('provided Secrets are never written; replaced ones are served, bad ones reach no member', async (t) => {
@@ -100,9 +122,17 @@ test('provided Secrets are never written; replaced ones are served, bad ones rea
   const name = 'given';
   const plans = plansFor(name, 3);
   const root = await newAuthority('platform root');
-  const first = await goodOnes(plans, root);
-  await give(name, first);
   await apply(name, 3);
+  const bare = await tickUntil(name, isStalledFor('CertificateSecretMissing'));
+  assert.equal(condition(bare, 'CertificatesReady')?.reason, 'SecretMissing');
+  const first = await oddOnes(plans, root);
+  await give(name, { ...first, peer: await leafOf({ ...plans.peer, dnsNames: [wildcardOf(plans.peer)] }, root) });
+  const wrong = await tickUntil(name, isStalledFor('CertificateWildcardPeerName'));
+  assert.match(condition(wrong, 'Stalled')?.message ?? '', /Secret given-my-peer .*To go on: ./s);
+  assert.doesNotMatch(condition(wrong, 'Stalled')?.message ?? '', /PRIVATE KEY|LS0tLS/);
+  assert.equal(condition(wrong, 'CertificatesReady')?.reason, 'WildcardPeerName');
+  assert.deepEqual(await list<StatefulSet>(resources.statefulSets), [], 'nothing was started');
+  await give(name, first);
   const ready = await tickUntil(name, isReady);
   assert.equal(condition(ready, 'CertificatesReady')?.status, 'True');
   const theirs = (await secretsOf(name)).filter(({ metadata }) => metadata.name.startsWith(`${name}-my-`));
@@ -158,6 +188,7 @@ test('provided Secrets are never written; replaced ones are served, bad ones rea
   });
   const refused = await stalledOnceLookedAt(name, 'CertificateChainBroken', '91s');
   assert.equal(condition(refused, 'Available')?.status, 'True');
+  assert.equal(condition(refused, 'CertificatesReady')?.reason, 'ChainBroken');
   const kept = (await secretsOf(name)).find(({ metadata }) => metadata.name === `${name}-0-server-tls`);
   assert.equal(fingerprintIn(kept), shown);
 
@@ -175,7 +206,6 @@ test('provided Secrets are never written; replaced ones are served, bad ones rea
   const { acknowledged, lost } = await writer.finish();
   t.diagnostic(`longest gap ${milliseconds} ms, ${acknowledged} writes, ${lost.length} lost`);
   assert.deepEqual(lost, []);
-  await discard(name);
 });
 
 /** Everything is looked at when something gives an occasion: here, another field of the spec. */
@@ -186,160 +216,18 @@ async function stalledOnceLookedAt(name: string, reason: string, grace = '90s'):
   return tickUntil(name, isStalledFor(reason));
 }
 
-type Defect = readonly [what: string, reason: string, bad: (has: Hand) => Promise<Partial<Given>>];
-
-/** What somebody has at hand who makes a mistake. */
-interface Hand {
-  readonly plans: Readonly<Record<Use, LeafPlan>>;
-  readonly root: Authority;
-  readonly good: Given;
-}
-
-const defects: readonly Defect[] = [
-  ['no client Secret at all', 'SecretMissing', async ({ good }) => ({ peer: good.peer, server: good.server })],
-  ['half a Secret', 'KeysMissing', async ({ good }) => ({ ...good, peer: { ...good.peer, 'tls.key': '' } })],
-  [
-    'the key of another certificate',
-    'KeyMismatch',
-    async ({ good }) => ({ ...good, server: { ...good.server, 'tls.key': good.peer['tls.key'] } }),
-  ],
-  [
-    'certificate and key swapped',
-    'Unreadable',
-    async ({ good }) => ({
-      ...good,
-      server: { ...good.server, 'tls.key': good.server['tls.crt'], 'tls.crt': good.server['tls.key'] },
-    }),
-  ],
-  [
-    'RSA with 1024 bits',
-    'WeakKey',
-    async ({ good, plans, root }) => ({ ...good, server: await weakLeafOf(plans.server, root) }),
-  ],
-  [
-    'a certificate that has ended',
-    'Expired',
-    async ({ good, plans, root }) => ({
-      ...good,
-      peer: await leafOf(plans.peer, root, { validity: span(-9 * day, -day) }),
-    }),
-  ],
-  [
-    'one that has not begun',
-    'NotYetValid',
-    async ({ good, plans, root }) => ({
-      ...good,
-      client: await leafOf(plans.client, root, { validity: span(day, 9 * day) }),
-    }),
-  ],
-  [
-    'one of a CA that it does not bring along',
-    'ChainBroken',
-    async ({ good, plans, root }) => ({
-      ...good,
-      server: await leafOf(plans.server, await newAuthority('another'), { trust: [root.certificate] }),
-    }),
-  ],
-  [
-    'Secrets that trust nobody but themselves',
-    'AuthoritiesDisagree',
-    async ({ good, plans }) => ({ ...good, client: await leafOf(plans.client, await newAuthority('another')) }),
-  ],
-  [
-    'a missing name',
-    'MissingNames',
-    async ({ good, plans, root }) => ({
-      ...good,
-      server: await leafOf({ ...plans.server, dnsNames: ['localhost', 'etcd.example.com'] }, root),
-    }),
-  ],
-  [
-    'a server that may not be a client',
-    'MissingUsages',
-    async ({ good, plans, root }) => ({ ...good, peer: await leafOf({ ...plans.peer, usages: ['serverAuth'] }, root) }),
-  ],
-  [
-    'a wildcard for members',
-    'WildcardPeerName',
-    async ({ good, plans, root }) => ({
-      ...good,
-      peer: await leafOf({ ...plans.peer, dnsNames: [wildcardOf(plans.peer)] }, root),
-    }),
-  ],
-];
-
-function wildcardOf({ dnsNames: [host = ''] }: LeafPlan): string {
-  return `*${host.slice(host.indexOf('.'))}`;
-}
-
-test('what could not work is refused by name before any start, and goes on once replaced', async (t) => {
-  const { kubectl, namespace, tickUntil, list } = stage();
-  const name = 'picky';
-  const plans = plansFor(name, 1);
-  const root = await newAuthority('platform root');
-  const good = await goodOnes(plans, root);
-  await apply(name, 1);
-  for (const [what, reason, bad] of defects) {
-    await t.test(`${what}: ${reason}`, async () => {
-      const given = await bad({ plans, root, good });
-      for (const use of uses) {
-        if (!given[use])
-          await kubectl(['-n', namespace, 'delete', 'secret', secretName(name, use), '--ignore-not-found']);
-      }
-      await give(name, given);
-      const stalled = await tickUntil(name, isStalledFor(`Certificate${reason}`));
-      const message = condition(stalled, 'Stalled')?.message ?? '';
-      assert.match(message, /Secret picky-my-(peer|server|client) .*To go on: ./s);
-      assert.doesNotMatch(message, /PRIVATE KEY|LS0tLS/);
-      assert.equal(condition(stalled, 'CertificatesReady')?.status, 'False');
-      assert.deepEqual(await setsOf(name), [], 'nothing was started');
+describe('TLS three ways, by the page alone', () => {
+  for (const [anchor, name, secret] of [
+    ['managed', 'kept', 'kept-client-tls'],
+    ['by-cert-manager', 'issued', 'issued-client-tls'],
+    ['provided-by-you', 'brought', 'brought-client'],
+  ] as const)
+    test(`${anchor}: the cluster is whole, its certificates are good, and clients have theirs`, async () => {
+      const blocks = [page, `${page}#${anchor}`].flatMap(typed);
+      await whileTicking(stage(), () => type(stage(), name, {}, blocks));
+      const cluster = await stage().tickUntil(name, isConverged);
+      assert.equal(condition(cluster, 'CertificatesReady')?.status, 'True');
+      const mounted = await stage().get<Secret>(resources.secrets, secret);
+      assert.ok(mounted?.data?.['tls.crt'] && mounted.data['ca.crt'], secret);
     });
-  }
-  await give(name, good);
-  await tickUntil(name, isReady);
-  await discard(name);
-
-  async function setsOf(cluster: string): Promise<readonly string[]> {
-    const sets = await list<StatefulSet>(resources.statefulSets);
-    return sets.map(({ metadata }) => metadata.name).filter((found) => found.startsWith(`${cluster}-`));
-  }
-});
-
-test('odd but good: CRLF with notes, a chain with an intermediate, a server wildcard', async () => {
-  const { tickUntil } = stage();
-  const name = 'odd';
-  const plans = plansFor(name, 3);
-  const root = await newAuthority('platform root');
-  const issuing = await intermediateOf(root, 'platform issuing CA');
-  const trust = [root.certificate];
-  const [, , ...names] = plans.server.dnsNames;
-  assert.ok(names.length > 0);
-  const server = { ...plans.server, dnsNames: [wildcardOf(plans.server), `${name}.${stage().namespace}.svc`] };
-  const noted = (data: CertificateData): CertificateData => ({
-    'tls.crt': asNotes(data['tls.crt']),
-    'tls.key': asNotes(data['tls.key']),
-    'ca.crt': asNotes(data['ca.crt']),
-  });
-  const given: Given = {
-    peer: noted(await leafOf(plans.peer, issuing, { trust })),
-    server: await leafOf(server, issuing, { trust }),
-    client: await leafOf(plans.client, issuing, { trust }),
-  };
-  assert.equal(
-    Buffer.from(given.peer['tls.crt'], 'base64').toString().split('BEGIN CERTIFICATE').length,
-    3,
-    'two of them',
-  );
-  await give(name, given);
-  await apply(name, 3);
-  await tickUntil(name, isReady);
-  const access = await accessWith(name, given);
-  await writeKey(access, 'odd', 'but good');
-  assert.equal(await readKey(access, 'odd'), 'but good');
-  const before = (await secretsOf(name)).map((secret) => textIn(secret, 'tls.crt'));
-  assert.ok(
-    before.some((text) => text.includes('\r\n')),
-    'left as it was written',
-  );
-  await discard(name);
 });

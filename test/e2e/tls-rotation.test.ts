@@ -1,47 +1,122 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
+import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { Pod, Secret } from '../../manifests/kube-types.ts';
+import type { Secret } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { trustOf } from '../../reconcile/x509/secret-data.ts';
-import { type Access, connectTo } from './support/client.ts';
 import { condition, isReady } from './support/conditions.ts';
-import { startFollower } from './support/follower.ts';
+import { doneIn } from './support/done.ts';
+import { type Follower, startFollower } from './support/follower.ts';
 import { assertForetold, foretell } from './support/foretold.ts';
 import { readKey } from './support/keys.ts';
+import { areShown, comeDue, isPodReady, leavesOf, liveShortly, podsOf, wearOut } from './support/leaves.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
+import { startVisits, watchPods } from './support/visits.ts';
+import { fingerprintIn } from './support/wire.ts';
+import { startWriter } from './support/writer.ts';
+
+/** One cluster, from renewals to the end of all of its certificates, and an application that follows them. */
 
 const stage = scene({ fleet: false });
 const name = 'rotated';
+let writer: Follower | undefined;
+after(() => writer?.finish());
+/** How long the birth took, in milliseconds. */
+let birth = 0;
+const following = () => writer ?? assert.fail('the first test starts it');
 
 async function apply(rotationOverlap: string): Promise<void> {
   const { kubectl, namespace } = stage();
-  await kubectl(['apply', '--server-side', '-f', '-'], {
-    stdin: clusterYaml(name, namespace, { tls: { rotationOverlap } }),
-  });
+  const stdin = clusterYaml(name, namespace, { tls: { rotationOverlap } });
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin });
 }
 
-test('new CAs under load: old and new clients reach every member until the old CA is retired', async (t) => {
-  const { kubectl, namespace, tickUntil, ticksUntil, access, accessNow, cluster } = stage();
+/** Which pods there are, and how often their containers were started. */
+async function startsOf(): Promise<readonly string[]> {
+  const starts = (await podsOf(stage(), name)).map(({ metadata, status }) => {
+    const counts = status?.containerStatuses?.map(({ restartCount }) => restartCount);
+    return `${metadata.name} ${metadata.uid} ${counts}`;
+  });
+  return starts.toSorted();
+}
+
+/** With ticks as well: what a process more does to the machine is no gap of etcd's. */
+async function gapInPeace(milliseconds: number): Promise<number> {
+  following().gap();
+  const quiet = performance.now();
+  const isOver = () => performance.now() - quiet >= milliseconds;
+  await stage().ticksUntil('as long in peace', isOver, { within: milliseconds / 1000 + 60 });
+  return following().gap().milliseconds;
+}
+
+test('due leaves are renewed in one step, and deleted ones come back, without a restart', async (t) => {
+  const { kubectl, namespace, tickUntil, ticksUntil, accessNow, cluster, get } = stage();
+  const asked = performance.now();
   await apply('24h');
   await tickUntil(name, isReady);
+  birth = performance.now() - asked;
+  writer = await startFollower(() => accessNow(name), 'throughout');
+
+  const old = await wearOut(stage(), name);
+  await until('members present what is due', () => areShown(stage(), old));
+  const before = await startsOf();
+  const steps = (await cluster(name)).status?.history?.length ?? 0;
+  await comeDue(stage(), name);
+  await until('two hundred writes in peace', async () => following().acknowledged >= 200);
+  following().gap();
+  const started = performance.now();
+  const done = await ticksUntil('a step is done', async () => {
+    const found = doneIn((await cluster(name)).status?.history?.slice(steps));
+    return found.some(({ outcome }) => outcome === 'acted') && found;
+  });
+  assert.deepEqual(
+    done.map(({ action, reason }) => [action, reason]),
+    [['issue-certificates', 'RenewingCertificates']],
+    'one step for all of them',
+  );
+  const renewed = await leavesOf(stage(), name);
+  for (const [index, { plan, secret }] of renewed.entries())
+    assert.notEqual(fingerprintIn(secret), fingerprintIn(old[index]?.secret), plan.secretName);
+  await until('members present the new ones', () => areShown(stage(), renewed));
+  assert.equal(condition(await tickUntil(name, isReady), 'CertificatesReady')?.reason, 'Served');
+  await until('the application took its own up', async () => following().renewals > 0);
+  const took = performance.now() - started;
+  const gap = following().gap().milliseconds;
+  const noise = await gapInPeace(took);
+  t.diagnostic(`longest gap ${gap} ms, in a quiet time as long ${noise} ms`);
+  // Far below an election, and above what a busy machine does to a quiet cluster.
+  assert.ok(gap < Math.max(500, 3 * noise), `${gap} ms; ${noise} ms in peace`);
+
+  const lost = [`${name}-0-server-tls`, `${name}-1-peer-tls`, `${name}-reconciler-tls`, `${name}-client-tls`];
+  await kubectl(['-n', namespace, 'delete', 'secret', ...lost]);
+  await ticksUntil('they are back', async () => {
+    const found = await Promise.all(lost.map((one) => get<Secret>(resources.secrets, one)));
+    return found.every((one) => one !== undefined);
+  });
+  await tickUntil(name, isReady);
+  assert.deepEqual(await startsOf(), before, 'the same pods, none restarted');
+});
+
+test('new CAs under load: old and new clients reach every member until the old CA is retired', async (t) => {
+  const { kubectl, namespace, tickUntil, access } = stage();
   const old = await access(name);
   const firstTrust = await trustOfAll();
-  const writer = await startFollower(() => accessNow(name), 'throughout');
-  await until('a hundred writes', async () => writer.acknowledged >= 100);
-  const watcher = watchPods();
+  const watcher = watchPods(stage(), name);
 
   // Both, from the first moment of the rotation to the last at which the old CA is trusted, on connections that are
   // new.
-  const visits = [startVisits('old', async () => old), startVisits('new', () => access(name))];
-  writer.gap();
+  const visits = [
+    startVisits(stage(), name, 'old', async () => old),
+    startVisits(stage(), name, 'new', () => access(name)),
+  ];
+  const renewals = following().renewals;
+  following().gap();
   await kubectl(['-n', namespace, 'annotate', 'etcdcluster', name, 'etcd.ratchet.dev/rotate-certificates=first']);
   const waiting = await tickUntil(name, isOverlapping);
   assert.equal(condition(waiting, 'CertificatesReady')?.reason, 'RotatingAuthorities');
-  await until('the application took the new one up', async () => writer.renewals > 0);
+  await until('the application took the new one up', async () => following().renewals > renewals);
   await until('visits with the new one', async () => visits.every(({ visited }) => visited() >= 20));
   for (const { who, finish } of visits) {
     const { visited, failures } = await finish();
@@ -53,127 +128,73 @@ test('new CAs under load: old and new clients reach every member until the old C
     'both are trusted',
   );
   assert.equal(watcher.restarts(), 0, 'so far nobody was restarted');
-  t.diagnostic(`longest gap while two are trusted: ${writer.gap().milliseconds} ms`);
+  t.diagnostic(`longest gap while two are trusted: ${following().gap().milliseconds} ms`);
 
   await apply('1s');
   const foretold = await foretell(stage(), name);
   const ready = await tickUntil(name, isReady, 120);
   t.diagnostic(assertForetold(foretold, ready));
   assert.equal(condition(ready, 'CertificatesReady')?.status, 'True');
-  const gap = writer.gap();
+  const gap = following().gap().milliseconds;
   const { restarts, mostAway } = await watcher.finish();
   assert.equal(mostAway, 1, 'one at a time');
   assert.deepEqual(restarts, { 'rotated-0-0': 1, 'rotated-1-0': 1, 'rotated-2-0': 1 }, 'each once');
 
-  const lastTrust = await trustOfAll();
-  for (const { secretName, trust } of lastTrust) {
+  for (const { secretName, trust } of await trustOfAll()) {
     const before = firstTrust.find((found) => found.secretName === secretName)?.trust ?? [];
     assert.equal(trust.length, 1, `${secretName} trusts one CA`);
     assert.ok(!trust.some((certificate) => before.includes(certificate)), `${secretName} trusts the new one`);
   }
   await assert.rejects(readKey(old, 'throughout/0'), 'the old certificate opens nothing any more');
-  const steps = ((await cluster(name)).status?.history ?? []).map(({ action, target }) => `${action} ${target ?? ''}`);
-  t.diagnostic(steps.join('; '));
-  // With ticks as well: what a process more does to the machine is no gap of etcd's.
-  const quiet = performance.now();
-  await ticksUntil('8 s in peace', () => performance.now() - quiet >= 8000);
-  const noise = writer.gap();
-  const { acknowledged, lost } = await writer.finish();
-  t.diagnostic(
-    `longest gap while members were restarted: ${gap.milliseconds} ms, in 8 quiet seconds ${noise.milliseconds} ms; ${acknowledged} writes, ${lost.length} lost`,
-  );
-  assert.deepEqual(lost, []);
+  const noise = await gapInPeace(8_000);
+  const { acknowledged, lost } = await following().finish();
+  writer = undefined;
+  t.diagnostic(`while restarted: longest gap ${gap} ms, in 8 quiet seconds ${noise} ms; ${acknowledged} writes`);
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
   // An election would take longer, and so would a client that is sent to a member which is not there.
-  assert.ok(gap.milliseconds < Math.max(1000, 3 * noise.milliseconds), `${gap.milliseconds} ms`);
+  assert.ok(gap < Math.max(1000, 3 * noise), `${gap} ms`);
+});
+
+/** Milliseconds from when their CAs are made; all three members have to be started with them meanwhile. */
+const shortestLife = 45_000;
+
+test('all certificates expired without a tick: each member is started with new ones', async (t) => {
+  const { tickUntil, access } = stage();
+  // On a busy machine a start takes longer, as their birth has shown.
+  const life = Math.max(shortestLife, 3 * birth);
+  const ends = await liveShortly(stage(), name, life);
+  assert.ok(Date.now() < ends, 'members were started in time');
+  const connected = startWriter(await access(name), 'over an old connection');
+  await until('writes', async () => connected.acknowledged >= 100);
+  await until('everything has ended', async () => Date.now() > ends + 1_000, { within: life / 1000 + 30 });
+  const before = connected.acknowledged;
+  await until('writes over a connection that was made in time', async () => connected.acknowledged >= before + 100);
+  const held = await podsOf(stage(), name);
+  assert.ok(held.every(isPodReady), 'nothing in Kubernetes says that anything is the matter');
+  assert.deepEqual((await connected.finish()).lost, []);
+
+  const started = performance.now();
+  const isWell = (found: EtcdCluster) => isReady(found) && condition(found, 'CertificatesReady')?.status === 'True';
+  const ready = await tickUntil(name, isWell, 200);
+  t.diagnostic(`back after ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  assert.equal(ready.status?.readyReplicas, 3);
+  assert.ok(ready.status?.history?.some(({ reason }) => reason === 'ReloadingAuthorities'));
+  const uids = held.map(({ metadata }) => metadata.uid);
+  const now = await podsOf(stage(), name);
+  assert.ok(!now.some(({ metadata }) => uids.includes(metadata.uid)), 'each was started anew');
+  const again = startWriter(await access(name), 'after');
+  await until('writes with what was made anew', async () => again.acknowledged >= 100);
+  assert.deepEqual((await again.finish()).lost, []);
 });
 
 function isOverlapping({ status }: EtcdCluster): boolean {
   return status?.lastDecision?.reason === 'RotatingAuthorities' && /rotationOverlap/.test(status.lastDecision.message);
 }
 
-interface Trusted {
-  readonly secretName: string;
-  readonly trust: readonly string[];
-}
-
-async function trustOfAll(): Promise<readonly Trusted[]> {
+async function trustOfAll() {
   const secrets = (await stage().list<Secret>(resources.secrets)).filter(({ metadata }) =>
-    metadata.name.startsWith(name),
+    metadata.name.startsWith(`${name}-`),
   );
   assert.equal(secrets.length, 2 + 2 + 6);
   return secrets.map(({ metadata, data = {} }) => ({ secretName: metadata.name, trust: trustOf(data) }));
-}
-
-async function podsOf(): Promise<readonly Pod[]> {
-  return (await stage().list<Pod>(resources.pods)).filter(({ metadata }) => metadata.name.startsWith(`${name}-`));
-}
-
-/** What this very member has, whoever leads: an election is no refusal. */
-async function visit(access: Access): Promise<void> {
-  const client = connectTo(access, 5000);
-  try {
-    await client.get('throughout/0').serializable(true).string();
-  } finally {
-    client.close();
-  }
-}
-
-/** Visits each member by turns, with a connection that is new each time. */
-function startVisits(who: string, look: () => Promise<Access>) {
-  const stop = new AbortController();
-  const failures: string[] = [];
-  let visited = 0;
-  const visiting = (async () => {
-    while (!stop.signal.aborted) {
-      for (const pod of await podsOf()) {
-        const access = { ...(await look()), url: `https://${pod.status?.podIP}:2379` };
-        await visit(access).catch((error: unknown) => {
-          failures.push(`${pod.metadata.name} at ${new Date().toISOString()}: ${error}`);
-        });
-        visited++;
-      }
-      await pause(50, undefined, { signal: stop.signal }).catch(() => {});
-    }
-  })();
-  return {
-    who,
-    visited: () => visited,
-    async finish() {
-      stop.abort();
-      await visiting;
-      return { visited, failures };
-    },
-  };
-}
-
-/** How often each pod was made anew, and how many were away at once at the most. */
-function watchPods() {
-  const stop = new AbortController();
-  const seen = new Map<string, Set<string>>();
-  let mostAway = 0;
-  const looking = (async () => {
-    while (!stop.signal.aborted) {
-      const pods = await podsOf();
-      for (const { metadata } of pods) {
-        const uids = seen.get(metadata.name) ?? new Set();
-        seen.set(metadata.name, uids.add(metadata.uid ?? ''));
-      }
-      const there = pods.filter(
-        ({ metadata, status }) =>
-          metadata.deletionTimestamp === undefined &&
-          status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True'),
-      );
-      mostAway = Math.max(mostAway, 3 - there.length);
-      await pause(50, undefined, { signal: stop.signal }).catch(() => {});
-    }
-  })();
-  const restarts = () => Object.fromEntries([...seen].map(([pod, uids]) => [pod, uids.size - 1]));
-  return {
-    restarts: () => Object.values(restarts()).reduce((sum, count) => sum + count, 0),
-    async finish() {
-      stop.abort();
-      await looking;
-      return { restarts: restarts(), mostAway };
-    },
-  };
 }

@@ -34,7 +34,6 @@ export const measuring: readonly string[] = [
   'node-reboots',
   'rolling',
   'space',
-  'tls-renewal',
   'tls-rotation',
   'unkind',
   'update',

@@ -34,7 +34,7 @@ export const formOnly: readonly FormOnly[] = [
   },
   {
     places: ['docs/runbooks/certificates.md#the-ca-is-lost'],
-    why: 'test/e2e/tls-lost runs the command as the status prints it',
+    why: 'test/e2e/tls-managed runs the command as the status prints it',
   },
   {
     places: ['docs/runbooks/certificates.md#cert-manager'],

@@ -13,13 +13,10 @@ const onRealParts: Readonly<Record<string, readonly string[]>> = {
   'e2e/adopt': ['AdoptionNotApproved'],
   'e2e/upgrade': ['MinorSkipped'],
   'e2e/storage-class': ['StorageClassRefused'],
-  'e2e/tls-modes': ['TlsModeRefused'],
-  'e2e/tls-lost': ['AuthorityLost'],
+  'e2e/tls-managed': ['TlsModeRefused', 'AuthorityLost'],
   'e2e/cert-manager': ['CertManagerNotInstalled', 'IssuanceFailed'],
   'e2e/tls-provided': [
-    ...['SecretMissing', 'KeysMissing', 'Unreadable', 'KeyMismatch', 'WeakKey', 'MissingUsages', 'MissingNames'],
-    ...['WildcardPeerName', 'NotYetValid', 'Expired', 'ChainBroken', 'AuthoritiesDisagree'],
-    ...['CertificateChainBroken', 'CertificateExpiresSoon'],
+    ...['SecretMissing', 'WildcardPeerName', 'ChainBroken', 'CertificateChainBroken', 'CertificateExpiresSoon'],
   ],
   'integration/clients/etcd-tls': [
     ...['CertificateExpired', 'CertificateNotYetValid', 'WrongAuthority', 'NameMismatch', 'ClientCertificateRefused'],
@@ -135,9 +132,17 @@ const simulated: readonly Simulated[] = [
   },
   { reasons: ['RollbackHeldUp'], test: 'cluster/roll-back', why: 'a rollback that meets a recovery' },
   {
-    reasons: ['UnsupportedKey', 'NotACertificateAuthority', 'ExpiresSoon'],
+    reasons: [
+      ...['UnsupportedKey', 'NotACertificateAuthority', 'ExpiresSoon', 'KeysMissing', 'Unreadable', 'KeyMismatch'],
+      ...['WeakKey', 'MissingUsages', 'MissingNames', 'NotYetValid', 'Expired'],
+    ],
     test: 'certificates/judge',
-    why: 'a table of certificates; e2e/tls-provided has twelve of them',
+    why: 'a table of certificates; e2e/tls-provided has three of them',
+  },
+  {
+    reasons: ['AuthoritiesDisagree'],
+    test: 'certificates/agreement',
+    why: 'a table of three Secrets',
   },
 ];
 

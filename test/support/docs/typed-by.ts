@@ -6,7 +6,7 @@ import { commandsAt } from './places.ts';
  * stories type the runbooks (test/e2e/support/runbooks). What stands in none of them is in form-only.ts.
  */
 export const typedBy = {
-  'e2e/tls-ways': [
+  'e2e/tls-provided': [
     'docs/how-to/tls.md',
     'docs/how-to/tls.md#managed',
     'docs/how-to/tls.md#by-cert-manager',

@@ -50,7 +50,7 @@ describe('a test that types commands', () => {
     });
 
   test('can take no block that the list does not say', () => {
-    assert.throws(() => typedIn('e2e/tls-ways')('docs/how-to/webhooks.md'), /webhooks\.md is not in typed-by\.ts/);
+    assert.throws(() => typedIn('e2e/tls-provided')('docs/how-to/webhooks.md'), /webhooks\.md is not in typed-by\.ts/);
   });
 
   for (const place of ['docs/how-to/tls.md#nothing', 'docs/how-to/tls.md:9', '#managed', ''])

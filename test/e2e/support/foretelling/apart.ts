@@ -42,7 +42,7 @@ export const apart: Readonly<Record<string, Clusters>> = {
     rights: { endsFor: ['RecoveryNotPermitted', 'NoRoomForCopy'] },
   },
   'set-aside': { full: { because: breaks }, taken: { because: breaks } },
-  'tls-lost': { bare: { because: 'when its last member is seen without the quorum of the others takes moments' } },
+  'tls-managed': { born: { because: 'when its last member is seen without the quorum of the others takes moments' } },
   'tls-provided': { given: { because: 'a person gives one Secret after the other, and rolls begin between them' } },
   'upgrade-backup': { held: { endsFor: ['BackupFailed'] } },
 };
