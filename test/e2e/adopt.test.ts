@@ -4,18 +4,25 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
+import { clusterLeaves, memberLeaves } from '../../manifests/render/certificate-names.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
+import type { CertificateData } from '../../reconcile/x509/secret-data.ts';
 import { kubectlRatchet } from '../integration/manifests/kubectl-ratchet.ts';
 import { typedIn } from '../support/docs/typed-by.ts';
+import { approvalAskedBy, approve } from './support/approvals.ts';
+import { leafOf, newAuthority, putSecret } from './support/certificates.ts';
+import type { Access } from './support/client.ts';
 import { isConverged, isStalledFor } from './support/conditions.ts';
 import { byHand, type Existing, startExisting } from './support/existing.ts';
 import { assertForetold, type Foretold } from './support/foretold.ts';
 import { longestGapAllowed } from './support/gaps.ts';
+import { readKey, writeKey } from './support/keys.ts';
 import { writerAt } from './support/knowing-writer.ts';
 import { asOf, line, type } from './support/runbooks/typing.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
+import { ask } from './support/wire.ts';
 
 const stage = scene({ clearedBetween: true });
 const blocksAt = typedIn('e2e/adopt');
@@ -106,6 +113,64 @@ async function plannedBy(namespace: string, document: string) {
     [0, 1, 2].map((n) => ({ name: `old-${n}`, managedBy: ['StatefulSet old'], version: '3.6.16' })),
   );
   return { foretold: planned as Foretold, approvalBefore };
+}
+
+test('a cluster with TLS is taken over by members whose certificates its CA signed', async (t) => {
+  const { namespace, kubectl, tickUntil, pushCluster, access } = stage();
+  const [old, name] = ['vintage', 'ledger'] as const;
+  const authority = await newAuthority('the CA of the old cluster');
+  const [peer, server] = memberLeaves({ namespace, cluster: name }, `${name}-0`);
+  const plans = { peer, server, client: clusterLeaves(name)[0] };
+  const host = `${old}-0.${old}.${namespace}.svc`;
+  const theirs = { commonName: old, dnsNames: [host], ipAddresses: [] };
+  const client = await leafOf(plans.client, authority);
+  for (const [secret, data] of [
+    ['old-peer', await leafOf({ ...plans.peer, ...theirs }, authority)],
+    ['old-server', await leafOf({ ...plans.server, ...theirs }, authority)],
+    ['my-peer', await leafOf(plans.peer, authority)],
+    ['my-server', await leafOf(plans.server, authority)],
+    ['my-client', client],
+  ] as const) {
+    await putSecret(stage(), secret, data);
+  }
+  const credentials = credentialsOf(client);
+  const spec = { name: old, replicas: 1, labels: { app: old }, tls: { peer: 'old-peer', server: 'old-server' } };
+  const existing = await startExisting(stage(), byHand(namespace, spec), spec, credentials);
+  await writeKey(existing.access, 'balance', '42');
+
+  const provided = { peerSecretName: 'my-peer', serverSecretName: 'my-server', clientSecretName: 'my-client' };
+  const { clusterID, memberIDs, podLabels } = existing;
+  await pushCluster(name, {
+    replicas: 1,
+    tls: { mode: 'Provided', provided },
+    bootstrap: { existing: { clusterID, memberIDs, podLabels } },
+  });
+  const asking = await tickUntil(name, isStalledFor('AdoptionNotApproved'), 120);
+  assert.equal(asking.status?.clusterID, clusterID);
+  await approve(stage(), name, approvalAskedBy(asking));
+  const over = await tickUntil(name, isConverged, 90);
+  assert.deepEqual(votersOf(over), [`${name}-0`]);
+  await kubectl(['-n', namespace, 'scale', 'statefulset', old, '--replicas=0']);
+
+  const way = { ...(await access(name)), credentials };
+  assert.equal(await readKey(way, 'balance'), '42');
+  const { hostname } = new URL(way.url);
+  const ca = credentials.rootCertificate.toString();
+  const nameless = await ask({
+    host: hostname,
+    port: 2379,
+    path: '/version',
+    tls: { serverName: way.serverName, ca },
+  });
+  assert.ok('refused' in nameless, `without a client certificate: ${JSON.stringify(nameless)}`);
+  t.diagnostic(
+    (over.status?.history ?? []).flatMap(({ outcome, reason }) => (outcome === 'acted' ? reason : [])).join(' '),
+  );
+});
+
+function credentialsOf(client: CertificateData): NonNullable<Access['credentials']> {
+  const data = (key: string) => Buffer.from(client[key] ?? '', 'base64');
+  return { rootCertificate: data('ca.crt'), certChain: data('tls.crt'), privateKey: data('tls.key') };
 }
 
 function votersOf({ status }: EtcdCluster): readonly string[] | undefined {

@@ -1,20 +1,30 @@
 import assert from 'node:assert/strict';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Job, PersistentVolume, PersistentVolumeClaim } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/interfaces/kube.ts';
+import { type KubeObject, resources } from '../../reconcile/interfaces/kube.ts';
 import { makeBackupStore } from './support/backup-store.ts';
-import { condition, isWholeOf } from './support/conditions.ts';
+import { condition, isConverged, isStalledFor, isWholeOf } from './support/conditions.ts';
+import { doneIn } from './support/done.ts';
+import { assertForetold, foretell } from './support/foretold.ts';
+import { readKey, writeKey } from './support/keys.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 
-/** Schedules, their backups and their retention, from a commit to the files of a real store. */
+/** Backups that a change of a cluster waits for; schedules and their retention, down to the files of a real store. */
 
-const stage = scene({ fleet: { prune: true }, furnish: makeBackupStore });
+const stage = scene({
+  fleet: { prune: true },
+  furnish: async (opened) => {
+    await makeBackupStore(opened);
+    await opened.push({ 'README.md': 'nothing yet' });
+  },
+});
 
 const to = { object: 'pvc://backups/{{namespace}}/{{cluster}}/{{name}}-{{timestamp}}.db' };
 
@@ -46,12 +56,16 @@ function files(): Readonly<Record<string, string>> {
 }
 
 /** The directory that the PersistentVolumeClaim stands for. */
-async function store(): Promise<string> {
+async function disk(): Promise<string> {
   const claim = await stage().get<PersistentVolumeClaim>(resources.volumeClaims, 'backups');
   const { kube } = stage();
   const volume = await kube.get<PersistentVolume>(resources.persistentVolumes, undefined, claim?.spec.volumeName ?? '');
   const path = (volume?.spec as { readonly local?: { readonly path: string } } | undefined)?.local?.path;
-  return join(path ?? assert.fail('the store has no disk'), stage().namespace, 'orders');
+  return path ?? assert.fail('the store has no disk');
+}
+
+async function store(): Promise<string> {
+  return join(await disk(), stage().namespace, 'orders');
 }
 
 async function stored(prefix: string): Promise<readonly string[]> {
@@ -78,6 +92,133 @@ async function ticksUntil<T>(what: string, look: () => Promise<T | undefined | f
     { within, last: () => last },
   );
 }
+
+/** A cluster that waits for its backups: before it sleeps, before it is upgraded, and before it goes. */
+const waiting = {
+  to: { object: 'pvc://backups/{{cluster}}/{{timestamp}}.db' },
+  beforeUpgrade: 'Required',
+  beforeDeletion: 'Required',
+  beforeHibernation: 'Required',
+};
+const single = { replicas: 1, backup: waiting, volumeRetention: { whenDeleted: 'Delete' } };
+
+async function apply(name: string, fields: Readonly<Record<string, unknown>>, namespace = stage().namespace) {
+  await stage().kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace, fields) });
+}
+
+async function remove(name: string): Promise<void> {
+  const { kubectl, namespace } = stage();
+  await kubectl(['-n', namespace, 'delete', 'etcdclusters.etcd.ratchet.dev', name, '--wait=false']);
+}
+
+async function untilGone(name: string): Promise<void> {
+  const isGone = async () => (await stage().get<EtcdCluster>(resources.clusters, name)) === undefined;
+  await stage().ticksUntil(`${name} is gone`, isGone, { within: 180 });
+}
+
+const isBackingUp = ({ status }: EtcdCluster) => status?.lastDecision?.reason === 'BackingUp';
+
+/** Those that took a snapshot of it, by the change that waited for them. */
+async function takenOf(name: string, change: string): Promise<EtcdBackup> {
+  const own = (await stage().list<EtcdBackup>(resources.backups)).filter(({ metadata, spec }) => {
+    return spec.existing === undefined && metadata.name.startsWith(`${name}-before-${change}-`);
+  });
+  assert.equal(own.length, 1, `EtcdBackups of ${name} before its ${change}`);
+  return own[0] ?? assert.fail();
+}
+
+test('asleep, a cluster goes only while what it was put to sleep on is in its store', async () => {
+  const { tickUntil, access, get, list, kubectl, namespace } = stage();
+  await apply('lasting', single);
+  await tickUntil('lasting', isWholeOf(1));
+  await writeKey(await access('lasting'), 'kept', 'to the end');
+  await apply('lasting', { ...single, replicas: 0 });
+  const isSeen = ({ metadata, status }: EtcdCluster) => status?.observedGeneration === metadata.generation;
+  const held = await tickUntil('lasting', (found) => isSeen(found) && isBackingUp(found));
+  assert.equal(condition(held, 'Available')?.status, 'True');
+  const isAsleep = ({ status }: EtcdCluster) => status?.lastDecision?.reason === 'Hibernating' && !status.readyReplicas;
+  await tickUntil('lasting', isAsleep, 120);
+  await until('its pod is gone', async () => (await get(resources.pods, 'lasting-0-0')) === undefined);
+
+  const { status } = await takenOf('lasting', 'hibernation');
+  const file = join(await disk(), (status?.object ?? '').replace('pvc://backups/', ''));
+  await rename(file, `${file}-away`);
+  await remove('lasting');
+  const stalled = await tickUntil('lasting', isStalledFor('BackupFailed'), 120);
+  const message = condition(stalled, 'Stalled')?.message ?? '';
+  assert.match(message, /lasting\/.*\.db is not in the store any more: put it back/);
+  assert.ok(await get(resources.volumeClaims, 'lasting-0'), 'the only copy stays');
+  // A person puts it back, and does what the message says.
+  await rename(`${file}-away`, file);
+  const [, resource = '', name = ''] = /delete (etcdbackups\S*) (\S+):/.exec(message) ?? [];
+  await kubectl(['-n', namespace, 'delete', resource, name]);
+  await untilGone('lasting');
+  const looks = (await list<EtcdBackup>(resources.backups)).filter(({ spec }) => spec.existing !== undefined);
+  assert.deepEqual(
+    looks.map((look) => [condition(look, 'Ready')?.reason, look.status?.object, look.status?.sha256]),
+    [['Found', status?.object, status?.sha256]],
+  );
+
+  await apply('again', { ...single, bootstrap: { snapshot: { object: status?.object } } });
+  await tickUntil('again', isWholeOf(1), 120);
+  assert.equal(await readKey(await access('again'), 'kept'), 'to the end');
+});
+
+test('its upgrade, and then its end, begin when a backup was restored and compared', async (t) => {
+  const { tickUntil, get, list } = stage();
+  const versionsOf = ({ status }: EtcdCluster) => (status?.members ?? []).map(({ version }) => version);
+  await apply('again', { ...single, version: '3.7.3', bootstrap: (await stage().cluster('again')).spec.bootstrap });
+  const foretold = await foretell(stage(), 'again');
+  assert.match(foretold.summary, /: a backup, 3\.6\.16→3\.7\.3/);
+  assert.deepEqual(versionsOf(await tickUntil('again', isBackingUp)), ['3.6.16']);
+  const upgraded = await tickUntil('again', (found) => isConverged(found) && versionsOf(found)[0] === '3.7.3', 180);
+  t.diagnostic(assertForetold(foretold, upgraded));
+  const made = await takenOf('again', 'upgrade');
+  assert.equal(condition(made, 'Ready')?.status, 'True');
+  assert.equal(made.status?.etcdVersion, '3.6.16', 'of what the lower version wrote');
+  assert.ok(made.status?.verified, 'it was restored');
+  const { generation } = upgraded.metadata;
+  const own = doneIn(upgraded.status?.history).filter((step) => step.generation === generation);
+  const restart = own.find(({ action }) => action === 'change-template');
+  assert.ok(Date.parse(restart?.at ?? '') >= Date.parse(made.status?.finishedAt ?? ''), 'not before its backup ended');
+
+  await remove('again');
+  const waits = /the deletion waits until EtcdBackup again-before-deletion-/;
+  await tickUntil('again', (found) => waits.test(condition(found, 'Ready')?.message ?? ''));
+  assert.ok(await get(resources.volumeClaims, 'again-0'), 'its volume goes before its backup is Ready');
+  await untilGone('again');
+  const last = await takenOf('again', 'deletion');
+  assert.equal(condition(last, 'Ready')?.reason, 'Verified');
+  assert.equal(last.metadata.ownerReferences, undefined);
+  const claims = await list<PersistentVolumeClaim>(resources.volumeClaims);
+  assert.deepEqual(
+    claims.map(({ metadata }) => metadata.name),
+    ['backups'],
+  );
+});
+
+test('a namespace that is deleted ends, though its cluster asks for a last backup', async () => {
+  const { kubectl, kube } = stage();
+  const other = `${stage().namespace}-ends`;
+  // Of two namespaces the last one counts.
+  const look = () => stage().tick('--namespace', other, '--wait=1');
+  await kubectl(['create', 'namespace', other]);
+  await apply('doomed', single, other);
+  const found = () => kube.get<EtcdCluster>(resources.clusters, other, 'doomed');
+  const isThere = async () => {
+    await look();
+    const cluster = await found();
+    return cluster !== undefined && isWholeOf(1)(cluster);
+  };
+  await until('doomed is whole', isThere, { within: 120 });
+  await kubectl(['delete', 'namespace', other, '--wait=false']);
+  let said = '';
+  const isGone = async () => {
+    said += (await look()).stderr;
+    return (await kube.get<KubeObject>(resources.namespaces, undefined, other)) === undefined;
+  };
+  await until('the namespace is gone', isGone, { within: 180, last: () => said.slice(-800) });
+});
 
 test('a commit brings a cluster, schedules and a backup; each is verified and old ones go', async () => {
   const { push, tickUntil, kubectl, namespace } = stage();

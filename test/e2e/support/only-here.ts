@@ -11,14 +11,17 @@ export interface OnlyHere {
 /** Why each story is told end to end, by the name of its file. A promise that no row needs belongs into a unit test. */
 export const onlyHere = {
   adopt: {
-    onlyHere: 'a StatefulSet of others hands over to ours under a writer, by the commands of the page',
+    onlyHere: 'members of others hand over to ours under a writer, in plaintext and with TLS',
     ring: 2,
   },
-  'adopt-shapes': { onlyHere: 'etcd of other operators is found by its real pods, or refused by name', ring: 2 },
-  'adopt-tls': { onlyHere: 'members of two makers trust each other by certificates of one CA', ring: 2 },
-  backup: { onlyHere: 'real stores take what a real agent sends, and a snapshot holds what clients wrote', ring: 1 },
-  'backup-chain': { onlyHere: 'the rights of an installation suffice from the request to the proof', ring: 2 },
-  'backup-schedule': { onlyHere: 'the clock makes backups whose files a retention removes from a real disk', ring: 2 },
+  backup: {
+    onlyHere: 'Jobs with the rights of an installation back up a live etcd to real stores, and prove it',
+    ring: 1,
+  },
+  'backup-schedule': {
+    onlyHere: 'files on a real disk are what an upgrade, a sleep, an end and a retention go by',
+    ring: 2,
+  },
   bootstrap: { onlyHere: 'a push becomes members of etcd that agree, and that survive the death of all pods', ring: 1 },
   'cert-manager': { onlyHere: 'etcd serves what an issuer renews, and follows another CA under load', ring: 2 },
   'cert-manager-controllers': { onlyHere: "cert-manager's own controllers understand what we ask of them", ring: 2 },
@@ -35,7 +38,6 @@ export const onlyHere = {
   'external-clients': { onlyHere: 'a client outside connects by a node port, and verifies TLS in full', ring: 2 },
   families: { onlyHere: 'etcd connects and verifies its peers over IPv6', ring: 2 },
   faults: { onlyHere: 'a process ends in time, with its exit code, whatever Git, forge or API server do', ring: 2 },
-  'final-backup': { onlyHere: 'volumes go after a proof that was restored, and a new cluster lives from it', ring: 2 },
   fleets: { onlyHere: 'real service accounts bound what a fleet may touch, and a stale writer is refused', ring: 2 },
   forge: {
     onlyHere: 'a forge of other people signs webhooks, takes statuses and shows a plan until its merge',
@@ -99,7 +101,6 @@ export const onlyHere = {
   uninstall: { onlyHere: 'members go on without etcd-ratchet, and the page leaves nothing behind', ring: 2 },
   unkind: { onlyHere: 'nothing is lost on a kubelet that is as slow and late as real ones', ring: 2 },
   update: { onlyHere: 'another release of etcd-ratchet changes no pod of what it finds', ring: 2 },
-  'upgrade-backup': { onlyHere: 'etcd is upgraded after a snapshot of it was restored', ring: 2 },
   upgrade: { onlyHere: 'etcd of three minors goes up and back, one member at a time, under a writer', ring: 1 },
   webhook: { onlyHere: 'the installed server takes a delivery, and makes a Job with its own rights', ring: 2 },
 } as const satisfies Readonly<Record<string, OnlyHere>>;

@@ -15,8 +15,8 @@ const person = 'a person goes on by the runbook while the steps are taken';
 
 /** By story, and the name of its cluster. */
 export const apart: Readonly<Record<string, Clusters>> = {
+  'backup-schedule': { lasting: { endsFor: ['BackupFailed'] } },
   'cert-manager': { taken: { endsFor: ['NameTaken'] } },
-  'final-backup': { held: { endsFor: ['BackupFailed'] }, bereft: { endsFor: ['BackupFailed'] } },
   migrate: {
     later: { because: 'its snapshot brings alarms, which are seen when it runs' },
     'too-low': { endsFor: ['SnapshotTooNew'] },
@@ -44,5 +44,4 @@ export const apart: Readonly<Record<string, Clusters>> = {
   'set-aside': { full: { because: breaks }, taken: { because: breaks } },
   'tls-managed': { born: { because: 'when its last member is seen without the quorum of the others takes moments' } },
   'tls-provided': { given: { because: 'a person gives one Secret after the other, and rolls begin between them' } },
-  'upgrade-backup': { held: { endsFor: ['BackupFailed'] } },
 };
