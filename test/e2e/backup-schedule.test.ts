@@ -81,7 +81,7 @@ async function ticksUntil<T>(what: string, look: () => Promise<T | undefined | f
   return until(
     what,
     async () => {
-      await stage().tick('--wait=3');
+      await stage().tick('--wait=10');
       const backups = await stage().list<EtcdBackup>(resources.backups);
       const told = backups.map((one) => `${one.metadata.name}: ${condition(one, 'Ready')?.message}`);
       const schedules = await stage().list<EtcdBackupSchedule>(resources.schedules);
@@ -118,12 +118,12 @@ async function untilGone(name: string): Promise<void> {
 
 const isBackingUp = ({ status }: EtcdCluster) => status?.lastDecision?.reason === 'BackingUp';
 
-/** Those that took a snapshot of it, by the change that waited for them. */
+/** The one that took a snapshot of it, by the change that waited for it. */
 async function takenOf(name: string, change: string): Promise<EtcdBackup> {
   const own = (await stage().list<EtcdBackup>(resources.backups)).filter(({ metadata, spec }) => {
     return spec.existing === undefined && metadata.name.startsWith(`${name}-before-${change}-`);
   });
-  assert.equal(own.length, 1, `EtcdBackups of ${name} before its ${change}`);
+  assert.equal(own.length, 1, `EtcdBackups of ${name} before ${change}`);
   return own[0] ?? assert.fail();
 }
 
@@ -173,7 +173,7 @@ test('its upgrade, and then its end, begin when a backup was restored and compar
   assert.deepEqual(versionsOf(await tickUntil('again', isBackingUp)), ['3.6.16']);
   const upgraded = await tickUntil('again', (found) => isConverged(found) && versionsOf(found)[0] === '3.7.3', 180);
   t.diagnostic(assertForetold(foretold, upgraded));
-  const made = await takenOf('again', 'upgrade');
+  const made = await takenOf('again', '3-7-3');
   assert.equal(condition(made, 'Ready')?.status, 'True');
   assert.equal(made.status?.etcdVersion, '3.6.16', 'of what the lower version wrote');
   assert.ok(made.status?.verified, 'it was restored');

@@ -144,19 +144,6 @@ test('a replaced CA is followed one restart at a time, and no write is lost', as
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
 });
 
-test('a refusing issuer is named with its words, and cured', async () => {
-  const { tickUntil } = stage();
-  issuer().fail('the budget for this domain is spent', 'refused-reconciler-tls-issued');
-  await apply('refused', { replicas: 1 });
-  const stalled = await tickUntil('refused', isStalledFor('IssuanceFailed'));
-  assert.match(
-    condition(stalled, 'Stalled')?.message ?? '',
-    /ClusterIssuer company does not issue refused-reconciler-tls-issued: .*the budget for this domain is spent.*To go on/,
-  );
-  issuer().resume();
-  await tickUntil('refused', isReady, 120);
-});
-
 test('a foreign Secret with the name of one of ours is named and left alone', async () => {
   const { kubectl, namespace, tickUntil, get } = stage();
   const theirs = {

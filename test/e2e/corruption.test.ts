@@ -73,7 +73,7 @@ async function assertEvidence(victim: string): Promise<void> {
   assert.equal(claim?.metadata.annotations?.[annotations.evidence], 'true');
 }
 
-for (const version of ['3.5.35', '3.6.16']) {
+for (const version of process.env.EXHAUSTIVE ? ['3.5.35', '3.6.16'] : ['3.6.16']) {
   test(`etcd ${version} raises CORRUPT: the member that differs is replaced, and writes return`, async (t) => {
     const name = `altered-${version.split('.')[1]}`;
     const { writer, cluster } = await underWay(name, version);
@@ -87,12 +87,12 @@ for (const version of ['3.5.35', '3.6.16']) {
     await stage().tickUntil(name, (found) => actions(found).includes('remove-member'), 200);
     const healed = await replaced(name, victim, 120);
     const own = actions(healed).slice(actions(cluster).length);
-    const wanted = ['prepare-members', 'remove-member', 'disarm-alarm'];
+    const wanted = ['prepare-members', 'remove-member', 'disarm-corrupt'];
     assert.deepEqual(
       own.filter((action) => wanted.includes(action)),
       wanted,
     );
-    const disarmed = doneIn(healed.status?.history).find(({ action }) => action === 'disarm-alarm');
+    const disarmed = doneIn(healed.status?.history).find(({ action }) => action === 'disarm-corrupt');
     assert.ok(disarmed?.outcome === 'failed' || disarmed?.reason === 'Corrupt', disarmed?.message);
     await assertSound(name, writer);
     await assertEvidence(victim);

@@ -15,11 +15,8 @@ const stage = scene();
 const patience = 60_000;
 
 for (const [what, fault, reason] of [
-  ['refuses everybody', { kind: 'status', status: 500 }, /./],
   ['hangs', { kind: 'hang' }, /^(Aborted|Timeout)$/],
   ['sends a login page', { kind: 'html' }, /BadAnswer/],
-  ['does not know us', { kind: 'status', status: 401 }, /AuthenticationFailed/],
-  ['has lost the repository', { kind: 'status', status: 404 }, /RepositoryNotFound/],
 ] as const) {
   test(`a Git server that ${what} becomes a condition; clusters are looked after all the same`, async () => {
     const { push, coldTick, tickUntil, git, fleet, namespace, kubectl } = stage();
@@ -40,12 +37,8 @@ for (const [what, fault, reason] of [
 }
 
 for (const [what, fault] of [
-  ['is down', { kind: 'reset' }],
-  ['answers 500', { kind: 'status', status: 500 }],
-  ['refuses our token', { kind: 'status', status: 401 }],
   ['limits our rate', { kind: 'status', status: 429, headers: { 'retry-after': '3600' } }],
   ['hangs', { kind: 'hang' }],
-  ['answers with a web page', { kind: 'html' }],
 ] as const) {
   test(`a forge that ${what} holds nothing up: a condition says so, the status is sent later`, async () => {
     const { pushCluster, tick, coldTick, forge, fleet, cluster, namespace, kubectl } = stage();

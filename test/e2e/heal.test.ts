@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import type { Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
-import { approvalAskedBy, approve } from './support/approvals.ts';
-import { isStalledFor, isWhole } from './support/conditions.ts';
+import { isWhole } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
@@ -58,37 +57,4 @@ test('a pod that does not end, as on a dead node: its member is replaced all the
   } finally {
     await kubectl(['-n', namespace, 'patch', 'pod', `${victim}-0`, '-p', finalizers('null')]);
   }
-});
-
-test('healing by hand: a lost member stays listed until a person approves, and then is replaced', async () => {
-  const { kubectl, namespace, tickUntil } = stage();
-  const { writer, leader } = await underWay('byhand', { ...healing, mode: 'Manual' });
-  const isHeld = () => isStalledFor('HealingHeld', { unchanged: true });
-  const listed = ({ status }: EtcdCluster) => status?.members?.map(({ name }) => name);
-  const victims = ['byhand-0', 'byhand-1', 'byhand-2'].filter((name) => name !== leader);
-  const lose = async (victim: string) => {
-    await kubectl(['-n', namespace, 'delete', 'pvc', victim, '--wait=false']);
-    await kubectl(['-n', namespace, 'delete', 'pod', `${victim}-0`, '--grace-period=0', '--force']);
-    await until('its PVC to go', async () => {
-      return (await stage().get<PersistentVolumeClaim>(resources.volumeClaims, victim)) === undefined;
-    });
-  };
-  const [first = '', second = ''] = victims;
-  await lose(first);
-  const held = await tickUntil('byhand', isHeld(), 150);
-  assert.deepEqual(listed(held), ['byhand-0', 'byhand-1', 'byhand-2']);
-  assert.ok(held.status?.history?.every(({ reason }) => reason !== 'ReplacingMember'));
-  const asked = approvalAskedBy(held);
-  assert.match(asked.approves, new RegExp(`^${first} `));
-  await approve(stage(), 'byhand', asked);
-  await healedWithout('byhand', first);
-
-  // The approval is there still: it is void for the next member that is lost.
-  await lose(second);
-  const again = await tickUntil('byhand', isHeld(), 150);
-  assert.ok(listed(again)?.includes(second), JSON.stringify(listed(again)));
-  assert.notEqual(approvalAskedBy(again).value, asked.value);
-  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('byhand', namespace, { healing }) });
-  await healedWithout('byhand', second);
-  await nothingLost(writer);
 });

@@ -13,64 +13,28 @@ const stage = scene({ fleet: false, clearedBetween: true });
 
 const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };
 
-const isRefused = isStalledFor('PodRefused');
-
-/** What keeps pods out of a namespace, and how it goes again. */
-const obstacles = {
-  'a ResourceQuota': {
-    set: async () => {
-      const spec = { hard: { pods: '0' } };
-      const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'small' }, spec };
-      const { kubectl, namespace, kube } = stage();
-      await kubectl(['-n', namespace, 'apply', '--server-side', '-f', '-'], { stdin: JSON.stringify(quota) });
-      // Admission reads it from a cache of its own.
-      const quotas = { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas' } as const;
-      await until('the quota counts', async () => {
-        const found = await kube.get<{ metadata: { name: string }; status?: { hard?: object } }>(
-          quotas,
-          namespace,
-          'small',
-        );
-        return found?.status?.hard !== undefined;
-      });
-    },
-    lift: () => stage().kubectl(['-n', stage().namespace, 'delete', 'resourcequota', 'small']),
-    words: /exceeded quota: small/,
-    fields: {},
-  },
-  // Pod Security, which is the other one, has nothing against pods of ours, whatever a podTemplate says.
-  'a LimitRange': {
-    set: async () => {
-      const { kubectl, namespace } = stage();
-      await kubectl(['apply', '--server-side', '-f', '-'], {
-        stdin: JSON.stringify({
-          apiVersion: 'v1',
-          kind: 'LimitRange',
-          metadata: { name: 'large', namespace },
-          spec: { limits: [{ type: 'Container', min: { memory: '64Gi' } }] },
-        }),
-      });
-    },
-    lift: () => stage().kubectl(['-n', stage().namespace, 'delete', 'limitrange', 'large']),
-    words: /minimum memory usage per Container is 64Gi/,
-    fields: {},
-  },
-} as const;
-
-for (const [what, { set, lift, words, fields }] of Object.entries(obstacles)) {
-  test(`pods that ${what} refuses are named, and the birth goes on when they are admitted`, async () => {
-    const { kubectl, namespace, tickUntil } = stage();
-    const name = what === 'a LimitRange' ? 'limited' : 'quota';
-    await set();
-    await kubectl(['apply', '--server-side', '-f', '-'], {
-      stdin: clusterYaml(name, namespace, { healing, ...fields }),
-    });
-    const refused = await tickUntil(name, isRefused, 90);
-    assert.match(condition(refused, 'Stalled')?.message ?? '', words);
-    await lift();
-    await tickUntil(name, isWhole, 180);
+test('pods that a ResourceQuota refuses are named, and the birth goes on when they are admitted', async () => {
+  const { kubectl, namespace, kube, tickUntil } = stage();
+  const quota = {
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'small' },
+    spec: { hard: { pods: '0' } },
+  };
+  await kubectl(['-n', namespace, 'apply', '--server-side', '-f', '-'], { stdin: JSON.stringify(quota) });
+  // Admission reads it from a cache of its own.
+  const quotas = { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas' } as const;
+  await until('the quota counts', async () => {
+    type Quota = { metadata: { name: string }; status?: { hard?: object } };
+    return (await kube.get<Quota>(quotas, namespace, 'small'))?.status?.hard !== undefined;
   });
-}
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('quota', namespace, { healing }) });
+  const isRefused = isStalledFor('PodRefused');
+  const words = /exceeded quota: small/;
+  await tickUntil('quota', (found) => isRefused(found) && words.test(condition(found, 'Stalled')?.message ?? ''), 90);
+  await kubectl(['-n', namespace, 'delete', 'resourcequota', 'small']);
+  await tickUntil('quota', isWhole, 180);
+});
 
 test('a volume that can’t be mounted costs its member, after its pod was made anew in vain', async () => {
   const { kubectl, namespace, tickUntil, access, kube } = stage();

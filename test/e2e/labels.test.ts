@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { KubeObject, Pod } from '../../manifests/kube-types.ts';
+import type { KubeObject } from '../../manifests/kube-types.ts';
 import { authoritySecretName } from '../../manifests/render/certificate-names.ts';
-import { clientServiceName, labels, labelsOf, podName } from '../../manifests/render/names.ts';
+import { clientServiceName, labels, labelsOf } from '../../manifests/render/names.ts';
 import { type Resource, resources } from '../../reconcile/interfaces/kube.ts';
 import { isConverged, isWhole } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
@@ -77,24 +77,5 @@ test('a tool removes the labels of a serving cluster: nothing is given up, and t
   const { status } = await stage().cluster(name);
   const restored = status?.history?.find(({ action }) => action === 'restore-labels');
   assert.match(restored?.target ?? '', new RegExp(`${name}-1`));
-  await nothingHappened(name, members, writer);
-});
-
-test("a pod without its StatefulSet's label serves on, and is named with the cure", async () => {
-  const name = 'loose';
-  const { writer, members } = await underWay(name);
-  const { kubectl, namespace, get, stepUntil } = stage();
-  const pod = podName(`${name}-1`);
-  await takeOff('pods', pod, labels.cluster);
-  await until('its StatefulSet lets go of it', async () => {
-    const found = await get<Pod>(resources.pods, pod);
-    return found !== undefined && (found.metadata.ownerReferences ?? []).length === 0;
-  });
-  const stalled = await stepUntil(name, ({ status }) => status?.lastDecision?.reason === 'PodUnlabelled', 60);
-  const message = stalled.status?.conditions?.find(({ type }) => type === 'Stalled')?.message ?? '';
-  const command = /To go on: kubectl (.*)$/.exec(message)?.[1]?.split(' ') ?? assert.fail(message);
-  assert.deepEqual(command.slice(0, 2), ['-n', namespace]);
-  await kubectl(command);
-  await stepUntil(name, isConverged, 60);
   await nothingHappened(name, members, writer);
 });

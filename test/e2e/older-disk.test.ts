@@ -128,35 +128,3 @@ test('without a quorum a person is told what may be lost, and approves exactly t
   assert.equal(await readKey(await access('restored'), 'before'), 'in every copy');
   assert.equal(await readKey(await access('restored'), 'after'), null, 'what the copies held, and nothing else');
 });
-
-test('the same disk under a new PVC is the same: no approval is needed', async () => {
-  const { kube, kubectl, namespace, get, tickUntil, access } = stage();
-  await apply('same');
-  await tickUntil('same', isWhole, 120);
-  await writeKey(await access('same'), 'kept', 'on its disk');
-  const claim = await get<PersistentVolumeClaim>(resources.volumeClaims, 'same-1');
-  assert.ok(claim?.spec.volumeName);
-  const { volumeName } = claim.spec;
-  const retain = '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}';
-  await kubectl(['patch', 'pv', volumeName, '-p', retain]);
-  await loseClaims(['same-1']);
-  await until('the claim to go', async () => !(await get(resources.volumeClaims, 'same-1')));
-  await kubectl(['patch', 'pv', volumeName, '--type=json', '-p', '[{"op":"remove","path":"/spec/claimRef"}]']);
-  const { name, labels, annotations: said = {} } = claim.metadata;
-  const kept = Object.entries(said).filter(([key]) => !/kubernetes\.io\//.test(key));
-  await kube.create<PersistentVolumeClaim>(resources.volumeClaims, {
-    apiVersion: 'v1',
-    kind: 'PersistentVolumeClaim',
-    metadata: { name, namespace, ...(labels && { labels }), annotations: Object.fromEntries(kept) },
-    spec: { ...claim.spec, volumeName },
-  });
-  const whole = await tickUntil('same', isWhole, 120);
-  assert.deepEqual(
-    whole.status?.members?.map((member) => member.name),
-    ['same-0', 'same-1', 'same-2'],
-  );
-  const acted = (whole.status?.history ?? []).map(({ reason }) => reason);
-  assert.ok(!acted.includes('ReplacingMember') && !acted.includes('AcceptingDisks'), acted.join());
-  assert.equal(await readKey(await access('same'), 'kept'), 'on its disk');
-  await kubectl(['-n', namespace, 'delete', 'etcdcluster', 'same']);
-});

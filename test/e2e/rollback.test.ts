@@ -148,38 +148,6 @@ test('wrong writes are rolled back under the same Service and certificates, once
   assert.equal(await readKey(client, 'since'), 'kept');
 });
 
-test('a snapshot that is refused costs nothing, and taking the approval back calls it off', async () => {
-  const name = 'doubtful';
-  const { tickUntil, access, kubectl, namespace } = stage();
-  await apply(name, { replicas: 1 });
-  const born = await tickUntil(name, isWholeOf(1), 90);
-  const clusterID = born.status?.clusterID ?? assert.fail('no cluster ID');
-  const { snapshot } = await backUp(name);
-  await writeKey(await access(name), 'still', 'here');
-  const rollback = { clusterID, snapshot: { ...snapshot, sha256: 'f'.repeat(64) } };
-  await apply(name, { replicas: 1, rollback });
-  await approve(stage(), name, approvalAskedBy(await tickUntil(name, isStalledFor('RollbackNotApproved'))));
-  const refused = await tickUntil(name, isStalledFor('SnapshotDefective'), 90);
-  assert.match(said(refused), /f{64} was asked for/);
-  assert.equal(await readKey(await access(name), 'still'), 'here', 'it serves on');
-  assert.equal(condition(refused, 'Available')?.status, 'True');
-
-  await kubectl(['-n', namespace, 'annotate', 'etcdcluster', name, `${annotations.rollBack}-`]);
-  // By its name: an EtcdBackup that is not there, then the one that is.
-  await apply(name, { replicas: 1, rollback: { clusterID, backupName: 'doubtful-never' } });
-  await tickUntil(name, isStalledFor('RollbackBackupNotReady', { unchanged: true }), 60);
-  await apply(name, { replicas: 1, rollback: { clusterID, backupName: 'doubtful-now' } });
-  const asked = await tickUntil(name, isStalledFor('RollbackNotApproved', { unchanged: true }), 60);
-  assert.match(said(asked), /EtcdBackup doubtful-now/);
-  assert.deepEqual((await volumesOf(name)).map(stateOf), ['sealed'], 'what was prepared is gone');
-  assert.equal(await readKey(await access(name), 'still'), 'here');
-
-  await approve(stage(), name, approvalAskedBy(asked));
-  const whole = await tickUntil(name, (found) => isWholeOf(1)(found) && found.status?.clusterID !== clusterID, 120);
-  assert.deepEqual(whole.status?.gaveUp, [clusterID]);
-  assert.equal(await readKey(await access(name), 'still'), null);
-});
-
 test('a cluster whose volumes are all gone goes on from a backup under its own name', async () => {
   const name = 'bereft';
   const { tickUntil, access, kubectl, namespace } = stage();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { PersistentVolumeClaim, Service } from '../../manifests/kube-types.ts';
+import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { condition, isConverged, isStalledFor, isWhole } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
@@ -64,26 +64,4 @@ test('a growth that the storage class refuses: a dead member is healed, and git 
   });
   const { acknowledged, lost } = await writer.finish();
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
-});
-
-test("a foreign Service of the cluster's name: a dead member is healed, the Service is named", async () => {
-  const { tickUntil, kubectl, namespace, get } = stage();
-  await commit('taken', {});
-  const victim = victimOf(await tickUntil('taken', isWhole, 90));
-  await kubectl(['-n', namespace, 'delete', 'service', 'taken']);
-  await kubectl(['-n', namespace, 'create', 'service', 'clusterip', 'taken', '--tcp=80:80']);
-  await tickUntil('taken', isStalledFor('NameTaken'));
-
-  await dieing(victim, async () => {
-    const stalled = isStalledFor('NameTaken');
-    const healed = await tickUntil('taken', (seen) => isHealedWithout(victim, seen) && stalled(seen), 150);
-    assert.match(condition(healed, 'Stalled')?.message ?? '', /a Service named taken already/);
-    const found = await get<Service>(resources.services, 'taken');
-    assert.equal(found?.metadata.ownerReferences, undefined, 'it is left alone');
-
-    await kubectl(['-n', namespace, 'delete', 'service', 'taken']);
-    const look = 'etcd.ratchet.dev/reconcile=now';
-    await kubectl(['-n', namespace, 'annotate', 'etcdclusters.etcd.ratchet.dev', 'taken', look]);
-    await tickUntil('taken', isConverged);
-  });
 });

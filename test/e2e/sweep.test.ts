@@ -151,10 +151,7 @@ test('killed in a birth, deleted and applied again with another size: finished a
   const { kubectl, namespace, list } = stage();
   const places = [
     { step: 1, write: 2 },
-    { step: 1, write: 5 },
     { step: 1, write: 9 },
-    { step: 1, write: 18 },
-    { step: 1, write: 26 },
     { step: 2, write: 3 },
   ];
   const recorded = await Promise.all(

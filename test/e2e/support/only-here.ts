@@ -43,7 +43,7 @@ export const onlyHere = {
     onlyHere: 'a forge of other people signs webhooks, takes statuses and shows a plan until its merge',
     ring: 1,
   },
-  heal: { onlyHere: 'etcd replaces a real member whose disk, node or membership is gone, under a writer', ring: 1 },
+  heal: { onlyHere: 'etcd replaces a member whose dead node never ends its pod, under a writer', ring: 1 },
   'held-up': { onlyHere: 'kubelet and admission say why pods do not start, and the birth goes on later', ring: 2 },
   labels: { onlyHere: 'controllers let go of objects whose labels a tool removed, and take them back', ring: 2 },
   'life-both': {
@@ -89,7 +89,7 @@ export const onlyHere = {
   scale: { onlyHere: 'members join and leave within the gap that clients bear', ring: 2 },
   seal: { onlyHere: 'etcd itself exits on a wiped disk, again and again, while the others serve', ring: 1 },
   'set-aside': { onlyHere: 'a storage class refuses to grow, and a member is healed beside that', ring: 2 },
-  space: { onlyHere: 'etcd raises NOSPACE, and its files shrink when it is defragmented', ring: 2 },
+  space: { onlyHere: 'files of etcd shrink when it is defragmented, within the gap that clients bear', ring: 2 },
   'storage-class': { onlyHere: 'a provisioner makes volumes of another class, one member after the other', ring: 2 },
   sweep: { onlyHere: 'a birth that a killed process left is finished under another spec', ring: 2 },
   'take-back': { onlyHere: 'the scheduler finds no room, and members that run go on when fewer are asked', ring: 2 },
@@ -101,6 +101,6 @@ export const onlyHere = {
   uninstall: { onlyHere: 'members go on without etcd-ratchet, and the page leaves nothing behind', ring: 2 },
   unkind: { onlyHere: 'nothing is lost on a kubelet that is as slow and late as real ones', ring: 2 },
   update: { onlyHere: 'another release of etcd-ratchet changes no pod of what it finds', ring: 2 },
-  upgrade: { onlyHere: 'etcd of three minors goes up and back, one member at a time, under a writer', ring: 1 },
+  upgrade: { onlyHere: 'a quiet etcd of one takes the snapshot without which the next minor loses it', ring: 2 },
   webhook: { onlyHere: 'the installed server takes a delivery, and makes a Job with its own rights', ring: 2 },
 } as const satisfies Readonly<Record<string, OnlyHere>>;

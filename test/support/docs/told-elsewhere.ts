@@ -8,13 +8,12 @@ const onRealParts: Readonly<Record<string, readonly string[]>> = {
   'e2e/out-of-memory': ['OutOfMemory'],
   'e2e/take-back': ['PodUnscheduled'],
   'e2e/older-disk': ['AnotherDisk'],
-  'e2e/restore': ['SnapshotDefective', 'SnapshotTooNew', 'RestoreOverData'],
-  'e2e/rollback': ['RollbackNotApproved', 'RollbackOutdated', 'RollbackBackupNotReady'],
+  'e2e/rollback': ['RollbackNotApproved', 'RollbackOutdated'],
   'e2e/adopt': ['AdoptionNotApproved'],
-  'e2e/upgrade': ['MinorSkipped'],
   'e2e/storage-class': ['StorageClassRefused'],
   'e2e/tls-managed': ['TlsModeRefused', 'AuthorityLost'],
-  'e2e/cert-manager': ['CertManagerNotInstalled', 'IssuanceFailed'],
+  'e2e/cert-manager': ['CertManagerNotInstalled'],
+  'e2e/cert-manager-controllers': ['IssuanceFailed'],
   'e2e/tls-provided': [
     ...['SecretMissing', 'WildcardPeerName', 'ChainBroken', 'CertificateChainBroken', 'CertificateExpiresSoon'],
   ],
@@ -130,6 +129,13 @@ const simulated: readonly Simulated[] = [
     test: 'cluster/world/labels',
     why: 'an admission policy that edits objects; PodUnlabelled is told',
   },
+  {
+    reasons: ['SnapshotDefective', 'SnapshotTooNew', 'RestoreOverData'],
+    test: 'cluster/restore-snapshot',
+    why: 'what the agent says of such snapshots is in integration/backup/staged',
+  },
+  { reasons: ['RollbackBackupNotReady'], test: 'cluster/world/roll-back-to-backup', why: 'it needs no etcd' },
+  { reasons: ['MinorSkipped'], test: 'cluster/world/upgrade', why: 'nothing runs that has it' },
   { reasons: ['RollbackHeldUp'], test: 'cluster/roll-back', why: 'a rollback that meets a recovery' },
   {
     reasons: [

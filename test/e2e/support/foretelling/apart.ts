@@ -23,10 +23,7 @@ export const apart: Readonly<Record<string, Clusters>> = {
   },
   restore: {
     killed: { because: breaks },
-    defective: { endsFor: ['SnapshotDefective', 'RestoreFailed'] },
-    'too-low': { endsFor: ['SnapshotTooNew'] },
   },
-  rollback: { doubtful: { endsFor: ['SnapshotDefective'] } },
   runbooks: {
     refused: { because: breaks },
     taken: { endsFor: ['NameTaken'] },
@@ -41,7 +38,7 @@ export const apart: Readonly<Record<string, Clusters>> = {
     silent: { because: person },
     rights: { endsFor: ['RecoveryNotPermitted', 'NoRoomForCopy'] },
   },
-  'set-aside': { full: { because: breaks }, taken: { because: breaks } },
+  'set-aside': { full: { because: breaks } },
   'tls-managed': { born: { because: 'when its last member is seen without the quorum of the others takes moments' } },
   'tls-provided': { given: { because: 'a person gives one Secret after the other, and rolls begin between them' } },
 };
