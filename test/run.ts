@@ -18,6 +18,7 @@ import { type Binaries, binariesEnvironment, provisionBinaries } from './support
 import { type LocalCluster, startLocalCluster } from './support/cluster/local-cluster.ts';
 import { buildOwnImage } from './support/cluster/own-image.ts';
 import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
+import { type Offer, offerControlPlane } from './support/cluster/shared-control-plane.ts';
 import { toolsFor } from './support/cluster/tools.ts';
 
 /**
@@ -57,7 +58,8 @@ async function main(): Promise<number> {
   using times = mkdtempDisposableSync(join(currentSandbox()?.directory ?? tmpdir(), 'etcd-ratchet-times-'));
   process.env[notesVariable] = times.path;
   const needsCluster = selections.some(({ room }) => room === 'e2e') && !usesOwnCluster();
-  await using cluster = needsCluster ? sharedCluster(binaries) : undefined;
+  await using offer = binaries && currentSandbox() ? await offerControlPlane(binaries) : undefined;
+  await using cluster = needsCluster ? sharedCluster(binaries, offer) : undefined;
 
   const meter = roomMeter();
   const events = allEvents(selections, cluster, untilInterrupted(), meter.enter);
@@ -136,9 +138,10 @@ interface SharedCluster extends AsyncDisposable {
   outcome(): Promise<LocalCluster | 'failed' | undefined>;
 }
 
-function sharedCluster(binaries: Binaries | undefined): SharedCluster {
+function sharedCluster(binaries: Binaries | undefined, offer: Offer | undefined): SharedCluster {
   let starting: Promise<LocalCluster> | undefined;
   const start = async () => {
+    await offer?.withdraw();
     const cluster = await startLocalCluster(binaries ? { binaries } : {});
     // No CronJob: a scenario makes its own ticks, and nobody else's may come between.
     await cluster.kubectl(['apply', '--server-side', '-k', resolve(import.meta.dirname, '../manifests/install/crds')]);

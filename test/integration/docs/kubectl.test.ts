@@ -4,10 +4,10 @@ import type { Block } from '../../support/docs/blocks.ts';
 import { known, readings, surroundings } from '../../support/docs/pages.ts';
 import { type Call, callsOf } from '../../support/docs/typed.ts';
 import { at, typedBlocks } from '../../support/docs/typed-blocks.ts';
-import { startApiServer } from '../manifests/api-server.ts';
+import { shareApiServer } from '../shared-api-server.ts';
 
 /** What kubectl itself and a real API server say to every kubectl command of the documentation that no test types. */
-const api = await startApiServer();
+const api = await shareApiServer();
 after(() => api[Symbol.asyncDispose]());
 
 /** They change nothing, so they are run: kinds and JSONPath are then known to be right. */

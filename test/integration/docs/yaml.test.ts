@@ -9,10 +9,10 @@ import { known, readings, surroundings } from '../../support/docs/pages.ts';
 import { callsOf } from '../../support/docs/typed.ts';
 import { checkout, documents, read } from '../../unit/docs/pages.ts';
 import { cluster, fleet, nodePolicy } from '../../unit/manifests/api-documents.ts';
-import { startApiServer } from '../manifests/api-server.ts';
+import { shareApiServer } from '../shared-api-server.ts';
 
 /** What the API server says to every object of ours, and of Kubernetes, that the documentation shows. */
-const api = await startApiServer();
+const api = await shareApiServer();
 after(() => api[Symbol.asyncDispose]());
 
 interface Shown extends Readonly<Record<string, unknown>> {
@@ -114,8 +114,13 @@ function isAsked({ text }: Block): boolean {
   return /<<[\s\S]*\$\(/.test(text);
 }
 
+/** With the service account that a controller would make: without it, no pod is admitted. */
 async function madeNamespace(name: string): Promise<void> {
-  await api
-    .kubectl(['create', 'namespace', name])
-    .catch((error: Error) => assert.match(error.message, /AlreadyExists/));
+  for (const made of [
+    ['namespace', name],
+    ['serviceaccount', 'default', '-n', name],
+  ])
+    await api
+      .kubectl(['create', ...made])
+      .catch((error: Error) => assert.match(error.message, /AlreadyExists|already exists/));
 }

@@ -3,9 +3,9 @@ import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { validateDocument } from '../../../manifests/api/validate.ts';
 import { changed, fullCluster, fullFleet } from '../../unit/manifests/api-documents.ts';
-import { startApiServer } from './api-server.ts';
+import { shareApiServer } from '../shared-api-server.ts';
 
-const api = await startApiServer();
+const api = await shareApiServer();
 after(() => api[Symbol.asyncDispose]());
 
 /**

@@ -80,7 +80,8 @@ export async function startApiServer(): Promise<ApiServer> {
   };
 }
 
-function ask(url: URL, ca: string, who: Who, method: string, body?: object): Promise<Answer> {
+/** One request, of whoever has that token. */
+export function ask(url: URL, ca: string, who: Who, method: string, body?: object): Promise<Answer> {
   url.searchParams.set('fieldValidation', 'Strict');
   const headers = { ...who.headers, authorization: `Bearer ${who.token}`, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {

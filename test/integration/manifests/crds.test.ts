@@ -22,10 +22,18 @@ import {
   restore,
   schedule,
 } from '../../unit/manifests/api-documents.ts';
-import { startApiServer } from './api-server.ts';
+import { shareApiServer } from '../shared-api-server.ts';
 
-const api = await startApiServer();
+const api = await shareApiServer();
 after(() => api[Symbol.asyncDispose]());
+
+/** In this file's own namespace, which the documents do not know. */
+function send(method: 'GET' | 'POST' | 'PUT', path: string, document?: object) {
+  const { metadata } = (document ?? {}) as { readonly metadata?: { readonly namespace?: unknown } };
+  const isNamespaced = metadata?.namespace === 'default';
+  const placed = isNamespaced ? { ...document, metadata: { ...metadata, namespace: api.namespace } } : document;
+  return api.send(method, path, placed);
+}
 
 const plural = {
   EtcdCluster: 'etcdclusters',
@@ -38,7 +46,7 @@ const plural = {
 };
 
 function pathOf(kind: keyof typeof plural, name = ''): string {
-  const place = kind === 'EtcdNodePolicy' ? '' : 'namespaces/default/';
+  const place = kind === 'EtcdNodePolicy' ? '' : `namespaces/${api.namespace}/`;
   return `/apis/etcd.ratchet.dev/v1alpha1/${place}${plural[kind]}${name && `/${name}`}`;
 }
 
@@ -59,7 +67,7 @@ const good = {
 };
 for (const [name, document] of Object.entries(good)) {
   test(`the API server takes the good ${name}`, async () => {
-    const { status, body } = await api.send('POST', `${pathOf(document.kind)}?dryRun=All`, document);
+    const { status, body } = await send('POST', `${pathOf(document.kind)}?dryRun=All`, document);
     assert.equal(status, 201, body.message);
   });
 }
@@ -68,7 +76,7 @@ for (const [file, sample] of samples) {
   test(`the API server takes the sample ${file}`, async () => {
     const { kind, metadata } = sample as { readonly kind: keyof typeof plural; readonly metadata: object };
     const document = { ...(sample as object), metadata: { ...metadata, namespace: 'default' } };
-    const { status, body } = await api.send('POST', `${pathOf(kind)}?dryRun=All`, document);
+    const { status, body } = await send('POST', `${pathOf(kind)}?dryRun=All`, document);
     assert.equal(status, 201, body.message);
   });
 }
@@ -77,7 +85,7 @@ for (const { title, document, server } of badDocuments) {
   test(`API server and offline validator agree: ${title}`, async () => {
     assert.notDeepEqual(validateDocument(document), []);
     const { kind } = document as { kind: keyof typeof plural };
-    const { status, body } = await api.send('POST', `${pathOf(kind)}?dryRun=All`, document);
+    const { status, body } = await send('POST', `${pathOf(kind)}?dryRun=All`, document);
     assert.equal(status >= 400 && status < 500 ? 'refuses' : 'later', server, body.message ?? 'it was taken');
     // A rule that fails to evaluate refuses too, but tells a person nothing.
     assert.doesNotMatch(body.message ?? '', /failed rule|no such overload|no such key|evaluat/);
@@ -85,7 +93,7 @@ for (const { title, document, server } of badDocuments) {
 }
 
 test('where a rule refuses, the API server says what the validator says', async () => {
-  const { body } = await api.send(
+  const { body } = await send(
     'POST',
     `${pathOf('EtcdCluster')}?dryRun=All`,
     changed(cluster, 'spec/tls', { mode: 'CertManager' }),
@@ -95,15 +103,15 @@ test('where a rule refuses, the API server says what the validator says', async 
 });
 
 test('the API server writes only those defaults into objects that we fill in offline', async () => {
-  const stored = await api.send('POST', `${pathOf('EtcdCluster')}?dryRun=All`, cluster);
+  const stored = await send('POST', `${pathOf('EtcdCluster')}?dryRun=All`, cluster);
   assert.deepEqual(stored.body.spec, withDefaults(cluster).spec);
-  const storedFleet = await api.send('POST', `${pathOf('EtcdFleet')}?dryRun=All`, fleet);
+  const storedFleet = await send('POST', `${pathOf('EtcdFleet')}?dryRun=All`, fleet);
   assert.deepEqual(storedFleet.body.spec, { ...fleet.spec, suspend: false });
 });
 
 for (const document of [cluster, fleet, peer, backup]) {
   test(`a new ${document.kind} is not yet observed`, async () => {
-    const { body } = await api.send('POST', `${pathOf(document.kind)}?dryRun=All`, document);
+    const { body } = await send('POST', `${pathOf(document.kind)}?dryRun=All`, document);
     assert.deepEqual(body.status, { observedGeneration: -1 });
   });
 }
@@ -112,14 +120,14 @@ test('what is decided at birth may change before there is a cluster, and not aft
   const named = changed(cluster, 'metadata/name', 'born');
   const path = pathOf('EtcdCluster', 'born');
   const put = async (field: string, value: unknown) => {
-    const { body } = await api.send('GET', path);
-    return await api.send('PUT', path, changed(body, field, value));
+    const { body } = await send('GET', path);
+    return await send('PUT', path, changed(body, field, value));
   };
-  assert.equal((await api.send('POST', pathOf('EtcdCluster'), named)).status, 201);
+  assert.equal((await send('POST', pathOf('EtcdCluster'), named)).status, 201);
   assert.equal((await put('spec/storage/size', '4Gi')).status, 200);
-  const { body } = await api.send('GET', path);
+  const { body } = await send('GET', path);
   const born = changed(body, 'status', { observedGeneration: 1, clusterID: 'cafe' });
-  assert.equal((await api.send('PUT', `${path}/status`, born)).status, 200);
+  assert.equal((await send('PUT', `${path}/status`, born)).status, 200);
 
   const moded = await put('spec/tls', { mode: 'Disabled' });
   assert.match(moded.body.message ?? '', /tls.mode is decided at birth/);
@@ -131,18 +139,18 @@ test('what is decided at birth may change before there is a cluster, and not aft
 
 test("a peer's identity is for life", async () => {
   const named = changed(changed(peer, 'metadata/name', 'life-0'), 'spec/clusterName', 'life');
-  assert.equal((await api.send('POST', pathOf('EtcdPeer'), named)).status, 201);
+  assert.equal((await send('POST', pathOf('EtcdPeer'), named)).status, 201);
   const path = pathOf('EtcdPeer', 'life-0');
-  const { body } = await api.send('GET', path);
-  const refused = await api.send('PUT', path, changed(body, 'spec/ordinal', 1));
+  const { body } = await send('GET', path);
+  const refused = await send('PUT', path, changed(body, 'spec/ordinal', 1));
   assert.match(refused.body.message ?? '', /never change/);
 });
 
 test('a backup is taken once: its spec never changes', async () => {
-  assert.equal((await api.send('POST', pathOf('EtcdBackup'), changed(backup, 'metadata/name', 'once'))).status, 201);
+  assert.equal((await send('POST', pathOf('EtcdBackup'), changed(backup, 'metadata/name', 'once'))).status, 201);
   const path = pathOf('EtcdBackup', 'once');
-  const { body } = await api.send('GET', path);
-  const refused = await api.send('PUT', path, changed(body, 'spec/to/object', 'pvc://others/{{uid}}.db'));
+  const { body } = await send('GET', path);
+  const refused = await send('PUT', path, changed(body, 'spec/to/object', 'pvc://others/{{uid}}.db'));
   assert.match(refused.body.message ?? '', /spec never changes: a backup is taken once/);
   assert.match(
     await api.kubectl(['get', 'ebk']),
@@ -151,20 +159,20 @@ test('a backup is taken once: its spec never changes', async () => {
 });
 
 test('a restore is done once: its spec never changes, and people see what it makes', async () => {
-  await api.send('POST', pathOf('EtcdRestore'), restore);
+  await send('POST', pathOf('EtcdRestore'), restore);
   const path = pathOf('EtcdRestore', restore.metadata.name);
-  const { body } = await api.send('GET', path);
+  const { body } = await send('GET', path);
   const other = changed(body as unknown as typeof restore, 'spec/backupName', 'orders-2');
-  const { status, body: refused } = await api.send('PUT', path, other);
+  const { status, body: refused } = await send('PUT', path, other);
   assert.equal(status, 422);
   assert.match(refused.message ?? '', /a restore is done once; create another one/);
   assert.match(await api.kubectl(['get', 'etcdrestores']), /CLUSTER +SNAPSHOT +READY +REASON +AGE/);
 });
 
 test('people see of a schedule what is next, what was last, and what was last good', async () => {
-  await api.send('POST', pathOf('EtcdBackupSchedule'), schedule);
+  await send('POST', pathOf('EtcdBackupSchedule'), schedule);
   const path = pathOf('EtcdBackupSchedule', schedule.metadata.name);
-  const { body } = await api.send('GET', path);
+  const { body } = await send('GET', path);
   const at = new Date(Date.now() - 3600_000).toISOString();
   const status: EtcdBackupSchedule['status'] = {
     observedGeneration: 1,
@@ -172,7 +180,7 @@ test('people see of a schedule what is next, what was last, and what was last go
     lastAt: at,
     lastGood: { name: 'orders-nightly-209812310230', object: 'pvc://backups/a.db', takenAt: at, verifiedAt: at },
   };
-  const { status: code, body: answer } = await api.send('PUT', `${path}/status`, { ...body, status });
+  const { status: code, body: answer } = await send('PUT', `${path}/status`, { ...body, status });
   assert.equal(code, 200, answer.message);
   assert.match(
     await api.kubectl(['get', 'etcdbackupschedules']),
@@ -181,9 +189,9 @@ test('people see of a schedule what is next, what was last, and what was last go
 });
 
 test('people see members, version, leader and a word of why, and can scale', async () => {
-  await api.send('POST', pathOf('EtcdCluster'), changed(cluster, 'metadata/name', 'seen'));
+  await send('POST', pathOf('EtcdCluster'), changed(cluster, 'metadata/name', 'seen'));
   const path = pathOf('EtcdCluster', 'seen');
-  const { body } = await api.send('GET', path);
+  const { body } = await send('GET', path);
   const status: EtcdCluster['status'] = {
     observedGeneration: 1,
     clusterID: 'cafe',
@@ -211,7 +219,7 @@ test('people see members, version, leader and a word of why, and can scale', asy
       },
     ],
   };
-  const stored = await api.send('PUT', `${path}/status`, { ...body, status });
+  const stored = await send('PUT', `${path}/status`, { ...body, status });
   assert.deepEqual(stored.body.status, status);
 
   const table = await api.kubectl(['get', 'ec', 'seen']);
@@ -224,18 +232,18 @@ test('people see members, version, leader and a word of why, and can scale', asy
 
   await api.kubectl(['scale', 'ec', 'seen', '--replicas=5']);
   assert.equal(await api.kubectl(['get', 'ec', 'seen', '-o', 'jsonpath={.spec.replicas}']), '5');
-  const { body: scale } = await api.send('GET', `${path}/scale`);
+  const { body: scale } = await send('GET', `${path}/scale`);
   assert.deepEqual(scale.status, { replicas: 3, selector: 'etcd.ratchet.dev/cluster=seen' });
 });
 
 test('fleets and peers are readable rows too, and explain themselves', async () => {
   assert.match(await api.kubectl(['explain', 'ec.spec.storage']), /It can grow, never shrink/);
-  await api.send('POST', pathOf('EtcdFleet'), fleet);
+  await send('POST', pathOf('EtcdFleet'), fleet);
   assert.match(
     await api.kubectl(['get', 'ef']),
     /^NAME +READY +REVISION +CLUSTERS +MESSAGE +LAST RUN +AGE\nproduction/,
   );
-  await api.send('POST', pathOf('EtcdPeer'), peer);
+  await send('POST', pathOf('EtcdPeer'), peer);
   assert.match(
     await api.kubectl(['get', 'epeer', 'orders-0']),
     /^NAME +CLUSTER +ROLE +READY +VERSION +MEMBER ID +VOLUME +AGE\n/,
@@ -250,7 +258,7 @@ test('a backup is a readable row: verified, size, revision, taken and age', asyn
     spec: { clusterName: 'orders', to: { object: 'gs://backups/{{timestamp}}.db' } },
   };
   const path = `${pathOf('EtcdBackup')}/row`;
-  const { body } = await api.send('POST', pathOf('EtcdBackup'), sample);
+  const { body } = await send('POST', pathOf('EtcdBackup'), sample);
   const at = '2026-01-01T00:00:00Z';
   const ready = { type: 'Ready', status: 'True', reason: 'Verified', message: 'it is proven', lastTransitionTime: at };
   const status = {
@@ -258,7 +266,7 @@ test('a backup is a readable row: verified, size, revision, taken and age', asyn
     verified: { at, revision: 81_724, etcdVersion: '3.6.16', took: '14s' },
     conditions: [ready],
   };
-  const stored = await api.send('PUT', `${path}/status`, { ...(body as object), status });
+  const stored = await send('PUT', `${path}/status`, { ...(body as object), status });
   assert.equal(stored.status, 200, JSON.stringify(stored.body));
   assert.match(
     await api.kubectl(['get', 'etcdbackups', 'row']),

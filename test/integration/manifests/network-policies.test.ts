@@ -5,9 +5,10 @@ import type { NetworkSource } from '../../../manifests/api/network-policy.ts';
 import { networkPolicy } from '../../../manifests/render/network-policy.ts';
 import { fullCluster, cluster as smallCluster } from '../../unit/manifests/api-documents.ts';
 import { beyond, refusedSources, takenSources } from '../../unit/manifests/network-sources.ts';
-import { install, startApiServer } from './api-server.ts';
+import { shareApiServer } from '../shared-api-server.ts';
+import { install } from './api-server.ts';
 
-const api = await startApiServer();
+const api = await shareApiServer();
 after(() => api[Symbol.asyncDispose]());
 
 const clusters = '/apis/etcd.ratchet.dev/v1alpha1/namespaces/default/etcdclusters';

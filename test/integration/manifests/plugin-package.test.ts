@@ -15,10 +15,10 @@ import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { follow } from '../../e2e/support/tutorial.ts';
 import { provisionBinaries } from '../../support/cluster/binaries.ts';
 import { typedIn } from '../../support/docs/typed-by.ts';
-import { startApiServer } from '../fleet/api-server.ts';
+import { shareApiServer } from '../shared-api-server.ts';
 
 const run = promisify(execFile);
-const api = await startApiServer();
+const api = await shareApiServer();
 const directory = await mkdtemp(join(tmpdir(), 'kubectl-ratchet-package-'));
 after(async () => {
   await api[Symbol.asyncDispose]();
@@ -83,7 +83,7 @@ test('as npm installs it, without a network, kubectl completes commands, options
     await api.kube.create(resources.clusters, {
       apiVersion: 'etcd.ratchet.dev/v1alpha1',
       kind: 'EtcdCluster',
-      metadata: { namespace: 'default', name },
+      metadata: { namespace: api.namespace, name },
       spec: { replicas: 3, version: '3.6.16', storage: { size: '1Gi' } },
     });
   assert.match(await kubectl('__complete', 'ratchet', 'wh'), /^why\t.*\n:4\n/);

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
-import { startApiServer } from '../fleet/api-server.ts';
+import { shareApiServer } from '../shared-api-server.ts';
 import { kubectlRatchet } from './kubectl-ratchet.ts';
 
-const api = await startApiServer();
+const api = await shareApiServer();
 const plugin = await kubectlRatchet(api.kubeconfigPath);
 const { ratchet } = plugin;
 after(async () => {
@@ -17,7 +17,7 @@ after(async () => {
 const orders = {
   apiVersion: 'etcd.ratchet.dev/v1alpha1',
   kind: 'EtcdCluster',
-  metadata: { namespace: 'default', name: 'orders' },
+  metadata: { namespace: api.namespace, name: 'orders' },
   spec: { replicas: 3, version: '3.6.16', storage: { size: '1Gi' } },
 };
 
@@ -30,10 +30,10 @@ test('kubectl finds it, and it looks into the namespace of the context', async (
 });
 
 test('what it changes is what the API server has', async () => {
-  assert.match((await ratchet('pause', 'orders')).stdout, /default\/orders is paused/);
+  assert.match((await ratchet('pause', 'orders')).stdout, /test-[0-9a-f]+\/orders is paused/);
   const annotation = 'etcd.ratchet.dev/paused';
   const paused = async () =>
-    (await api.kube.get(resources.clusters, 'default', 'orders'))?.metadata.annotations?.[annotation];
+    (await api.kube.get(resources.clusters, api.namespace, 'orders'))?.metadata.annotations?.[annotation];
   assert.equal(await paused(), 'true');
   assert.equal((await ratchet('resume', 'orders')).code, 0);
   assert.equal(await paused(), undefined);

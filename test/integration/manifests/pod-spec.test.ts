@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { kubernetesVersion, minorOf } from '../../support/cluster/binaries/kubernetes.ts';
 import { type OpenApi, type PodSpecFields, podSpecFields } from '../../support/cluster/pod-spec-fields.ts';
-import { startApiServer } from './api-server.ts';
+import { shareApiServer } from '../shared-api-server.ts';
 
-const api = await startApiServer();
+const api = await shareApiServer();
 after(() => api[Symbol.asyncDispose]());
 
 test('the fields of a PodSpec are those of the newest API server, and an older one has no others', async () => {

@@ -4,10 +4,10 @@ import { podTemplate } from '../../../manifests/render/pod-template.ts';
 import { mergePodSpec } from '../../../manifests/render/pod-template-merge.ts';
 import { privilegesIn } from '../../../manifests/render/privileges.ts';
 import { peerOf, peerWithTemplate } from '../../unit/manifests/build-fixtures.ts';
-import { startApiServer } from './api-server.ts';
+import { shareApiServer } from '../shared-api-server.ts';
 
 /** Whatever a podTemplate may say, by the verdict of Pod Security itself, at its newest. */
-const api = await startApiServer();
+const api = await shareApiServer();
 after(() => api[Symbol.asyncDispose]());
 
 const namespace = 'restricted';

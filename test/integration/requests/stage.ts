@@ -39,11 +39,7 @@ export async function startStage(): Promise<Stage> {
   const starting = etcdVersions.map(
     async (version) => [version, await startEtcdPlace(binaries.etcd[version])] as const,
   );
-  const { kubeconfigPath, daemons } = parts.use(await startControlPlane(binaries, directory));
-  // What controllers do later is no part of a request, and would come at a time of its own.
-  await Promise.all(
-    daemons.filter(({ name }) => name === 'controllers' || name === 'scheduler').map((one) => one.stop()),
-  );
+  const { kubeconfigPath } = parts.use(await startControlPlane(binaries, directory, { withControllers: false }));
   const kubectl = kubectlFor(binaries.kubernetes.kubectl, kubeconfigPath);
   await Promise.all([kubectl(['apply', '-k', crds]), kubectl(['apply', '-f', certManager])]);
   await kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);

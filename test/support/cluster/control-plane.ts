@@ -16,7 +16,12 @@ export interface ControlPlane extends AsyncDisposable {
   /** Full rights. */
   readonly kubeconfigPath: string;
   readonly identities: Identities;
-  readonly daemons: readonly Daemon[];
+}
+
+export interface ControlPlaneOptions {
+  readonly families?: Families;
+  /** Controllers and scheduler beside the API server, unless this is false: what they do comes at a time of its own. */
+  readonly withControllers?: boolean;
 }
 
 /**
@@ -28,7 +33,7 @@ export interface ControlPlane extends AsyncDisposable {
 export async function startControlPlane(
   binaries: Binaries,
   directory: string,
-  families: Families = ['IPv4'],
+  { families = ['IPv4'], withControllers = true }: ControlPlaneOptions = {},
 ): Promise<ControlPlane> {
   // The Service `kubernetes`. Nobody forwards it: the API server itself listens there.
   const url = urlOf('https', addressesOf[families[0]].apiServer, 443);
@@ -37,7 +42,7 @@ export async function startControlPlane(
   await writeFile(paths.tokens, tokenFile(identities), { mode: 0o600 });
 
   const daemons: Daemon[] = [];
-  const start = (binary: string, name: string, flags: readonly string[]): Daemon => {
+  const start: Start = (binary, name, flags) => {
     const daemon = startDaemon(binary, flags, join(paths.logs, `${name}.log`));
     daemons.push(daemon);
     return daemon;
@@ -59,18 +64,23 @@ export async function startControlPlane(
       const text = kubeconfig({ ...access, token: identity.token });
       await writeFile(join(directory, `${name}.kubeconfig`), text, { mode: 0o600 });
     }
-    const kubernetes = binaries.kubernetes;
-    const controllers = start(kubernetes['kube-controller-manager'], 'controllers', controllerManagerFlags(paths));
-    const scheduler = start(kubernetes['kube-scheduler'], 'scheduler', schedulerFlags(paths));
-    await untilReady(controllers, (signal) => answersOk('https://127.0.0.1:10257/healthz', undefined, signal));
-    await untilReady(scheduler, (signal) => answersOk('https://127.0.0.1:10259/healthz', undefined, signal));
+    if (withControllers) await startControllers(binaries.kubernetes, paths, start);
 
     const kubeconfigPath = join(directory, 'admin.kubeconfig');
-    return { ...access, kubeconfigPath, identities, daemons, [Symbol.asyncDispose]: stop };
+    return { ...access, kubeconfigPath, identities, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+type Start = (binary: string, name: string, flags: readonly string[]) => Daemon;
+
+async function startControllers(kubernetes: Binaries['kubernetes'], paths: Paths, start: Start): Promise<void> {
+  const controllers = start(kubernetes['kube-controller-manager'], 'controllers', controllerManagerFlags(paths));
+  const scheduler = start(kubernetes['kube-scheduler'], 'scheduler', schedulerFlags(paths));
+  await untilReady(controllers, (signal) => answersOk('https://127.0.0.1:10257/healthz', undefined, signal));
+  await untilReady(scheduler, (signal) => answersOk('https://127.0.0.1:10259/healthz', undefined, signal));
 }
 
 async function layout(directory: string): Promise<Paths> {

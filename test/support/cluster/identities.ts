@@ -38,8 +38,13 @@ export interface Access {
   readonly token: string;
 }
 
-/** Where the URL is not one that the certificate names, `serverName` is what to verify it as. */
-export function kubeconfig({ url, ca, token }: Access, serverName?: string): string {
+export interface Context {
+  /** What to verify the server as, where the URL is not one that the certificate names. */
+  readonly serverName?: string;
+  readonly namespace?: string;
+}
+
+export function kubeconfig({ url, ca, token }: Access, { serverName, namespace }: Context = {}): string {
   const cluster = {
     server: url,
     'certificate-authority-data': Buffer.from(ca).toString('base64'),
@@ -50,7 +55,7 @@ export function kubeconfig({ url, ca, token }: Access, serverName?: string): str
     kind: 'Config',
     clusters: [{ name: 'local', cluster }],
     users: [{ name: 'local', user: { token } }],
-    contexts: [{ name: 'local', context: { cluster: 'local', user: 'local' } }],
+    contexts: [{ name: 'local', context: { cluster: 'local', user: 'local', ...(namespace && { namespace }) } }],
     'current-context': 'local',
   };
   // JSON is YAML.

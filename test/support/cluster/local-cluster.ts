@@ -57,7 +57,7 @@ export async function startLocalCluster(options: LocalClusterOptions = {}): Prom
   if (nodes > 0) await buildOwnImage(sandbox);
   await prepareNetwork(families);
   await using parts = new AsyncDisposableStack();
-  const controlPlane = parts.use(await startControlPlane(binaries, directory, families));
+  const controlPlane = parts.use(await startControlPlane(binaries, directory, { families }));
   const { kubeconfigPath } = controlPlane;
   const kubectl = kubectlFor(binaries.kubernetes.kubectl, kubeconfigPath);
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: baseObjects() });
@@ -79,7 +79,7 @@ export async function startLocalCluster(options: LocalClusterOptions = {}): Prom
       // The certificate is the Service's: that is whom to expect at the other end of the outlet.
       await mkdir(sandbox.sharedDirectory, { recursive: true, mode: 0o700 });
       const path = join(sandbox.sharedDirectory, 'kubeconfig');
-      await writeFile(path, kubeconfig(access, 'kubernetes.default.svc'), { mode: 0o600 });
+      await writeFile(path, kubeconfig(access, { serverName: 'kubernetes.default.svc' }), { mode: 0o600 });
       return path;
     },
     stop,
