@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, Agent as HttpAgent, type RequestListener } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, mock, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { egressFrom } from '../../../functions/environment.ts';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { Job } from '../../../manifests/kube-types.ts';
@@ -110,6 +111,9 @@ test('a list of hosts that can not be read lets no Job go anywhere, and none for
   const { ready } = await stepped(places.s3('https://minio.example.com'), { RATCHET_HOSTS: 'https://oops/' });
   assert.equal(ready?.reason, 'HostRefused');
 });
+
+/** As Node makes them, while no store is open. */
+const { createConnection } = HttpAgent.prototype;
 
 describe('the agent, which looks names up itself', () => {
   let directory: string;
@@ -242,5 +246,15 @@ describe('the agent, which looks names up itself', () => {
       looked.filter((name) => !name.endsWith('.amazonaws.com')),
       [],
     );
+  });
+
+  test('what was refused is guarded until its client has given up, and not longer', async () => {
+    assert.notEqual(HttpAgent.prototype.createConnection, createConnection);
+    const deadline = performance.now() + 20_000;
+    while (HttpAgent.prototype.createConnection !== createConnection && performance.now() < deadline) {
+      mock.timers.runAll();
+      await turn();
+    }
+    assert.equal(HttpAgent.prototype.createConnection, createConnection);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { EgressError, strictEgress } from '../../../manifests/egress/egress.ts';
 import { guardConnections } from '../../../reconcile/backup/stores/guard.ts';
 import { openers } from '../../../reconcile/backup/stores/openers.ts';
@@ -15,45 +15,47 @@ const hosts = [
   ['s3', '169.254.170.23'],
 ] as const;
 
-const dialled: string[] = [];
-const restore: (() => void)[] = [];
-before(() => {
-  for (const { prototype } of [HttpAgent, HttpsAgent]) {
-    const { createConnection } = prototype;
-    // Nothing is connected to: what is asked for is written down.
-    prototype.createConnection = (options) => {
-      dialled.push(`${options.host}:${options.port}`);
-      return undefined;
-    };
-    restore.push(() => {
-      prototype.createConnection = createConnection;
+describe('connections of a store', () => {
+  const dialled: string[] = [];
+  const restore: (() => void)[] = [];
+  before(() => {
+    for (const { prototype } of [HttpAgent, HttpsAgent]) {
+      const { createConnection } = prototype;
+      // Nothing is connected to: what is asked for is written down.
+      prototype.createConnection = (options) => {
+        dialled.push(`${options.host}:${options.port}`);
+        return undefined;
+      };
+      restore.push(() => {
+        prototype.createConnection = createConnection;
+      });
+    }
+  });
+  after(() => {
+    for (const one of restore) one();
+  });
+
+  for (const [scheme, host] of hosts) {
+    test(`${scheme}: ${host} is asked for a pod's identity, at port 80 without TLS`, () => {
+      using _ = guardConnections(strictEgress, openers[scheme].ownHosts);
+      dialled.length = 0;
+      new HttpAgent().createConnection({ host, port: 80 });
+      assert.deepEqual(dialled, [`${host}:80`]);
+    });
+
+    test(`${scheme}: ${host} is not connected to at any other port, nor with TLS`, () => {
+      using _ = guardConnections(strictEgress, openers[scheme].ownHosts);
+      dialled.length = 0;
+      for (const port of [1, 79, 81, 443, 2379, 8080, 10250])
+        assert.throws(() => new HttpAgent().createConnection({ host, port }), EgressError, `${host}:${port}`);
+      for (const port of [80, 443])
+        assert.throws(() => new HttpsAgent().createConnection({ host, port }), EgressError, `${host}:${port}`);
+      assert.deepEqual(dialled, []);
     });
   }
-});
-after(() => {
-  for (const one of restore) one();
-});
 
-for (const [scheme, host] of hosts) {
-  test(`${scheme}: ${host} is asked for a pod's identity, at port 80 without TLS`, () => {
-    using _ = guardConnections(strictEgress, openers[scheme].ownHosts);
-    dialled.length = 0;
-    new HttpAgent().createConnection({ host, port: 80 });
-    assert.deepEqual(dialled, [`${host}:80`]);
+  test('the hosts of one store are no hosts of another', () => {
+    using _ = guardConnections(strictEgress, openers.gs.ownHosts);
+    assert.throws(() => new HttpAgent().createConnection({ host: '169.254.170.2', port: 80 }), EgressError);
   });
-
-  test(`${scheme}: ${host} is not connected to at any other port, nor with TLS`, () => {
-    using _ = guardConnections(strictEgress, openers[scheme].ownHosts);
-    dialled.length = 0;
-    for (const port of [1, 79, 81, 443, 2379, 8080, 10250])
-      assert.throws(() => new HttpAgent().createConnection({ host, port }), EgressError, `${host}:${port}`);
-    for (const port of [80, 443])
-      assert.throws(() => new HttpsAgent().createConnection({ host, port }), EgressError, `${host}:${port}`);
-    assert.deepEqual(dialled, []);
-  });
-}
-
-test('the hosts of one store are no hosts of another', () => {
-  using _ = guardConnections(strictEgress, openers.gs.ownHosts);
-  assert.throws(() => new HttpAgent().createConnection({ host: '169.254.170.2', port: 80 }), EgressError);
 });
