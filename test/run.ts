@@ -9,10 +9,12 @@ import { noteFailed, writeTimes } from './run/notes.ts';
 import { parseOptions, type Room, type RunOptions, UsageError } from './run/options.ts';
 import { bundlePackages, packagesVariable } from './run/packages.ts';
 import { commits, partVariable } from './run/part.ts';
+import { perFile } from './run/per-file.ts';
 import { notedProcessorSeconds, notesVariable, processorSeconds } from './run/processor-time.ts';
 import { type Reported, report } from './run/report.ts';
 import { type Selection, select } from './run/scenarios.ts';
 import { held, type RoomSeconds } from './run/shares.ts';
+import { unitGroups } from './run/unit-groups.ts';
 import { ProvisionError } from './support/cluster/binaries/error.ts';
 import { type Binaries, binariesEnvironment, provisionBinaries } from './support/cluster/binaries.ts';
 import { type LocalCluster, startLocalCluster } from './support/cluster/local-cluster.ts';
@@ -25,7 +27,8 @@ import { toolsFor } from './support/cluster/tools.ts';
  * A file's process is killed after this many milliseconds: nothing here may hang for good. `EXHAUSTIVE=1` takes hours.
  */
 const timeouts = {
-  unit: 120_000,
+  // Many files share a process: see unit-groups.ts.
+  unit: 300_000,
   explore: 240_000,
   integration: 300_000,
   e2e: process.env.EXHAUSTIVE ? 14_400_000 : 900_000,
@@ -175,15 +178,17 @@ async function* allEvents(
     const events = eventsOf(first, signal);
     const beside = left[0]?.isBeside && left[0].room === first.room ? left.shift() : undefined;
     // It runs from now on, and is shown when the other has ended: a reader sees one file after the other.
-    const later = beside && eventsOf(beside, signal).toArray();
+    const later = beside && Array.fromAsync(eventsOf(beside, signal));
     yield* events;
     yield* (await later) ?? [];
   }
 }
 
-function eventsOf({ room, files, pattern, sideBySide }: Selection, signal: AbortSignal): ReturnType<typeof run> {
-  return run({
-    files: [...files],
+function eventsOf({ room, files, pattern, sideBySide }: Selection, signal: AbortSignal): AsyncIterable<unknown> {
+  const notes = process.env[notesVariable];
+  const groups = room === 'unit' && !pattern && notes !== undefined ? unitGroups(files, notes) : undefined;
+  const events = run({
+    files: groups?.map(({ entry }) => entry) ?? [...files],
     concurrency: sideBySide,
     timeout: timeouts[room],
     signal,
@@ -195,6 +200,7 @@ function eventsOf({ room, files, pattern, sideBySide }: Selection, signal: Abort
     ],
     ...(pattern && { testNamePatterns: [pattern] }),
   });
+  return groups ? perFile(events, groups) : events;
 }
 
 /** Tells the tests' own processes where the shared cluster is. `false`, having said why, if it did not start. */

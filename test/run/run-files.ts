@@ -1,0 +1,34 @@
+import { mock, suite, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { noteProcessorSeconds, processorSeconds } from './processor-time.ts';
+
+/** With this, the name of an empty suite after the last test of a file begins. */
+export const endOf = 'end of ';
+
+/**
+ * Runs test files in this process, one after the other, and tells where each ends: per-file.ts reads that.
+ *
+ * @param notes where each file's processor time is noted
+ */
+export async function runFiles(files: readonly string[], notes: string): Promise<void> {
+  for (const file of files) {
+    const before = processorSeconds();
+    const environment = { ...process.env };
+    try {
+      await import(pathToFileURL(file).href);
+    } catch (error) {
+      // Its neighbours run all the same.
+      test(`${file} can be loaded`, () => Promise.reject(error));
+    }
+    // Tests run in their order: at its end, all of this file have ended.
+    await suite(`${endOf}${file}`, () => undefined);
+    noteProcessorSeconds(notes, file, processorSeconds() - before);
+    mock.reset();
+    restore(environment);
+  }
+}
+
+function restore(environment: Readonly<NodeJS.ProcessEnv>): void {
+  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+  Object.assign(process.env, environment);
+}

@@ -1,0 +1,55 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { measuredTimes } from './notes.ts';
+
+/** A process of `run({ files })`. */
+export interface UnitGroup {
+  /** What it is given: the only one of `files`, or a script that runs them one after the other. */
+  readonly entry: string;
+  /** Absolute paths, in their order. */
+  readonly files: readonly string[];
+}
+
+const checkout = resolve(import.meta.dirname, '../..');
+
+/** As measured last. Other processors should work meanwhile. */
+const longSeconds = 8;
+
+/**
+ * One process per folder: what a small test file takes is to start Node and to load what its neighbours load, too. A
+ * long one stays alone, and one with hooks for its whole process: these would run for its neighbours.
+ *
+ * `run()` gets the entries, and perFile() makes of its events those of files.
+ *
+ * @param directory where entries are written, and files note their processor time
+ */
+export function unitGroups(files: readonly string[], directory: string): readonly UnitGroup[] {
+  const measured = measuredTimes();
+  const staysAlone = (file: string) =>
+    (measured(file)?.seconds ?? 0) > longSeconds || hasHooksOfProcess(readFileSync(file, 'utf8'));
+  const alone = files.filter(staysAlone);
+  const folders = Map.groupBy(
+    files.filter((file) => !alone.includes(file)),
+    dirname,
+  );
+  const together = [...folders]
+    .map(([folder, inside]) => ({ entry: entryFor(folder, inside, directory), files: inside }))
+    // The room ends with the process that is the last to end.
+    .toSorted((a, b) => b.files.length - a.files.length);
+  return [...alone.map((file) => ({ entry: file, files: [file] })), ...together];
+}
+
+/** At the start of a line; Biome indents what is in a suite. `after` only comes late, when the folder has ended. */
+function hasHooksOfProcess(source: string): boolean {
+  return /^(before|beforeEach|afterEach)\(/m.test(source);
+}
+
+function entryFor(folder: string, files: readonly string[], directory: string): string {
+  const entry = join(directory, `${relative(checkout, folder)}.mjs`);
+  mkdirSync(dirname(entry), { recursive: true });
+  const script = JSON.stringify(pathToFileURL(join(import.meta.dirname, 'run-files.ts')).href);
+  const call = `await runFiles(${JSON.stringify(files)}, ${JSON.stringify(directory)});`;
+  writeFileSync(entry, `import { runFiles } from ${script};\n${call}\n`);
+  return entry;
+}
