@@ -2,6 +2,8 @@ import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { type webcrypto, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
+// First: where Node loads it for toLegacyObject(), no other file of this process gets a server with TLS.
+import 'node:tls';
 import { X509CertificateGenerator } from '@peculiar/x509';
 import { commonNameOf } from '../../../reconcile/x509/der.ts';
 
