@@ -1,7 +1,7 @@
 import { planContext, statusContext } from '../reconcile/fleet/names.ts';
 import { identityOf } from '../reconcile/fleet/objects.ts';
+import { states } from '../reconcile/fleet/states.ts';
 import {
-  clusterStates,
   fleetStates,
   longestDescription,
   maxPerCluster,
@@ -17,13 +17,6 @@ const ofFleet: Readonly<Record<keyof typeof fleetStates, string>> = {
   reconciling: 'steps remain, and are being taken',
   ready: 'every cluster of this revision is as it should be',
   stalled: "a document is wrong (the first problem's `file:line:column`), or a cluster needs a person",
-};
-
-const ofCluster: Readonly<Record<keyof typeof clusterStates, string>> = {
-  InProgress: 'steps remain; or its document is not applied yet',
-  Current: 'it is as this revision describes it',
-  Terminating: 'it is being deleted',
-  Failed: 'it needs a person; or its document is refused',
 };
 
 export function commitStatusTables(): string {
@@ -47,7 +40,7 @@ export function commitStatusTables(): string {
     '',
     '| of a cluster, or another object | means |',
     '|---|---|',
-    ...rowsOf(clusterStates, ofCluster),
+    ...Object.values(states).map(({ commit, means }) => `| ${commit} | ${means} |`),
   ].join('\n');
 }
 

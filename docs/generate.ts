@@ -9,6 +9,7 @@ import { metricsPage } from './metrics.ts';
 import { permissionsPage } from './permissions.ts';
 import { curesTable, reasonsPage } from './reasons.ts';
 import { rulesTable } from './rules.ts';
+import { statesTable } from './states.ts';
 import { supportMatrix } from './support.ts';
 
 /**
@@ -24,6 +25,7 @@ await write('docs/reference/annotations.md', (text) =>
 );
 await write('docs/reference/api.md', () => apiPage());
 await write('docs/reference/command-line.md', () => commandLinePage());
+await write('docs/reference/glossary.md', (text) => between(text, 'states', statesTable()));
 await write('docs/reference/helm-values.md', () => helmValuesPage());
 await write('docs/reference/metrics.md', () => metricsPage());
 await write('docs/reference/permissions.md', () => permissionsPage());

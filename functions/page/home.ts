@@ -68,14 +68,14 @@ function tally(clusters: readonly EtcdCluster[]): Html {
   const count = (tone: Tone) => clusters.filter((cluster) => clusterState(cluster).tone === tone).length;
   const sums = (
     [
-      ['bad', count('bad'), 'need you'],
-      ['busy', count('busy'), 'at work'],
+      ['bad', count('bad'), 'stalled'],
+      ['busy', count('busy'), 'reconciling'],
       ['calm', count('calm'), 'at rest'],
       ['good', count('good'), 'ready'],
     ] as const
   ).filter(([, number]) => number > 0);
   if (sums.length === 0) return markup``;
-  return markup`<ul class="sums">${sums.map(([tone, number, word]) => markup`<li class="${tone}"><b>${number}</b> ${number === 1 && tone === 'bad' ? 'needs you' : word}</li>`)}</ul>`;
+  return markup`<ul class="sums">${sums.map(([tone, number, word]) => markup`<li class="${tone}"><b>${number}</b> ${word}</li>`)}</ul>`;
 }
 
 function concernsOf(

@@ -2,6 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { Condition } from '../../manifests/api/metadata.ts';
 import { verdictOf } from '../../reconcile/fleet/roll-up.ts';
+import { states } from '../../reconcile/fleet/states.ts';
 import { conditionOf, isTrue } from '../../reconcile/objects/conditions.ts';
 import { meaningOf } from '../../reconcile/reasons/reasons.ts';
 
@@ -19,19 +20,19 @@ export interface State {
 export function clusterState(cluster: EtcdCluster): State {
   const { verdict, message } = verdictOf(cluster);
   const { status } = cluster;
+  const { word } = states[verdict];
   switch (verdict) {
     case 'Failed':
-      return { tone: 'bad', word: 'Needs you', message, ...reasonOf(status, 'Stalled') };
+      return { tone: 'bad', word, message, ...reasonOf(status, 'Stalled') };
     case 'Terminating':
-      return { tone: 'busy', word: 'Deleting', message };
+      return { tone: 'busy', word, message };
     case 'InProgress':
-      return { tone: 'busy', word: 'Working', message, ...reasonOf(status, 'Reconciling') };
+      return { tone: 'busy', word, message, ...reasonOf(status, 'Reconciling') };
     case 'Current': {
       const reason = conditionOf(status, 'Ready')?.reason ?? '';
-      const calm = meaningOf(reason)?.calm;
-      return calm === undefined
-        ? { tone: 'good', word: 'Ready', message, reason }
-        : { tone: 'calm', word: calm, message, reason };
+      return meaningOf(reason)?.isAsked
+        ? { tone: 'calm', word: reason, message, reason }
+        : { tone: 'good', word, message, reason };
     }
     default:
       return verdict satisfies never;
@@ -39,23 +40,24 @@ export function clusterState(cluster: EtcdCluster): State {
 }
 
 export function fleetState({ metadata, spec, status }: EtcdFleet): State {
-  if (metadata.deletionTimestamp !== undefined) return { tone: 'busy', word: 'Deleting', message: 'is being deleted' };
+  if (metadata.deletionTimestamp !== undefined)
+    return { tone: 'busy', word: states.Terminating.word, message: 'is being deleted' };
   const stalled = conditionOf(status, 'Stalled');
-  if (stalled?.status === 'True') return { tone: 'bad', word: 'Needs you', ...stalled };
+  if (stalled?.status === 'True') return { tone: 'bad', word: states.Failed.word, ...stalled };
   if (spec.suspend) return { tone: 'calm', word: 'Suspended', message: 'the repository is not looked at' };
   const ready = conditionOf(status, 'Ready');
-  if (!ready) return { tone: 'busy', word: 'New', message: 'no pass has looked at it yet' };
+  if (!ready) return { tone: 'busy', word: states.InProgress.word, message: 'no pass has looked at it yet' };
   const { reason, message } = ready;
   return ready.status === 'True'
-    ? { tone: 'good', word: 'Ready', reason, message }
-    : { tone: 'busy', word: 'Working', reason, message };
+    ? { tone: 'good', word: states.Current.word, reason, message }
+    : { tone: 'busy', word: states.InProgress.word, reason, message };
 }
 
 /** Of what says no more than its conditions: a backup, a schedule. */
 export function readyState(status: { readonly conditions?: readonly Condition[] } | undefined): State {
   const ready = conditionOf(status, 'Ready');
   const tone = isTrue(status, 'Ready') ? 'good' : isTrue(status, 'Stalled') ? 'bad' : 'busy';
-  return { tone, word: ready?.reason ?? 'New', message: ready?.message ?? '' };
+  return { tone, word: ready?.reason ?? states.InProgress.word, message: ready?.message ?? '' };
 }
 
 function reasonOf(status: EtcdCluster['status'], type: string): { reason?: string } {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
+import { states } from '../../reconcile/fleet/states.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../reconcile/objects/conditions.ts';
 import { canBeRead } from '../../reconcile/reasons/reasons.ts';
@@ -59,7 +60,7 @@ export async function check(name: string, asked: Asked): Promise<ExitCode> {
   const { steps = [], end } = made.planned ?? {};
   const next = steps[0] ?? end;
   const code = codeOf(made);
-  const word = ({ 0: 'well', 3: 'needs a person', 4: 'not settled' } as const)[code];
+  const { word } = states[({ 0: 'Current', 3: 'Failed', 4: 'InProgress' } as const)[code]];
   const { reason, message } = next ?? {};
   const cure = steps.length === 0 && end?.kind === 'refused' ? end.cure : undefined;
   if (asked.output === 'text')

@@ -53,7 +53,7 @@ Exit codes:
 
 Environment:
   KUBECONFIG               the cluster, as for kubectl; in a pod, its service account
-  POD_NAME, POD_UID, POD_NAMESPACE   who holds the claims of this invocation
+  POD_NAME, POD_UID, POD_NAMESPACE   the holder of the leases of this invocation
   CRONJOB_NAME             makes follow-up Jobs of this CronJob's template in POD_NAMESPACE; unset: none
   RATCHET_PAGE_URL         where the page is for people: commit statuses lead there
   OTEL_EXPORTER_OTLP_ENDPOINT   a collector that is told of each pass: docs/how-to/monitoring.md; unset: none

@@ -104,7 +104,7 @@ export const etcdFleetStatusSchema = object({
       {
         total: int32({ minimum: 0, description: 'All of them.' }),
         ready: int32({ minimum: 0, description: 'Those whose Ready is True.' }),
-        inProgress: int32({ minimum: 0, description: 'Those that are being changed.' }),
+        reconciling: int32({ minimum: 0, description: 'Those that are being changed, or deleted.' }),
         stalled: int32({ minimum: 0, description: 'Those that need a person.' }),
       },
       { description: "How many of the fleet's clusters are how." },

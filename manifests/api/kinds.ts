@@ -76,7 +76,7 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
         description: 'How long ago a tick looked at it. After more than a few minutes its trigger has stopped.',
       },
       age,
-      { name: 'In Progress', type: 'integer', jsonPath: '.status.clusters.inProgress', priority: 1 },
+      { name: 'Reconciling', type: 'integer', jsonPath: '.status.clusters.reconciling', priority: 1 },
       { name: 'Stalled', type: 'integer', jsonPath: '.status.clusters.stalled', priority: 1 },
       { name: 'URL', type: 'string', jsonPath: '.spec.git.url', priority: 1 },
     ],

@@ -4,6 +4,7 @@ import { conditionOf, isTrue } from '../objects/conditions.ts';
 import { courseOf, isOutage } from '../reasons/reasons.ts';
 import { type KStatus, kstatusOf } from './kstatus.ts';
 import { type FleetObject, identityOfObject, type OtherKind, otherKindOf } from './objects.ts';
+import { states } from './states.ts';
 
 /** One object that the fleet applied, in a line: for the fleet's conditions and for commit statuses. */
 export interface ClusterVerdict {
@@ -65,12 +66,13 @@ function messageOf(object: FleetObject, verdict: KStatus): string {
 /** Of clusters alone: what else a fleet applies is told by its conditions. */
 export function rollUp(verdicts: readonly ClusterVerdict[]): NonNullable<EtcdFleetStatus['clusters']> {
   const clusters = verdicts.filter(({ kind }) => kind === undefined);
-  const count = (...wanted: KStatus[]) => clusters.filter(({ verdict }) => wanted.includes(verdict)).length;
+  const count = (wanted: (typeof states)[KStatus]['count']) =>
+    clusters.filter(({ verdict }) => states[verdict].count === wanted).length;
   return {
     total: clusters.length,
-    ready: count('Current'),
-    inProgress: count('InProgress', 'Terminating'),
-    stalled: count('Failed'),
+    ready: count('ready'),
+    reconciling: count('reconciling'),
+    stalled: count('stalled'),
   };
 }
 

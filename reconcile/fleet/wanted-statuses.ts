@@ -1,7 +1,6 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { isClusterScoped } from '../../manifests/api/fleet-kinds.ts';
 import { withoutMentions } from '../reasons/runbook-mention.ts';
-import type { KStatus } from './kstatus.ts';
 import { statusContext } from './names.ts';
 import { identityOf, otherKindOf } from './objects.ts';
 import type { FleetOutcome } from './outcome.ts';
@@ -9,6 +8,7 @@ import type { PageLinks } from './page-links.ts';
 import { type SpecProblem, shaOf } from './reading.ts';
 import type { ClusterVerdict } from './roll-up.ts';
 import { type FleetFacts, place, progressOf } from './statements.ts';
+import { states } from './states.ts';
 
 /** What a commit should say about itself. */
 export interface WantedStatus {
@@ -68,7 +68,7 @@ export function wantedStatuses(facts: StatusFacts): readonly WantedStatus[] {
         ? ({ state: 'failure', description: fit(place(problem)) } as const)
         : isCut && before?.state === 'failure'
           ? ({ state: 'failure', description: before.description } as const)
-          : ({ state: clusterStates[cluster.verdict], description: fit(cluster.message) } as const);
+          : ({ state: states[cluster.verdict].commit, description: fit(cluster.message) } as const);
       return { sha, context: own, ...said, ...leadingTo(linkOf(cluster, facts)) };
     }),
   ];
@@ -91,17 +91,10 @@ function leadingTo(targetURL: string | undefined): Pick<WantedStatus, 'targetURL
 }
 
 export const fleetStates = {
-  ready: 'success',
-  reconciling: 'pending',
-  stalled: 'failure',
+  ready: states.Current.commit,
+  reconciling: states.InProgress.commit,
+  stalled: states.Failed.commit,
 } as const satisfies Record<ReturnType<typeof progressOf>['kind'], WantedStatus['state']>;
-
-export const clusterStates = {
-  Current: 'success',
-  InProgress: 'pending',
-  Terminating: 'pending',
-  Failed: 'failure',
-} as const satisfies Record<KStatus, WantedStatus['state']>;
 
 /** The commit that this pass looked at, or (in a follow-up) the one that is being rolled out. */
 function shaFor({ status }: EtcdFleet, { reading }: FleetOutcome): string | undefined {

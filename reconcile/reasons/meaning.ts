@@ -10,8 +10,8 @@ export interface Meaning {
   readonly outage?: true;
   /** Its messages say that outage themselves: it is not put before them. */
   readonly tells?: string;
-  /** The page's word for a cluster that rests because a person asked for it. */
-  readonly calm?: string;
+  /** The cluster rests because a person asked for it: this reason is then its word on the page. */
+  readonly isAsked?: true;
 }
 
 /**

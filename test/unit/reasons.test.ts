@@ -53,13 +53,13 @@ describe('the table of reasons', () => {
     assert.deepEqual(silent, []);
   });
 
-  test('what the page calls calm is at rest because a person asked for it', () => {
-    const calm = rows.filter(([, { calm }]) => calm !== undefined);
+  test('what the page shows by its reason is at rest because a person asked for it', () => {
+    const asked = rows.filter(([, { isAsked }]) => isAsked);
     assert.deepEqual(
-      calm.map(([word]) => word),
+      asked.map(([word]) => word),
       ['Hibernating', 'Suspended', 'Paused'],
     );
-    for (const [word] of calm) assert.match(courseOf(word) ?? '', /^(rests|stopped)$/);
+    for (const [word] of asked) assert.match(courseOf(word) ?? '', /^(rests|stopped)$/);
   });
 
   test("the API server's word is taken over only where it is one of its own", () => {

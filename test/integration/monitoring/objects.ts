@@ -36,7 +36,7 @@ export const objects: Readonly<Record<Kind, { readonly document: object; readonl
     status: {
       observedGeneration: 1,
       lastRun: at,
-      clusters: { total: 5, ready: 3, inProgress: 1, stalled: 1 },
+      clusters: { total: 5, ready: 3, reconciling: 1, stalled: 1 },
       problemCount: 2,
       approvals: [approval('etcd.ratchet.dev/confirm-prune', 'PruneAsked')],
       conditions: [condition('Ready', 'False', 'ClustersNotReady'), condition('Stalled', 'True', 'InvalidSpec')],

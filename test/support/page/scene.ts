@@ -44,7 +44,7 @@ export function fleet(name: string, more: Partial<EtcdFleet['status']> = {}, spe
       observedGeneration: 1,
       revision: { attempted: revision, applied: revision },
       lastRun: before(1),
-      clusters: { total: 4, ready: 2, inProgress: 1, stalled: 1 },
+      clusters: { total: 4, ready: 2, reconciling: 1, stalled: 1 },
       conditions: [
         condition('Ready', 'True', 'ClustersReady', 'every cluster is ready'),
         condition('SourceReady', 'True', 'Read', `${revision} was read`),
@@ -239,7 +239,7 @@ export const problem = {
 const configured = fleet('production', {
   problems: [problem],
   problemCount: 1,
-  clusters: { total: 4, ready: 2, inProgress: 1, stalled: 1 },
+  clusters: { total: 4, ready: 2, reconciling: 1, stalled: 1 },
   history: [
     { revision, outcome: 'Refused', at: before(12) },
     { revision: `main@sha1:${'4b'.repeat(20)}`, outcome: 'Applied', at: before(60 * 26) },

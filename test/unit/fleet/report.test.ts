@@ -236,7 +236,7 @@ test('property: kstatus reads every report as it is meant, and messages fit', ()
         if (person) assert.equal(seen, 'Failed');
         if (seen === 'Current') assert.ok(kinds.every((kind) => kind === 0) && retries.length === 0);
         const total = status.clusters;
-        assert.equal(total?.total, (total?.ready ?? 0) + (total?.inProgress ?? 0) + (total?.stalled ?? 0));
+        assert.equal(total?.total, (total?.ready ?? 0) + (total?.reconciling ?? 0) + (total?.stalled ?? 0));
         for (const { description } of wantedStatuses({ fleet, outcome: result, problems, clusters: verdicts })) {
           assert.ok(description.length <= 140);
           assert.equal(describe(description), description, 'what is sent is what is remembered, and compared');

@@ -56,5 +56,5 @@ test('a roll-up counts each cluster once', () => {
     clusterThatIs('WaitingForQuorum'),
     clusterThatIs('Suspended'),
   ];
-  assert.deepEqual(rollUp(verdictsOf(clusters)), { total: 3, ready: 2, inProgress: 1, stalled: 0 });
+  assert.deepEqual(rollUp(verdictsOf(clusters)), { total: 3, ready: 2, reconciling: 1, stalled: 0 });
 });

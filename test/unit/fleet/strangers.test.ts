@@ -42,7 +42,7 @@ test("a stranger's broken cluster with the fleet's label does not turn what the 
   const status = await statusWith([own, stranger()]);
   assert.equal(conditionOf(status, 'Ready')?.status, 'True', conditionOf(status, 'Ready')?.message);
   assert.equal(conditionOf(status, 'Stalled'), undefined);
-  assert.deepEqual(status?.clusters, { total: 1, ready: 1, inProgress: 0, stalled: 0 });
+  assert.deepEqual(status?.clusters, { total: 1, ready: 1, reconciling: 0, stalled: 0 });
 });
 
 test('it is said once, by name, with what to do, and goes when the label goes', async () => {

@@ -80,7 +80,7 @@ test('status sets clusters that need a person first, and tells of them by its ex
   assert.equal(code, 0);
   const lines = out.trimEnd().split('\n');
   assert.match(lines[0] ?? '', /^NAME +STATE +READY +VERSION +LEADER +AGE +MESSAGE$/);
-  assert.match(lines[1] ?? '', /^orders +Needs you +1\/3 +3\.6\.16 +orders-0 +3 h +two of three are lost$/);
+  assert.match(lines[1] ?? '', /^orders +Stalled +1\/3 +3\.6\.16 +orders-0 +3 h +two of three are lost$/);
   assert.match(lines[2] ?? '', /^carts +Ready +3\/3 +3\.6\.16 +- +3 h$/);
   assert.equal((await said(kube, 'status', '--exit-code')).code, 3);
   assert.equal((await said(world(well), 'status', '--exit-code')).code, 0);
@@ -90,7 +90,7 @@ test('status says the same to a program, in JSON and YAML, and -A tells namespac
   const kube = world(lost);
   const json = JSON.parse((await said(kube, 'status', '-o', 'json')).out);
   assert.deepEqual(json, parse((await said(kube, 'status', '-o', 'yaml')).out));
-  assert.equal(json.clusters[0].state, 'Needs you');
+  assert.equal(json.clusters[0].state, 'Stalled');
   assert.match((await said(kube, 'status', '-A')).out, /^NAMESPACE +NAME[^\n]*\npayments +orders/);
 });
 
@@ -106,12 +106,12 @@ test('status tells of fleets that are not well, also where there is no cluster, 
   const { code, out, err } = await said(kube, 'status', '-A', '--exit-code');
   assert.equal(code, 3);
   assert.match(err, /no EtcdCluster/);
-  assert.match(out, /^FLEET +STATE +MESSAGE\netcd-ratchet\/lost +Needs you +no branch mian\n$/);
+  assert.match(out, /^FLEET +STATE +MESSAGE\netcd-ratchet\/lost +Stalled +no branch mian\n$/);
   const { fleets } = JSON.parse((await said(kube, 'status', '-A', '-o', 'json')).out);
   assert.deepEqual(
     fleets.map(({ name, state, reason }: Record<string, string>) => [name, state, reason]),
     [
-      ['lost', 'Needs you', 'RefNotFound'],
+      ['lost', 'Stalled', 'RefNotFound'],
       ['good', 'Ready', 'ClustersReady'],
     ],
   );
@@ -134,7 +134,7 @@ test('where nothing is, that is said, and where to look', async () => {
 test('why says what a reason means, what to do, and where to read on', async () => {
   const { code, out } = await said(world(lost), 'why', 'orders');
   assert.equal(code, 0);
-  assert.match(out, /^payments\/orders: Needs you\n\nQuorumLost: two of three are lost\n {2}means: /);
+  assert.match(out, /^payments\/orders: Stalled\n\nQuorumLost: two of three are lost\n {2}means: /);
   assert.match(out, /\n {2}do: {4}\S/);
   assert.match(out, /\n {2}see: {3}https:\/\/\S+\/docs\/runbooks\/lost-quorum\.md/);
   assert.doesNotMatch(out, /\[runbook\]|\]\(/);
@@ -293,7 +293,7 @@ test('backup takes one as the only schedule of the cluster does, or as the one t
   const again = await said(kube, 'backup', 'carts', '--schedule=daily');
   assert.equal(again.code, 1, 'two within a second are one');
   assert.match(again.err, /already exists/i);
-  assert.match((await said(kube, 'backups', 'carts')).out, /^NAME +STATE[^\n]*\ncarts-20261123150000 +New/);
+  assert.match((await said(kube, 'backups', 'carts')).out, /^NAME +STATE[^\n]*\ncarts-20261123150000 +Reconciling/);
 });
 
 test('what is not understood is told with exit code 2, and nothing is asked of the API server', async () => {

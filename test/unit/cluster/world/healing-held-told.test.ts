@@ -25,7 +25,7 @@ const ratchet = (...args: readonly string[]) => saidOn(kube, args, {}, { namespa
 test('kubectl ratchet why names the member, what is lost with it, and the section that helps', async () => {
   const { code, out } = await ratchet('why', 'orders');
   assert.equal(code, 0);
-  assert.match(out, /^\S+\/orders: Needs you\n/);
+  assert.match(out, /^\S+\/orders: Stalled\n/);
   assert.match(out, /\nHealingHeld: [^\n]*orders-1/);
   assert.match(out, /\n {2}do: {4}\S/);
   assert.match(out, /docs\/runbooks\/member-does-not-run\.md#a-person-decides-whether-it-is-replaced/);
@@ -36,7 +36,7 @@ test('kubectl ratchet why names the member, what is lost with it, and the sectio
 test('kubectl ratchet status counts the cluster as one that needs a person', async () => {
   const { code, out } = await ratchet('status', '--exit-code');
   assert.equal(code, 3);
-  assert.match(out, /\norders +Needs you +2\/3 .*the volume of orders-1 is gone\n/);
+  assert.match(out, /\norders +Stalled +2\/3 .*the volume of orders-1 is gone\n/);
 });
 
 test('kubectl ratchet approve says what is removed, and approves exactly that failure', async () => {
