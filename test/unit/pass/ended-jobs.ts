@@ -4,12 +4,16 @@ import { resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeKube } from '../../support/fakes/kube.ts';
 import { proof, record } from '../backup/scene.ts';
 
-/** What the Job controller, kubelet and the agent do: every Job of a backup or a schedule is done at once, and well. */
-export function endJobs(kube: FakeKube): void {
+/**
+ * What the Job controller, kubelet and the agent do: every Job of a backup or a schedule is done at once, and well.
+ *
+ * @param stay also the pods of Jobs that ended before are as they were then: the world's kubelet knows members only
+ */
+export function endJobs(kube: FakeKube, stay = false): void {
   for (const job of kube.stored<Job>(resources.jobs)) {
     const { name, namespace = '', uid = '', labels: given = {} } = job.metadata;
     const isOurs = given[labels.backup] !== undefined || given[labels.schedule] !== undefined;
-    if (job.status?.conditions || !isOurs) continue;
+    if (!isOurs || (job.status?.conditions && !stay)) continue;
     kube.seed<Job>(resources.jobs, { ...job, status: { conditions: [{ type: 'Complete', status: 'True' }] } });
     const owner = { apiVersion: 'batch/v1', kind: 'Job', name, uid, controller: true };
     const terminated = { exitCode: 0, message: JSON.stringify(saidBy(job)) };
