@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
-import { isRestoredBy, restoredCluster } from '../../manifests/render/restored-cluster.ts';
 import type { ListBackups } from '../backup/list.ts';
 import { type Kube, KubeError, resources } from '../interfaces/kube.ts';
 import { inParallel } from '../stepping/in-parallel.ts';
 import type { StepResult } from '../stepping/result.ts';
+import { actOnRestore } from './act.ts';
 import { awaitedBy, awaitsNone, type BackupsAwaited, backupsAwaited, isUnderWay, waitsForBackup } from './awaited.ts';
-import { decideRestore, inTheWay, type RestoreDecision, type RestoreObservation } from './decide.ts';
-import { type RestoreStatement, restoreStatus } from './report.ts';
+import { decideRestore, type RestoreDecision } from './decide.ts';
+import { observeRestore } from './observe.ts';
+import { restoreStatus } from './report.ts';
 
 export interface RestorePassContext {
   readonly kube: Kube;
@@ -62,7 +62,7 @@ async function stepRestore(restore: EtcdRestore, backups: BackupsAwaited, contex
     if (decision.kind === 'rest') return rests;
     if (decision.kind === 'make') log({ restore: name, dryRun }, 'a restore makes its cluster');
     if (dryRun) return rests;
-    const { statement, made } = await carryOut(restore, decision, context);
+    const { statement, made } = await actOnRestore(restore, decision, context);
     const status = restoreStatus(restore, statement, kube.now() ?? new Date());
     if (!isDeepStrictEqual(status, restore.status))
       await kube.updateStatus<EtcdRestore>(resources.restores, { ...restore, status }, { signal });
@@ -92,53 +92,5 @@ async function decided(
     const decision = decideRestore({ restore, cluster: undefined, backup: backup === 'absent' ? undefined : backup });
     if (decision.kind !== 'make') return decision;
   }
-  return decideRestore(await observe(restore, context));
-}
-
-/** The cluster by a GET of its own: a list may be older than what another invocation has made. */
-async function observe(
-  restore: EtcdRestore,
-  { kube, signal }: Pick<RestorePassContext, 'kube' | 'signal'>,
-): Promise<RestoreObservation> {
-  const { namespace } = restore.metadata;
-  const { cluster, backupName } = restore.spec;
-  const [found, backup] = await Promise.all([
-    kube.get<EtcdCluster>(resources.clusters, namespace, cluster.name, { signal }),
-    backupName === undefined ? undefined : kube.get<EtcdBackup>(resources.backups, namespace, backupName, { signal }),
-  ]);
-  return { restore, cluster: found, backup };
-}
-
-/** POST is the lock: a cluster of that name is never changed. */
-async function carryOut(
-  restore: EtcdRestore,
-  decision: Exclude<RestoreDecision, { readonly kind: 'rest' }>,
-  { kube, signal }: RestorePassContext,
-): Promise<{ readonly statement: RestoreStatement; readonly made: boolean }> {
-  if (decision.kind === 'tell') return { statement: decision, made: false };
-  const { name } = restore.spec.cluster;
-  try {
-    const wanted = restoredCluster(restore, decision.snapshot);
-    const cluster = await kube.create<EtcdCluster>(resources.clusters, wanted, { signal });
-    const message = `EtcdCluster ${name} is made, to be restored from ${decision.snapshot.object}`;
-    return { statement: { reason: 'Restoring', message, cluster }, made: true };
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    if (error.reason === 'AlreadyExists') return { statement: await madeMeanwhile(restore, kube, signal), made: false };
-    if (error.class !== 'terminal') throw error;
-    const message = `EtcdCluster ${name} is refused: ${error.message}`;
-    return { statement: { reason: 'ClusterRefused', message }, made: false };
-  }
-}
-
-async function madeMeanwhile(
-  { metadata, spec }: EtcdRestore,
-  kube: Kube,
-  signal: AbortSignal,
-): Promise<RestoreStatement> {
-  const { name } = spec.cluster;
-  const found = await kube.get<EtcdCluster>(resources.clusters, metadata.namespace, name, { signal });
-  if (found && isRestoredBy(found, metadata.uid ?? ''))
-    return { reason: 'Restoring', message: `EtcdCluster ${name} is made`, cluster: found };
-  return found ? inTheWay(found) : { reason: 'ClusterLeaving', message: `an EtcdCluster ${name} came and went` };
+  return decideRestore(await observeRestore(restore, context));
 }

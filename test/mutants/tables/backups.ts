@@ -154,7 +154,7 @@ export const ofBackups: readonly Mutant[] = [
     killers: [says],
   },
   {
-    file: 'reconcile/backup/step.ts',
+    file: 'reconcile/backup/act.ts',
     from: "if (found && isControlledBy(found, backup.metadata.uid ?? ''))",
     to: 'if (found)',
     without: 'a Job of another owner is told of as ours',
@@ -175,7 +175,7 @@ export const ofBackups: readonly Mutant[] = [
     killers: [scratches],
   },
   {
-    file: 'reconcile/backup/step.ts',
+    file: 'reconcile/backup/act.ts',
     from: "if (decision.kind === 'retry' && stage === 'Verify'",
     to: "if (decision.kind === 'rest' && stage === 'Verify'",
     without: 'each failed drill keeps its volume until the next one begins',
