@@ -24,8 +24,10 @@ const greeting = 'kept by pull request';
 /** What a request's plan is called beside its commit. */
 const planned = 'etcd-ratchet/production/plan';
 
+const toStay = process.argv.includes('--stay');
 const { binaries, narrator, sandbox } = await enter(
   'A Kubernetes cluster, a Git server and a forge, in a namespace of their own',
+  toStay,
 );
 const { directory } = sandbox;
 await using ground = await startGround(binaries);
@@ -192,7 +194,7 @@ const ideas = `Then look around:
 Worth a try: kubectl -n payments delete pod ads-0-0 · kubectl -n payments delete etcdclusters.etcd.ratchet.dev ads (its volumes
 stay; the next tick brings it back, data and all) · a version like 3.5.35 (a downgrade, refused by name) · a document with a tab in it.
 `;
-if (process.argv.includes('--stay')) await stay(ground, binaries, ideas);
+if (toStay) await stay(ground, binaries, ideas);
 
 /** What a forge's CI would do after a push, instead of waiting for the next minute. */
 async function trigger(name: string): Promise<void> {

@@ -4,7 +4,7 @@ import { stay } from './demo/stay.ts';
 
 /** An installation without a cluster of etcd, for docs/tutorials: `npm run playground`. */
 
-const { binaries, narrator } = await enter('A Kubernetes cluster, a Git server, a forge, and etcd-ratchet');
+const { binaries, narrator } = await enter('A Kubernetes cluster, a Git server, a forge, and etcd-ratchet', true);
 await using ground = await startGround(binaries);
 await ground.install();
 narrator.say('the fleet "production" looks at an empty repository');

@@ -1,4 +1,4 @@
-import type { Binaries } from '../support/cluster/binaries.ts';
+import type { LeastBinaries } from '../support/cluster/binaries.ts';
 import { type LocalCluster, startLocalCluster } from '../support/cluster/local-cluster.ts';
 import { startPeoplesForge } from '../support/forge/forge.ts';
 import type { PeoplesForge } from '../support/forge/peoples-forge.ts';
@@ -18,7 +18,7 @@ export interface Ground extends AsyncDisposable {
 }
 
 /** Only inside a sandbox: its addresses are fixed. */
-export async function startGround(binaries: Binaries): Promise<Ground> {
+export async function startGround(binaries: LeastBinaries): Promise<Ground> {
   await using parts = new AsyncDisposableStack();
   const cluster = parts.use(await startLocalCluster({ binaries }));
   const forge = parts.use(await startPeoplesForge({ host: outside, port }));

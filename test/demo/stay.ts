@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { entryOf } from '../../functions/entry.ts';
-import type { Binaries } from '../support/cluster/binaries.ts';
+import type { LeastBinaries } from '../support/cluster/binaries.ts';
 import { openOutlet } from '../support/cluster/bridge.ts';
 import type { Ground } from './ground.ts';
 
@@ -12,7 +12,7 @@ import type { Ground } from './ground.ts';
  *
  * @param ideas what to try first, with what is there
  */
-export async function stay(ground: Ground, binaries: Binaries, ideas: string): Promise<void> {
+export async function stay(ground: Ground, binaries: LeastBinaries, ideas: string): Promise<void> {
   const { gitUrl, apiUrl, token, password } = ground.forge;
   await using git = await openOutlet({ host: '127.0.0.1', port: Number(new URL(gitUrl).port) });
   await using api = await openOutlet({ host: '127.0.0.1', port: Number(new URL(apiUrl).port) });
@@ -49,7 +49,7 @@ for the user ada, with the password that this prints: echo "$FORGE_PASSWORD"
 /** For a shell to read: no command on the way shows the token in a list of processes. */
 export async function environmentFile(
   directory: string,
-  binaries: Binaries,
+  binaries: LeastBinaries,
   variables: Readonly<Record<string, string>>,
 ): Promise<string> {
   const commands = join(directory, 'bin');

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
 import { join } from 'node:path';
 import { urlOf } from '../../../manifests/render/hosts.ts';
-import type { Binaries } from './binaries.ts';
+import type { Binaries, LeastBinaries } from './binaries.ts';
 import { type Daemon, startDaemon, untilReady } from './daemon.ts';
 import { addressesOf, type Families } from './families.ts';
 import { apiServerFlags, controllerManagerFlags, etcdFlags, schedulerFlags } from './flags.ts';
@@ -31,7 +31,7 @@ export interface ControlPlaneOptions {
  * @throws with the last lines of the log of what failed. Whatever had been started is stopped then.
  */
 export async function startControlPlane(
-  binaries: Binaries,
+  binaries: LeastBinaries,
   directory: string,
   { families = ['IPv4'], withControllers = true }: ControlPlaneOptions = {},
 ): Promise<ControlPlane> {

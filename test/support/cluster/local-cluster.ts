@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { baseObjects } from './base-objects.ts';
-import { type Binaries, provisionBinaries } from './binaries.ts';
+import { type LeastBinaries, provisionBinaries } from './binaries.ts';
 import { openOutlet } from './bridge.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { addressesOf, type Families, prepareNetwork } from './families.ts';
@@ -14,7 +14,7 @@ import { buildOwnImage, checkout } from './own-image.ts';
 import { currentSandbox } from './sandbox.ts';
 
 export interface LocalClusterOptions {
-  readonly binaries?: Binaries;
+  readonly binaries?: LeastBinaries;
   /** Nodes that take pods. 3 if not given; 0 starts no process node. */
   readonly nodes?: number;
   /** Of pods and Services; IPv4 if not given. */
@@ -88,7 +88,7 @@ export async function startLocalCluster(options: LocalClusterOptions = {}): Prom
 }
 
 interface NodeOptions {
-  readonly binaries: Binaries;
+  readonly binaries: LeastBinaries;
   readonly directory: string;
   readonly nodes: number;
   readonly families: Families;

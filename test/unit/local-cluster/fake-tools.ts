@@ -40,11 +40,20 @@ export function printsEtcdVersion(version: string): string {
   return `echo "etcd Version: ${version}"`;
 }
 
-/** A `go` that writes the file after `-o`, once `before` is through. It notes each build in `builds` of the machine. */
+/**
+ * A `go` that writes the file after `-o`, or one for each package into the directory there, once `before` is through.
+ * It notes each build in `builds` of the machine.
+ */
 export function fakeGo(machine: Machine, before = ''): string {
   return `
+[ "$1" = build ] || { echo one; exit; }
 echo $$ >> ${join(machine.directory, 'builds')}
 ${before}
 while [ "$1" != -o ]; do shift; done
-printf '#!/bin/sh\\necho built\\n' > "$2"`;
+output=$2
+shift 2
+for package in "$@"; do
+  case $output in */) file=$output$(echo "$package" | sed -E 's#/v[0-9]+$##; s#.*/##') ;; *) file=$output ;; esac
+  printf '#!/bin/sh\\necho built\\n' > "$file"
+done`;
 }

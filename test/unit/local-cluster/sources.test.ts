@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { cachePath } from '../../support/cluster/binaries/cache.ts';
-import { etcd, type Wanted } from '../../support/cluster/binaries/catalogue.ts';
+import { etcd, gitea, type Wanted } from '../../support/cluster/binaries/catalogue.ts';
 import { ProvisionError } from '../../support/cluster/binaries/error.ts';
 import { acceptable } from '../../support/cluster/binaries/found.ts';
 import {
@@ -75,6 +75,36 @@ test('a build that fails shows the last words of the compiler and leaves nothing
   await machine.script('bin/go', 'echo "server.go:1:1: no such thing" >&2; exit 1');
   await assert.rejects(source(machine), /building etcd 3\.6\.16 failed \(1\):\nserver\.go:1:1: no such thing/);
   assert.deepEqual(await readdir(machine.cache), ['locks']);
+});
+
+test('what one module has with the same flags is built by one command, and only what is missing', async () => {
+  await using machine = await bareMachine();
+  await machine.script('bin/go', fakeGo(machine));
+  const options = { environment: machine.environment, downloads: false, progress: silent };
+  const builds = async () => (await readFile(join(machine.directory, 'builds'), 'utf8')).trim().split('\n').length;
+  const both = [wanted, etcd('etcdutl', '3.6.16')] as const;
+  await provide([both[0]], options);
+  const more = [...both, etcd('etcdctl', '3.6.16'), etcd('etcd', '3.7.3'), etcd('etcdutl', '3.7.3')];
+  const paths = await provide(more, options);
+  assert.equal(await builds(), 3);
+  for (const one of more) assert.equal(paths.get(one), cachePath(machine.cache, one));
+  assert.deepEqual(
+    (await readdir(machine.cache)).toSorted(),
+    [...more.map((one) => cachePath('', one)), 'locks'].toSorted(),
+  );
+});
+
+test('where nothing may be built, what is not there is refused at once, and what is there is found', async () => {
+  await using machine = await bareMachine();
+  await machine.script('bin/go', fakeGo(machine));
+  const options = { environment: machine.environment, downloads: false, progress: silent };
+  await assert.rejects(provide([gitea], { ...options, builds: false }), {
+    name: 'ProvisionError',
+    message: 'gitea 1.26.0 is not built yet: npm run playground builds it',
+  });
+  await assert.rejects(readdir(machine.cache), /ENOENT/);
+  await provide([gitea], options);
+  assert.equal((await provide([gitea], { ...options, builds: false })).get(gitea), cachePath(machine.cache, gitea));
 });
 
 for (const [version, fits] of [

@@ -25,19 +25,26 @@ export async function cached(directory: string, wanted: Wanted): Promise<string 
 }
 
 /**
- * Lets `make` write a file into a directory of its own beside `path`, and moves it there when it is whole.
+ * Lets `make` write files into a directory of its own beside `paths`, and moves them there when they are whole.
  *
- * The caller holds the lock for `path`, so whatever an interrupted run left beside it belongs to nobody any more. The
+ * The caller holds the locks for `paths`: whatever an interrupted run left beside them belongs to nobody any more. The
  * name is new each time all the same: a compiler that outlived its run may still be writing to the old one.
+ *
+ * @param make resolves with the file for each path
  */
-export async function install(path: string, make: (file: string) => Promise<void>): Promise<void> {
-  await removeLeftovers(path);
-  const temporary = await mkdtemp(`${path}.partial-`);
+export async function install(
+  paths: readonly string[],
+  make: (directory: string) => Promise<readonly string[]>,
+): Promise<void> {
+  for (const path of paths) await removeLeftovers(path);
+  const temporary = await mkdtemp(`${paths[0]}.partial-`);
   try {
-    const file = join(temporary, basename(path));
-    await make(file);
-    await chmod(file, 0o755);
-    await rename(file, path);
+    const files = await make(temporary);
+    for (const [index, path] of paths.entries()) {
+      const file = files[index] ?? '';
+      await chmod(file, 0o755);
+      await rename(file, path);
+    }
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }

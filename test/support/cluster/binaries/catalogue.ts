@@ -177,3 +177,8 @@ export const monitoring = [
 export function title(wanted: Wanted): string {
   return `${wanted.name} ${wanted.version}`;
 }
+
+/** `etcd 3.6.16, etcdutl 3.6.16` */
+export function titles(wanted: readonly Wanted[]): string {
+  return wanted.map(title).join(', ');
+}

@@ -7,8 +7,8 @@ export interface ProgressOutput {
 export interface Progress {
   /** Something that is over already. */
   note(line: string): void;
-  /** Something that takes time, shown while `work` runs. `expectedSeconds` sets expectations; it promises nothing. */
-  during<T>(what: string, expectedSeconds: number | undefined, work: () => Promise<T>): Promise<T>;
+  /** Something that takes time, shown while `work` runs. `left`: in seconds, of all that is to be done. */
+  during<T>(what: string, left: (() => number | undefined) | undefined, work: () => Promise<T>): Promise<T>;
 }
 
 /**
@@ -21,13 +21,18 @@ export function showProgress(output: ProgressOutput): Progress {
   };
   return {
     note,
-    async during(what, expectedSeconds, work) {
+    async during(what, left, work) {
       const started = performance.now();
       const elapsed = () => clock((performance.now() - started) / 1000);
-      const expected = expectedSeconds === undefined ? '' : `, about ${clock(expectedSeconds)} on two cores`;
-      const tick = output.isTTY
-        ? () => output.write(`${eraseLine}${what} … ${elapsed()}${expected}`)
-        : () => note(`${what} … ${elapsed()}${expected}`);
+      const promised = () => {
+        const seconds = left?.();
+        return seconds === undefined ? '' : `, about ${clock(seconds)} left in all`;
+      };
+      const tick = () => {
+        const line = `${what} … ${elapsed()}${promised()}`;
+        if (output.isTTY) output.write(`${eraseLine}${line}`);
+        else note(line);
+      };
       tick();
       const timer = setInterval(tick, output.isTTY ? 200 : 30_000);
       try {

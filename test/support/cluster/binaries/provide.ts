@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { build } from './build.ts';
+import { build, buildsWith, packagesOf } from './build.ts';
 import { cacheDirectory, cached, cachePath, install } from './cache.ts';
-import { title, type Wanted } from './catalogue.ts';
+import { title, titles, type Wanted } from './catalogue.ts';
 import { download, isReachable, releaseOf } from './download.ts';
 import { ProvisionError } from './error.ts';
+import { type Estimate, estimateOf } from './estimate.ts';
 import { findInstalled } from './found.ts';
 import { withLock } from './lock.ts';
 import { type Progress, showProgress } from './progress.ts';
@@ -14,6 +15,8 @@ export interface ProvideOptions {
   readonly progress?: Progress;
   /** Whether to ask for official releases at all. */
   readonly downloads?: boolean;
+  /** `false`: what would have to be built is refused, with the words of an error. */
+  readonly builds?: boolean;
 }
 
 type Settled = Required<ProvideOptions>;
@@ -39,11 +42,22 @@ export async function provide(
   }
   if (missing.length === 0) return paths;
 
+  if (!settled.builds) refuseBuilds(missing);
   settled.progress.note(`${missing.length} of ${wanted.length} binaries are missing; they are kept in ${directory}`);
   const reachable = await reachableHosts(missing, settled);
+  const groups = [...Map.groupBy(missing, buildsWith).values()];
+  const course = { ...settled, directory, reachable, estimate: estimateOf(groups) };
   // One after the other: Go uses every core by itself, and each build leaves the next one less to do.
-  for (const one of missing) paths.set(one, await fill(directory, one, reachable, settled));
+  for (const group of groups) await fill(group, course);
+  for (const one of missing) paths.set(one, cachePath(directory, one));
   return paths;
+}
+
+/** @throws {ProvisionError} where one has no release to be downloaded */
+function refuseBuilds(missing: readonly Wanted[]): void {
+  const unbuilt = missing.filter((one) => releaseOf(one) === undefined);
+  if (unbuilt.length === 0) return;
+  throw new ProvisionError(`${titles(unbuilt)} is not built yet`, 'npm run playground builds it');
 }
 
 function settle(options: ProvideOptions): Settled {
@@ -52,6 +66,7 @@ function settle(options: ProvideOptions): Settled {
     signal: options.signal ?? new AbortController().signal,
     progress: options.progress ?? showProgress(process.stderr),
     downloads: options.downloads ?? true,
+    builds: options.builds ?? true,
   };
 }
 
@@ -73,39 +88,68 @@ async function reachableHosts(
   return new Set(hosts.flat());
 }
 
-async function fill(
-  directory: string,
-  wanted: Wanted,
-  reachable: ReadonlySet<string>,
-  settled: Settled,
-): Promise<string> {
-  const path = cachePath(directory, wanted);
-  const lock = join(directory, 'locks', `${title(wanted).replace(' ', '-')}.lock`);
-  const onWait = (owner: string) => {
-    settled.progress.note(`${title(wanted)} is being made by another run (process ${owner}); waiting for it`);
-  };
-  return await withLock(lock, { signal: settled.signal, onWait }, async () => {
+interface Course extends Settled {
+  readonly directory: string;
+  readonly reachable: ReadonlySet<string>;
+  readonly estimate: Estimate;
+}
+
+/** All of a group, by whichever source each of them has. */
+async function fill(group: readonly Wanted[], course: Course): Promise<void> {
+  await withLocks(group, course, async () => {
+    const open: Wanted[] = [];
     // Whoever held the lock before us probably made it.
-    const there = await cached(directory, wanted);
-    if (there !== undefined) return there;
-    await install(path, (file) => make(wanted, file, reachable, settled));
-    return path;
+    for (const one of group)
+      if ((await cached(course.directory, one)) === undefined && !(await downloaded(one, course))) open.push(one);
+    const [first, ...others] = open;
+    if (first !== undefined) await built([first, ...others], course);
+    course.estimate.done(group);
   });
 }
 
-async function make(wanted: Wanted, file: string, reachable: ReadonlySet<string>, settled: Settled): Promise<void> {
-  const { progress, signal } = settled;
+/** Every run takes them in the order of the catalogue. */
+async function withLocks(group: readonly Wanted[], course: Course, work: () => Promise<void>): Promise<void> {
+  const [first, ...others] = group;
+  if (first === undefined) return await work();
+  const { directory, progress, signal } = course;
+  const lock = join(directory, 'locks', `${title(first).replace(' ', '-')}.lock`);
+  const onWait = (owner: string) => {
+    progress.note(`${title(first)} is being made by another run (process ${owner}); waiting for it`);
+  };
+  await withLock(lock, { signal, onWait }, () => withLocks(others, course, work));
+}
+
+async function downloaded(wanted: Wanted, { directory, reachable, progress, signal }: Course): Promise<boolean> {
   const release = releaseOf(wanted);
-  if (release !== undefined && reachable.has(new URL(release.url).host)) {
-    const failure = await progress
-      .during(`downloading ${title(wanted)}`, undefined, () => download(release, file, signal))
-      .then(() => undefined)
-      .catch((error: unknown) => String(error));
-    if (failure === undefined) return;
+  if (release === undefined || !reachable.has(new URL(release.url).host)) return false;
+  try {
+    await progress.during(`downloading ${title(wanted)}`, undefined, () =>
+      install([cachePath(directory, wanted)], async (temporary) => {
+        const file = join(temporary, wanted.name);
+        await download(release, file, signal);
+        return [file];
+      }),
+    );
+    return true;
+  } catch (error) {
     if (signal.aborted) throw new ProvisionError(`downloading ${title(wanted)} was interrupted`, 'start it again');
-    progress.note(`${failure}; building it instead`);
+    progress.note(`${error}; building it instead`);
+    return false;
   }
-  await progress.during(`building ${title(wanted)}`, wanted.buildSeconds, () => build(wanted, file, settled));
+}
+
+async function built(group: readonly [Wanted, ...Wanted[]], course: Course): Promise<void> {
+  const { directory, environment, signal, estimate } = course;
+  await course.progress.during(`building ${titles(group)}`, estimate.left, () =>
+    install(
+      group.map((one) => cachePath(directory, one)),
+      async (temporary) => {
+        const options = { environment, signal };
+        const onPackage = estimate.compiled(group, await packagesOf(group, options));
+        return await build(group, temporary, { ...options, onPackage });
+      },
+    ),
+  );
 }
 
 /** The path of one of them. */
