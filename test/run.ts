@@ -28,7 +28,7 @@ import { toolsFor } from './support/cluster/tools.ts';
  */
 const timeouts = {
   // Many files share a process: see unit-groups.ts.
-  unit: 300_000,
+  unit: 600_000,
   explore: 240_000,
   integration: 300_000,
   e2e: process.env.EXHAUSTIVE ? 14_400_000 : 900_000,

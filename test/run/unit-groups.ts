@@ -13,8 +13,10 @@ export interface UnitGroup {
 
 const checkout = resolve(import.meta.dirname, '../..');
 
-/** As measured last. Other processors should work meanwhile. */
-const longSeconds = 8;
+/** Of processors, as measured last: others should work meanwhile. */
+const longSeconds = 5;
+/** In a process, so that a large folder keeps several processors busy. */
+const mostFiles = 24;
 
 /**
  * One process per folder: what a small test file takes is to start Node and to load what its neighbours load, too. A
@@ -27,14 +29,18 @@ const longSeconds = 8;
 export function unitGroups(files: readonly string[], directory: string): readonly UnitGroup[] {
   const measured = measuredTimes();
   const staysAlone = (file: string) =>
-    (measured(file)?.seconds ?? 0) > longSeconds || hasHooksOfProcess(readFileSync(file, 'utf8'));
+    (measured(file)?.processors ?? 0) > longSeconds || hasHooksOfProcess(readFileSync(file, 'utf8'));
   const alone = files.filter(staysAlone);
   const folders = Map.groupBy(
     files.filter((file) => !alone.includes(file)),
     dirname,
   );
   const together = [...folders]
-    .map(([folder, inside]) => ({ entry: entryFor(folder, inside, directory), files: inside }))
+    .flatMap(([folder, inside]) => inPieces(inside).map((piece, index) => ({ folder, index, files: piece })))
+    .map(({ folder, index, files: piece }) => ({
+      entry: entryFor(join(directory, `${relative(checkout, folder)}-${index}.mjs`), piece, directory),
+      files: piece,
+    }))
     // The room ends with the process that is the last to end.
     .toSorted((a, b) => b.files.length - a.files.length);
   return [...alone.map((file) => ({ entry: file, files: [file] })), ...together];
@@ -45,8 +51,13 @@ function hasHooksOfProcess(source: string): boolean {
   return /^(before|beforeEach|afterEach)\(/m.test(source);
 }
 
-function entryFor(folder: string, files: readonly string[], directory: string): string {
-  const entry = join(directory, `${relative(checkout, folder)}.mjs`);
+function inPieces(files: readonly string[]): readonly (readonly string[])[] {
+  const pieces = Math.ceil(files.length / mostFiles);
+  // In turns: neighbours by name tell of the same thing, and take about as long.
+  return Array.from({ length: pieces }, (_, piece) => files.filter((_, index) => index % pieces === piece));
+}
+
+function entryFor(entry: string, files: readonly string[], directory: string): string {
   mkdirSync(dirname(entry), { recursive: true });
   const script = JSON.stringify(pathToFileURL(join(import.meta.dirname, 'run-files.ts')).href);
   const call = `await runFiles(${JSON.stringify(files)}, ${JSON.stringify(directory)});`;

@@ -111,3 +111,16 @@ test('a file with hooks for its whole process has one of its own', async () => {
   );
   assert.ok(Object.values((await ran(machine, files)).files).every(Boolean));
 });
+
+test('a large folder has several processes, none of them much larger than another', async () => {
+  await using machine = await bareMachine();
+  const names = Array.from({ length: 50 }, (_, index) => [`${index}.test.mjs`, "test('passes', () => {});"]);
+  const files = await written(machine, Object.fromEntries(names));
+  const groups = unitGroups(files, machine.directory);
+  assert.deepEqual(
+    groups.map(({ files: inside }) => inside.length),
+    [17, 17, 16],
+  );
+  assert.deepEqual(groups.flatMap(({ files: inside }) => inside).toSorted(), files.toSorted());
+  assert.equal(new Set(groups.map(({ entry }) => entry)).size, 3);
+});
