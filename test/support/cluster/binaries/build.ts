@@ -45,7 +45,8 @@ export async function build(
   let tail = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-4_000);
-    for (const _ of text.matchAll(/\n/g)) onPackage?.();
+    // Other lines tell of downloads.
+    for (const _ of text.matchAll(/^(?!go: ).*\n/gm)) onPackage?.();
   });
   const outcome = await new Promise<number | string | Error>((settle) => {
     let failure: Error | undefined;
