@@ -11,6 +11,7 @@ import type { Request, Program as Requests } from '../../reconcile/requests/prog
 import { adoptionBugs } from './adoption-bugs.ts';
 import { backupBugs } from './backup-bugs.ts';
 import { healingBugs } from './healing-bugs.ts';
+import { outageBugs } from './outage-bugs.ts';
 import { recoveryBugs } from './recovery-bugs.ts';
 import { restoreBugs } from './restore-bugs.ts';
 import type { Scenario } from './scenario.ts';
@@ -125,6 +126,7 @@ export const bugs: readonly Bug[] = [
   ...backupBugs,
   ...adoptionBugs,
   ...healingBugs,
+  ...outageBugs,
   {
     name: 'leaves-removals',
     what: 'a removal that was begun is not finished',

@@ -6,6 +6,7 @@ import { healingScenarios, wildByHand } from './healing-scenarios.ts';
 import type { Change } from './model/git.ts';
 import { deadlyOption } from './model/kubernetes.ts';
 import { healthy, unborn } from './model/worlds.ts';
+import { outageScenarios } from './outage-scenarios.ts';
 import { recoveryScenarios, wildRecoveries } from './recovery-scenarios.ts';
 import { restoreScenarios } from './restore-scenarios.ts';
 import { one, type Scenario } from './scenario.ts';
@@ -139,6 +140,7 @@ export const scenarios: readonly Scenario[] = [
   ...deadNodes,
   ...adoptionScenarios,
   ...healingScenarios,
+  ...outageScenarios,
 ];
 
 const everything = {

@@ -1,3 +1,4 @@
+import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import { definitionOf } from '../../../reconcile/cluster/act/act.ts';
 import type { Leased } from '../../../reconcile/cluster/act/actions/define.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
@@ -5,6 +6,7 @@ import type { Action } from '../../../reconcile/cluster/know/action.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { type Situation, situate } from '../../../reconcile/cluster/know/situation.ts';
+import { statusFor } from '../../../reconcile/cluster/report/status.ts';
 import type { Program } from '../../../reconcile/requests/program.ts';
 import type { Nature } from './recovery.ts';
 
@@ -12,6 +14,8 @@ import type { Nature } from './recovery.ts';
 export interface Code extends Nature {
   readonly decide: (observation: Observation) => Decision;
   readonly situate: (observation: Observation) => Situation;
+  /** What a step that came to nothing else reports. */
+  readonly report: (situation: Situation, decision: Decision) => EtcdClusterStatus;
   /** The lines that run. */
   readonly run: (action: Action, claimed: Leased) => Program;
   /** A claim is refused when the resource has been written since it was looked at. */
@@ -35,6 +39,7 @@ export function realCode(): Code {
   return {
     decide,
     situate,
+    report: (situation, decision) => statusFor(situation, decision, { kind: 'none' }),
     run: (action, claimed) => definitionOf(action).run(action as never, claimed),
     comparesClaims: true,
     fencesWrites: true,

@@ -8,6 +8,7 @@ import { madeBackup } from './backups.ts';
 import { minorOf, movedLeader, runnerOf, runningVoters, serving, settleEtcd, votersOf, withFormation } from './etcd.ts';
 import { lettingGo, lettingPodGo } from './going.ts';
 import { recoveryIn } from './host-recovery.ts';
+import { spaceIn } from './host-space.ts';
 import { clusterIdOf } from './lineage.ts';
 import { listOf, look } from './look.ts';
 import { type Formation, lacking, placeOf, type World, withoutPeer, withPlace } from './state.ts';
@@ -77,9 +78,7 @@ export function worldHost({
     get certificates(): never {
       throw new Error('the model has no certificates');
     },
-    get space(): never {
-      throw new Error('the model has no space');
-    },
+    space: spaceIn,
     recovery: recoveryIn(referred),
   };
 }

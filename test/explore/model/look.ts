@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import { peerUrl } from '../../../manifests/render/names.ts';
+import { quotaBackendBytes } from '../../../manifests/render/quota.ts';
 import { hasDeparted } from '../../../reconcile/cluster/know/life.ts';
 import { backupFinalizer, volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
 import type {
@@ -54,8 +55,9 @@ export function look(world: World, { nonce, forgetful = false }: Seen): Observat
   const remembers = places.some((place) => recordIn(place)?.outvoted ?? recordIn(place)?.gaveUp);
   const known = forgetful || !remembers ? found : withoutOutvoted(found);
   const reachable = reachableIn(world, known);
-  const slots = known.map((slot) => answering(slot, reachable, world));
   const formation = reachable.map((place) => listedBy(world, place)).find(isServing(world));
+  const heard = known.map((slot) => answering(slot, reachable, world));
+  const slots = formation?.data ? heard.map(rewritten) : heard;
   const recovery = recoveryOf(world);
   const resource = resourceOf(cluster, places);
   const hibernationBackup = hibernationBackupIn(world, slots);
@@ -74,6 +76,8 @@ export function look(world: World, { nonce, forgetful = false }: Seen): Observat
     membership: asked.membership,
     ...(asked.inherited && { inherited: asked.inherited }),
     ...(version !== undefined && { clusterVersion: `${version}.0` }),
+    // As long as writes are refused, the fleet has no room: a cure that waits for it never comes.
+    ...(formation?.data?.alarm && { hasHistory: false, crowdedBy: [`${namespace}/other`] }),
     ...(recovery && { recovery }),
     ...(awaitedBackup && { awaitedBackup }),
     ...asleep,
@@ -139,6 +143,11 @@ function answering(slot: Slot, reachable: readonly Place[], world: World): Slot 
   return place ? { ...slot, endpoint: endpointOf(world, place) } : slot;
 }
 
+/** Its file was rewritten with nothing left to forget: it tells how much its data take. */
+function rewritten(slot: Slot): Slot {
+  return slot.peer ? { ...slot, peer: { ...slot.peer, defragmented: { at: longAgo, vain: 1, bareAt: 10n } } } : slot;
+}
+
 const views = new WeakMap<Place, Slot>();
 
 function objectsOf(place: Place): Slot {
@@ -174,6 +183,7 @@ function podOf({ name, ordinal, statefulSet, ill }: Place, pod: Pod): PodView {
     ready: pod.ready,
     upToDate: !statefulSet ? 'unknown' : statefulSet.inputsHash === pod.hash ? 'yes' : 'no',
     version: pod.inputs.version,
+    quota: quotaBackendBytes(pod.inputs),
     address: `10.244.0.${ordinal + 1}`,
     ...where,
     // Made since its member was first seen ill; it grows older with that.
@@ -218,9 +228,9 @@ function endpointOf(world: World, { process, disk }: Place): Endpoint {
       raftAppliedIndex: raftIndex - lag,
       raftTerm: 2n,
       revision: 10n,
-      dbSize: 20480n,
-      dbSizeInUse: 16384n,
-      errors: [],
+      dbSize: BigInt(formation.data?.bytes ?? 20480),
+      dbSizeInUse: BigInt(formation.data?.bytes ?? 16384),
+      errors: formation.data?.alarm ? ['memberID:161 alarm:NOSPACE '] : [],
     },
   };
 }

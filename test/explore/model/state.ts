@@ -162,6 +162,8 @@ export interface Formation {
   readonly index: 'low' | 'high';
   /** A quorum of it ran: from then on it may hold writes. */
   readonly formed: boolean;
+  /** How many bytes its data take, where that counts, and whether etcd has raised NOSPACE: then its fleet has no room. */
+  readonly data?: { readonly bytes: number; readonly alarm: boolean };
   /** An acknowledged write is on no disk of a quorum that runs. */
   readonly lost?: true;
   /** How many approvals were followed by another leader: each adds an entry to raft's log. */

@@ -1,0 +1,42 @@
+import type { Situation } from '../../reconcile/cluster/know/situation.ts';
+import { type Bug, instead } from './seeding.ts';
+
+export const outageBugs: readonly Bug[] = [
+  {
+    name: 'cure waits for room',
+    what: 'a larger quota for a cluster that accepts no writes waits for room in its fleet',
+    violates: 'convergence',
+    scenario: 'out of space, without room',
+    faults: {},
+    seed: (code) => instead(code, 'raiseQuota', () => undefined),
+  },
+  {
+    name: 'hides refused writes',
+    what: 'only a lost quorum makes a cluster unavailable',
+    violates: 'I15',
+    scenario: 'out of space, without room',
+    faults: {},
+    seed: (code) => ({ ...code, report: (situation, decision) => code.report(deaf(situation), decision) }),
+  },
+  {
+    name: 'hides a lost quorum',
+    what: 'a cluster that has lost its quorum is reported as one that is being born',
+    violates: 'I15',
+    scenario: 'two disks of 3',
+    faults: { wipe: 2 },
+    seed: (code) => ({
+      ...code,
+      report: (situation, decision) => code.report({ ...situation, life: { stage: 'unborn' } }, decision),
+    }),
+  },
+];
+
+/** What a status says of alarms is not heard. */
+function deaf(situation: Situation): Situation {
+  const slots = situation.slots.map((slot) =>
+    slot.endpoint.kind === 'known'
+      ? { ...slot, endpoint: { ...slot.endpoint, status: { ...slot.endpoint.status, errors: [] } } }
+      : slot,
+  );
+  return { ...situation, slots };
+}
