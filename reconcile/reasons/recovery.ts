@@ -1,9 +1,19 @@
 import { isWell, type Meaning, step } from './meaning.ts';
+import { type Offer, offered } from './offers.ts';
 
 /** Quorum that is awaited or lost, disks that changed, and recoveries. */
 
-const nothingLeft =
-  'no data is left to go on from, and the cluster never starts empty: restore the disks themselves (PVCs with their annotations, bound to the same PersistentVolumes), or create the cluster anew from a snapshot ([Restore a snapshot](docs/how-to/restore.md), [runbook](docs/runbooks/all-data-lost.md))';
+const afterAll: readonly Offer[] = [
+  {
+    loses: 'nothing',
+    cure: 'restore the disks themselves (PVCs with their annotations, bound to the same PersistentVolumes)',
+  },
+  {
+    loses: 'since',
+    cure: 'create the cluster anew from a snapshot ([Restore a snapshot](docs/how-to/restore.md), [runbook](docs/runbooks/all-data-lost.md))',
+  },
+];
+const nothingLeft = `no data is left to go on from, and the cluster never starts empty: ${offered(afterAll)}`;
 const otherDisk = 'decide: [When a disk is another one](docs/runbooks/another-disk.md)';
 const contradicts =
   'a PVC says that it is being recovered, and the cluster contradicts it, for example after a backup was restored: do what the message says about its annotation ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))';

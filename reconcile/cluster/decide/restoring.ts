@@ -1,14 +1,23 @@
+import type { Offer } from '../../reasons/offers.ts';
 import type { Situation } from '../know/situation.ts';
 
-/** The same, after other cures; nothing where there is no backup. */
+/** From the newest backup, and from the snapshot that spec.rollback asks for, as far as there are any. */
+export function restores(situation: Situation): readonly Offer[] {
+  const { newestBackup, effective } = situation;
+  const asked = effective.refusals.find(({ reason }) => reason === 'RollbackNotApproved');
+  return [
+    ...(newestBackup ? [since(`restore a backup beside it: ${restoring(situation)}`)] : []),
+    ...(asked ? [since(`as spec.rollback asks, go on from its snapshot under this name; ${asked.cure}`)] : []),
+  ];
+}
+
+/** The same, after a cure that loses nothing; nothing where there is no backup. */
 export function orRestore(situation: Situation): string {
   return situation.newestBackup ? `; or restore a backup beside it: ${restoring(situation)}` : '';
 }
 
-/** A rollback that only waits for its approval, after other cures. */
-export function orRollBack({ effective }: Situation): string {
-  const asked = effective.refusals.find(({ reason }) => reason === 'RollbackNotApproved');
-  return asked ? `; or, as spec.rollback asks, go on from its snapshot under this name; ${asked.cure}` : '';
+function since(cure: string): Offer {
+  return { loses: 'since', cure };
 }
 
 /** The newest backup, and the document that restores it: beside this cluster, whose data it never touches. */

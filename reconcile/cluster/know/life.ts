@@ -5,6 +5,7 @@ import {
   isOfRestore,
   type VolumeRecord,
 } from '../../../manifests/render/volume-record.ts';
+import type { Offer } from '../../reasons/offers.ts';
 import type { RefusalReason } from '../../reasons/refusals.ts';
 import type { Observation, Slot } from './observation.ts';
 
@@ -32,7 +33,12 @@ export type Life =
       readonly strays: readonly Slot[];
     }
   /** The traces contradict each other, or all data are gone: a person must look. Never "start anew". */
-  | { readonly stage: 'unclear'; readonly reason: RefusalReason; readonly message: string; readonly cure: string };
+  | {
+      readonly stage: 'unclear';
+      readonly reason: RefusalReason;
+      readonly message: string;
+      readonly offers: readonly Offer[];
+    };
 
 export type BirthRecord = Pick<VolumeRecord, 'token' | 'initialCluster' | 'tlsMode' | 'version'>;
 
@@ -44,7 +50,8 @@ export function lifeOf({ membership, ...seen }: Seen): Life {
   const rest = lifeIn({ ...seen, slots: seen.slots.filter((slot) => !unreadable.includes(slot)), ...list });
   // Where a quorum answers, the records of the others suffice; the unreadable member is left as it is.
   if (membership?.kind === 'known' && rest.stage === 'born' && rest.clusterId === membership.clusterId) return rest;
-  return { stage: 'unclear', reason: 'VolumeRecordUnreadable', ...unreadableInWords(first) };
+  const { message, cure } = unreadableInWords(first);
+  return { stage: 'unclear', reason: 'VolumeRecordUnreadable', message, offers: [{ loses: 'nothing', cure }] };
 }
 
 type Seen = Pick<Observation, 'cluster' | 'slots' | 'lease'> & Partial<Pick<Observation, 'membership'>>;
@@ -79,7 +86,12 @@ function lifeIn({ cluster, slots, lease, membership }: Seen): Life {
       stage: 'unclear',
       reason: 'VolumesOfTwoClusters',
       message: `the volumes ${recorded.map(({ slot }) => slot.name).join(', ')} belong to more than one etcd cluster`,
-      cure: `keep the volumes of the cluster that should live (see their etcd.ratchet.dev/cluster-id annotations), and rename or delete the others`,
+      offers: [
+        {
+          loses: 'nothing',
+          cure: 'keep the volumes of the cluster that should live (see their etcd.ratchet.dev/cluster-id annotations), and rename or delete the others',
+        },
+      ],
     };
   }
 
@@ -156,7 +168,16 @@ function withoutVolumes(
       stage: 'unclear',
       reason: 'AllVolumesGone',
       message: `${cluster.metadata.name} had members${once}, and only volumes exist that a recovery left behind: ${left.join(', ')}; they hold the data from before it`,
-      cure: `restore the disks themselves (the PersistentVolumeClaims with their annotations, bound to the PersistentVolumes that they had); or, to go on from the data before the recovery, set annotation ${annotations.volumeState} of ${left.join(', ')} to sealed`,
+      offers: [
+        {
+          loses: 'nothing',
+          cure: 'restore the disks themselves (the PersistentVolumeClaims with their annotations, bound to the PersistentVolumes that they had)',
+        },
+        {
+          loses: 'since',
+          cure: `to go on from the data before the recovery, set annotation ${annotations.volumeState} of ${left.join(', ')} to sealed`,
+        },
+      ],
     };
   }
   const late = slots.filter((slot) => slot.late?.bound).map(({ name }) => name);
@@ -168,7 +189,13 @@ function withoutVolumes(
     stage: 'unclear',
     reason: 'AllVolumesGone',
     message: `${cluster.metadata.name} had members${once}, and none of their volumes exists; the cluster never starts empty in their place${restored}`,
-    cure: 'restore the disks themselves (the PersistentVolumeClaims with their annotations, bound to the PersistentVolumes that they had; members on restored copies do not start before you approve it); or, to start anew with no data, delete the EtcdCluster and create it again',
+    offers: [
+      {
+        loses: 'nothing',
+        cure: 'restore the disks themselves (the PersistentVolumeClaims with their annotations, bound to the PersistentVolumes that they had; members on restored copies do not start before you approve it)',
+      },
+      { loses: 'everything', cure: 'to start anew with no data, delete the EtcdCluster and create it again' },
+    ],
   };
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { peerName, peerUrl, schemeOf } from '../../../../../manifests/render/names.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { offered } from '../../../../reasons/offers.ts';
 import type { FirstStart } from '../../../know/actions/birth.ts';
 import { existingOf } from '../../../know/adoption/inherited.ts';
 import { restoringIn, sourceOfBirth, wantedSnapshot } from '../../../know/backups/restore.ts';
@@ -11,7 +12,7 @@ import { gaveUpBy } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { isOnOtherDisk } from '../../../know/volumes/sealed-disk.ts';
 import { firstStartOfBirth } from '../../first-start.ts';
-import { orRestore, orRollBack } from '../../restoring.ts';
+import { restores } from '../../restoring.ts';
 import { joinExisting } from '../adoption/join-existing.ts';
 import { adoptable } from './adopt.ts';
 import { refusedSnapshot } from './begin-from-snapshot.ts';
@@ -28,7 +29,7 @@ export function beBorn(situation: Situation): Decision | undefined {
   const { life } = situation;
   switch (life.stage) {
     case 'unclear':
-      return refuse(life.reason, life.message, `${life.cure}${orRestore(situation)}${orRollBack(situation)}`);
+      return refuse(life.reason, life.message, offered([...life.offers, ...restores(situation)]));
     case 'unborn':
       return conceive(situation);
     case 'birth':
@@ -136,7 +137,14 @@ function refuseOverData(
   return refuse(
     'RestoreOverData',
     `spec.bootstrap.snapshot asks for a restore, and the volumes ${names} are those ${whose}: nothing is restored over them`,
-    `to go on with them, remove spec.bootstrap.snapshot; to restore beside them, create an EtcdCluster of another name; to give them up, delete the EtcdCluster and these PersistentVolumeClaims, and create it again`,
+    offered([
+      { loses: 'nothing', cure: 'to go on with them, remove spec.bootstrap.snapshot' },
+      { loses: 'nothing', cure: 'to restore beside them, create an EtcdCluster of another name' },
+      {
+        loses: 'everything',
+        cure: 'to give them up, delete the EtcdCluster and these PersistentVolumeClaims, and create it again',
+      },
+    ]),
   );
 }
 

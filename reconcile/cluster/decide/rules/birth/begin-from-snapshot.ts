@@ -3,6 +3,7 @@ import { hostRefusal } from '../../../../../manifests/egress/host-refusal.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { offered } from '../../../../reasons/offers.ts';
 import {
   hostRefusedCure,
   onMember,
@@ -178,7 +179,13 @@ function removed({ name }: Slot): Decision {
   return refuse(
     'SnapshotRemoved',
     `${name} is being restored, and spec.bootstrap.snapshot names no snapshot any more`,
-    `name it again; or delete the EtcdCluster and PersistentVolumeClaim ${name}, and create the cluster without it`,
+    offered([
+      { loses: 'nothing', cure: 'name it again' },
+      {
+        loses: 'everything',
+        cure: `delete the EtcdCluster and PersistentVolumeClaim ${name}, and create the cluster without it`,
+      },
+    ]),
   );
 }
 

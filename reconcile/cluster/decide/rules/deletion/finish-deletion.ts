@@ -1,4 +1,5 @@
 import { retentionDefaults } from '../../../../../manifests/api/spec-defaults.ts';
+import { offered } from '../../../../reasons/offers.ts';
 import { act, type Decision, done, refuse, wait } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import { volumesFinalizer } from '../../../know/marks.ts';
@@ -52,7 +53,7 @@ export function finishDeletion(situation: Situation): Decision | undefined {
     );
   }
   if (life.stage === 'unclear' && life.reason !== 'AllVolumesGone') {
-    return refuse(life.reason, life.message, `${life.cure}; then remove the finalizer ${volumesFinalizer}`);
+    return refuse(life.reason, life.message, `${offered(life.offers)}; then remove the finalizer ${volumesFinalizer}`);
   }
   const strays = life.stage === 'birth' || life.stage === 'born' ? life.strays : [];
   const volumes = slots.flatMap((slot) =>

@@ -2,6 +2,7 @@ import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { annotations, ordinalOf } from '../../../../../manifests/render/names.ts';
 import type { OutvotedMember } from '../../../../../manifests/render/volume-record.ts';
 import type { ListedMember } from '../../../../interfaces/etcd.ts';
+import { offered } from '../../../../reasons/offers.ts';
 import type { Reason } from '../../../../reasons/reasons.ts';
 import { isAdopting } from '../../../know/adoption/inherited.ts';
 import { act, type Decision, refuse, refuseUntil, wait } from '../../../know/decision.ts';
@@ -168,7 +169,13 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
     return refuse(
       'AllMembersLost',
       `every member of ${name} is lost: ${names}; the cluster never starts empty in their place`,
-      `${nodesFirst(lost)}restore the disks themselves: PersistentVolumeClaims of these names, with their annotations, bound to the PersistentVolumes that they had; where there are only copies (snapshots of storage, all of one point in time), members on restored PVCs do not start before you approve that the cluster goes back to their data; or restore a backup: ${restoring(situation)}`,
+      `${nodesFirst(lost)}${offered([
+        {
+          loses: 'nothing',
+          cure: 'restore the disks themselves: PersistentVolumeClaims of these names, with their annotations, bound to the PersistentVolumes that they had; where there are only copies (snapshots of storage, all of one point in time), members on restored PVCs do not start before you approve that the cluster goes back to their data',
+        },
+        { loses: 'since', cure: `restore a backup: ${restoring(situation)}` },
+      ])}`,
     );
   }
   const [best] = survivors;
