@@ -162,7 +162,7 @@ export interface Formation {
   readonly index: 'low' | 'high';
   /** A quorum of it ran: from then on it may hold writes. */
   readonly formed: boolean;
-  /** How many bytes its data take, where that counts, and whether etcd has raised NOSPACE: then its fleet has no room. */
+  /** Its size in bytes, where that counts, and whether etcd has raised NOSPACE: then its fleet has no room. */
   readonly data?: { readonly bytes: number; readonly alarm: boolean };
   /** An acknowledged write is on no disk of a quorum that runs. */
   readonly lost?: true;
