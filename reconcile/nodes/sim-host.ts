@@ -1,3 +1,4 @@
+import { rebootJobName } from '../../manifests/render/reboot-job.ts';
 import type { LeavingPod } from './decision.ts';
 import { membersOn } from './etcd.ts';
 import type { ClusterSeen, NodeSeen, NodesObservation, PodSeen } from './observation.ts';
@@ -25,7 +26,7 @@ export const simHost: NodesHost<Sim> = {
   withPolicy: (sim, policy) => ({ ...sim, seen: { ...sim.seen, policy } }),
   job: (sim, id) => ownerOf(sim, id)?.job,
   withNewJob: (sim, id, name) =>
-    onNode(sim, name, (node) => ({ ...node, job: { name: 'job', uid: `job-${id}`, state: 'under-way' } })),
+    onNode(sim, name, (node) => ({ ...node, job: { name: rebootJobName(id), uid: `job-${id}`, state: 'under-way' } })),
   withoutJob: (sim, id) => {
     const owner = ownerOf(sim, id);
     return owner ? onNode(sim, owner.name, ({ job: _, ...node }) => node) : sim;
@@ -51,8 +52,9 @@ function ownerOf(sim: Sim, id: string): NodeSeen | undefined {
 }
 
 /** At once. A member is down until its node is back, as one is whose volume can't leave it. */
-function gone(sim: Sim, { uid, cluster: key }: LeavingPod): Sim {
-  const node = sim.seen.nodes.find(({ pods }) => pods?.some((pod) => pod.uid === uid));
+function gone(sim: Sim, { uid, resourceVersion, cluster: key }: LeavingPod): Sim {
+  const isIt = (pod: PodSeen) => pod.uid === uid && pod.resourceVersion === resourceVersion;
+  const node = sim.seen.nodes.find(({ pods }) => pods?.some(isIt));
   if (!node) return sim;
   const { name, pods = [] } = node;
   const earlier = sim.away.get(name);
@@ -63,7 +65,7 @@ function gone(sim: Sim, { uid, cluster: key }: LeavingPod): Sim {
     pods: earlier?.pods ?? pods,
     members: new Set([...(earlier?.members ?? []), ...members]),
   });
-  const left = onNode({ ...sim, away }, name, (one) => ({ ...one, pods: pods.filter((pod) => pod.uid !== uid) }));
+  const left = onNode({ ...sim, away }, name, (one) => ({ ...one, pods: pods.filter((pod) => !isIt(pod)) }));
   return withClusters(left, (cluster) => (cluster.key === key ? without(cluster, name) : cluster));
 }
 

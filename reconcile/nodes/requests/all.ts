@@ -7,7 +7,7 @@ import { createJob, deleteJob, readJob } from './jobs.ts';
 import { evictPod, holdCluster, letGoCluster, moveLeader } from './leaving.ts';
 import { readNode, writeNode, writePolicy } from './objects.ts';
 
-/** All requests about nodes. */
+/** All requests about nodes. Each needs a contract in `test/integration/requests/nodes`, or it does not compile. */
 export const nodeRequests = named({
   writePolicy,
   writeNode,

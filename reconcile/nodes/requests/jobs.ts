@@ -2,6 +2,7 @@ import type { NodeGrant } from '../../../manifests/api/etcd-node-policy.ts';
 import type { Job } from '../../../manifests/kube-types.ts';
 import { type RebootMethod, rebootJob, rebootJobName } from '../../../manifests/render/reboot-job.ts';
 import { isReason, resources } from '../../interfaces/kube.ts';
+import { conflict } from '../../requests/refusals.ts';
 import type { JobSeen } from '../observation.ts';
 import { jobSeen } from '../pods.ts';
 import { defineNodeRequest } from './request.ts';
@@ -55,9 +56,10 @@ export const deleteJob = defineNodeRequest<'deleteJob', { readonly id: string; r
       await kube.delete(resources.jobs, rebootsIn, rebootJobName(id), options);
       return undefined;
     },
-    model: (state, { id, uid }, host) => ({
-      state: host.job(state, id)?.uid === uid ? host.withoutJob(state, id) : state,
-      answer: undefined,
-    }),
+    model: (state, { id, uid }, host) => {
+      const found = host.job(state, id);
+      if (found && found.uid !== uid) throw conflict(`Job ${found.name} is another one by now`);
+      return { state: found ? host.withoutJob(state, id) : state, answer: undefined };
+    },
   },
 );

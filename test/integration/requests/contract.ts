@@ -5,19 +5,18 @@ import type { Failure } from '../../../reconcile/cluster/know/outcome.ts';
 import type { Reason } from '../../../reconcile/reasons/reasons.ts';
 import type { Program } from '../../../reconcile/requests/program.ts';
 import type { EtcdVersion } from '../../support/cluster/binaries/catalogue.ts';
-import type { Doing } from './doing.ts';
-import type { Scene } from './scene.ts';
+import type { Scene, SomeScene } from './scene.ts';
 
 /** From one start, both halves of a request must leave the same and answer the same, or refuse for the same reason. */
-export interface Contract {
+export interface Contract<At extends SomeScene = Scene, Seen = Observation> {
   /** In words, after the name of the request. */
   readonly when: string;
-  /** Absent: one member that is sealed and runs, and no etcd. */
-  readonly start?: (scene: Scene) => Promise<unknown>;
+  /** Absent: what its part begins with; of a cluster one member that is sealed and runs, and no etcd. */
+  readonly start?: (scene: At) => Promise<unknown>;
   /** Carried out where the program says `othersAct`. */
-  readonly others?: readonly Doing[];
-  /** `seen`: the observation that both halves begin with. Reads may come before the request that this is about. */
-  readonly asks: (seen: Observation, scene: Scene) => Program<unknown>;
+  readonly others?: readonly Parameters<At['act']>[0][];
+  /** `seen`: what both halves begin with. Reads may come before the request that this is about. */
+  readonly asks: (seen: Seen, scene: At) => Program<unknown>;
   /** Why both refuse; absent: neither does. */
   readonly refused?: Refused;
   /** Where the halves differ, and should. */
@@ -27,7 +26,7 @@ export interface Contract {
   /** It changes an etcd that contracts of this minor share: one at a time. */
   readonly turn?: { readonly of: 'changing' | 'filling'; readonly version: EtcdVersion };
   /** What of an observation else must come to be the same, where `told` does not tell it. */
-  readonly also?: (left: Observation) => unknown;
+  readonly also?: (left: Seen) => unknown;
   /** Of requests that wait for something that does not come: milliseconds until the live one is stopped. */
   readonly patience?: number;
 }
@@ -36,7 +35,18 @@ export interface Contract {
 type Refused = `${Failure['class']} ${Reason}`;
 
 /** A contract without a case is none: that does not compile. */
-export type Contracts = readonly [Contract, ...Contract[]];
+export type Contracts<At extends SomeScene = Scene, Seen = Observation> = readonly [
+  Contract<At, Seen>,
+  ...Contract<At, Seen>[],
+];
+
+/** One contract at least for each request of a table, and for nothing else: what lacks one does not compile. */
+export function contractsFor<R extends object, T extends { readonly [K in keyof R]: readonly [unknown, ...unknown[]] }>(
+  _requests: R,
+  table: T & { readonly [K in Exclude<keyof T, keyof R>]: never },
+): T {
+  return table;
+}
 
 /** As narrow as possible. */
 export interface Difference {

@@ -1,10 +1,10 @@
-import type { RequestKind } from '../../../reconcile/cluster/act/requests/all.ts';
+import { requests } from '../../../reconcile/cluster/act/requests/all.ts';
 import { authorities } from './authorities.ts';
 import { backup } from './backup.ts';
 import { certManager } from './cert-manager.ts';
 import { changing } from './changing.ts';
 import { cluster } from './cluster.ts';
-import type { Contracts } from './contract.ts';
+import { contractsFor } from './contract.ts';
 import { disks } from './disks.ts';
 import { leadership } from './leadership.ts';
 import { leaves } from './leaves.ts';
@@ -18,8 +18,8 @@ import { space } from './space.ts';
 import { templates } from './templates.ts';
 import { volumes } from './volumes.ts';
 
-/** One contract at least for every request: a request without one does not compile. */
-export const contracts = {
+/** Of requests about a cluster. */
+export const contracts = contractsFor(requests, {
   ...volumes,
   ...disks,
   ...making,
@@ -37,4 +37,4 @@ export const contracts = {
   ...space,
   ...recovery,
   ...backup,
-} as const satisfies Readonly<Record<RequestKind, Contracts>>;
+});

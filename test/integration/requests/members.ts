@@ -14,12 +14,14 @@ import { volumeClaim } from '../../../manifests/render/volume-claim.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import type { Inputs } from '../../../reconcile/cluster/know/spec/inputs.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
-import { clusterName, type Scene } from './scene.ts';
+import { clusterName, type SomeScene } from './scene.ts';
 
 /** What there is of one member, made by the same builders as in real life; in order, each with the one before. */
 export interface MemberStart {
   readonly ordinal?: number;
   readonly record?: Partial<VolumeRecord>;
+  /** Its volume does not say yet which member it is: etcd does. */
+  readonly unsealed?: true;
   /** The last thing that there is; by default the pod. */
   readonly upTo?: 'volume' | 'peer' | 'configMap' | 'statefulSet' | 'pod';
   /** PersistentVolume behind its claim. */
@@ -43,7 +45,7 @@ export interface PodStart {
 
 export const revision = 'orders-current';
 
-export function recordOf(scene: Scene, more: Partial<VolumeRecord> = {}): VolumeRecord {
+export function recordOf(scene: SomeScene, more: Partial<VolumeRecord> = {}): VolumeRecord {
   const urls = [0, 1, 2].map((n) => ({
     name: `${clusterName}-${n}`,
     url: `http://${podName(`${clusterName}-${n}`)}.${clusterName}-peers.${scene.namespace}.svc:2380`,
@@ -60,15 +62,18 @@ export function recordOf(scene: Scene, more: Partial<VolumeRecord> = {}): Volume
   };
 }
 
-export function inputsOf(scene: Scene, more: Partial<Inputs> = {}): Inputs {
+export function inputsOf(scene: SomeScene, more: Partial<Inputs> = {}): Inputs {
   return { ...peerInputs(scene.cluster.spec), ...more };
 }
 
-export async function member(scene: Scene, start: MemberStart = {}): Promise<void> {
+export async function member(scene: SomeScene, start: MemberStart = {}): Promise<void> {
   const { ordinal = 0, upTo = 'pod', owners = {}, bound, storageClassName } = start;
   const order = ['volume', 'peer', 'configMap', 'statefulSet', 'pod'] as const;
   const has = (kind: (typeof order)[number]) => order.indexOf(kind) <= order.indexOf(upTo);
-  const record = recordOf(scene, start.record);
+  const { memberId, ...nameless } = recordOf(scene, start.record);
+  const record: VolumeRecord = start.unsealed
+    ? { ...nameless, state: 'joining' }
+    : { ...nameless, ...(memberId !== undefined && { memberId }) };
   const { token, initialCluster } = record;
   const bootstrap = { token, initialCluster: [...initialCluster], state: 'New' as const };
   const built = etcdPeer(scene.cluster, scene.cluster.spec, ordinal, bootstrap);
@@ -97,13 +102,13 @@ function withMark(claim: PersistentVolumeClaim, { mayHaveStarted }: VolumeRecord
   return { ...claim, metadata: { ...claim.metadata, annotations } };
 }
 
-async function claimOf(scene: Scene, claim: PersistentVolumeClaim, bound?: string): Promise<PersistentVolumeClaim> {
+async function claimOf(scene: SomeScene, claim: PersistentVolumeClaim, bound?: string): Promise<PersistentVolumeClaim> {
   if (bound === undefined) return scene.make(resources.volumeClaims, claim);
   const wanted = { ...claim, spec: { ...claim.spec, volumeName: bound } };
   return scene.makeWithStatus(resources.volumeClaims, wanted, { phase: 'Bound', capacity: { storage: '1Gi' } });
 }
 
-async function podOf(scene: Scene, set: StatefulSet, start: PodStart = {}): Promise<void> {
+async function podOf(scene: SomeScene, set: StatefulSet, start: PodStart = {}): Promise<void> {
   const { template } = set.spec;
   const labels = { ...template.metadata.labels, 'controller-revision-hash': start.revision ?? revision };
   const { name } = set.metadata;

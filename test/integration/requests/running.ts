@@ -5,8 +5,8 @@ import { type EtcdVersion, etcdVersions } from '../../support/cluster/binaries/c
 import { ownAddress } from '../manifests-build/etcd-process.ts';
 import type { Contract, Contracts } from './contract.ts';
 import type { ChangingCluster, EtcdCluster, FillingCluster } from './etcd-place.ts';
-import { member } from './members.ts';
-import { clusterName, type Scene } from './scene.ts';
+import { type MemberStart, member } from './members.ts';
+import { clusterName, type Scene, type SomeScene } from './scene.ts';
 
 /** Members whose pods have the addresses of real etcd processes. */
 
@@ -14,10 +14,15 @@ export const wrongCluster = '1234';
 export const unknownMember = 'abcdef0123456789';
 
 /** The same contracts for each minor. */
-export function onEachMinor(contractsOf: (version: EtcdVersion) => Contracts): Contracts {
+export function onEachMinor<At extends SomeScene = Scene, Seen = Observation>(
+  contractsOf: (version: EtcdVersion) => Contracts<At, Seen>,
+): Contracts<At, Seen> {
   const [first, ...rest] = etcdVersions.map((version) => {
     const [one, ...more] = contractsOf(version);
-    const named = (contract: Contract): Contract => ({ ...contract, when: `etcd ${version}: ${contract.when}` });
+    const named = (contract: Contract<At, Seen>): Contract<At, Seen> => ({
+      ...contract,
+      when: `etcd ${version}: ${contract.when}`,
+    });
     return [named(one), ...more.map(named)] as const;
   });
   if (!first) throw new Error('no minor is supported');
@@ -25,22 +30,27 @@ export function onEachMinor(contractsOf: (version: EtcdVersion) => Contracts): C
 }
 
 /** Three voters, and a learner that never started; asked, and refused, and never changed. */
-export const steady = (version: EtcdVersion) => (scene: Scene) => run(scene, scene.stage.etcd[version].steady);
+export const steady = (version: EtcdVersion, more?: Pick<MemberStart, 'unsealed'>) => (scene: SomeScene) =>
+  run(scene, scene.stage.etcd[version].steady, more);
 
 /** Contracts that change the list take turns. */
-export function changing(version: EtcdVersion, what: Parameters<ChangingCluster['become']>[0]) {
+export function changing(
+  version: EtcdVersion,
+  what: Parameters<ChangingCluster['become']>[0],
+  more?: Pick<MemberStart, 'unsealed'>,
+) {
   return {
     turn: { of: 'changing', version },
-    start: async (scene: Scene) => {
+    start: async (scene: SomeScene) => {
       const cluster = scene.stage.etcd[version].changing;
       await cluster.become(what);
-      await run(scene, cluster);
+      await run(scene, cluster, more);
     },
   } as const;
 }
 
 /** One of two voters, the other of which is gone. */
-export const bereft = (version: EtcdVersion) => (scene: Scene) => run(scene, scene.stage.etcd[version].bereft);
+export const bereft = (version: EtcdVersion) => (scene: SomeScene) => run(scene, scene.stage.etcd[version].bereft);
 
 /** A voter alone, with a few keys, each written twice, and with these alarms raised. Contracts take turns. */
 export function filling(
@@ -50,7 +60,7 @@ export function filling(
 ) {
   return {
     turn: { of: 'filling', version },
-    start: async (scene: Scene) => {
+    start: async (scene: SomeScene) => {
       const cluster = scene.stage.etcd[version].filling;
       await cluster.become(keys);
       for (const alarm of alarms) await cluster.raise(alarm);
@@ -59,15 +69,19 @@ export function filling(
   } as const;
 }
 
-async function run(scene: Scene, { members, clusterId }: EtcdCluster): Promise<void> {
+async function run(
+  scene: SomeScene,
+  { members, clusterId }: EtcdCluster,
+  more: Pick<MemberStart, 'unsealed'> = {},
+): Promise<void> {
   for (const [ordinal, { clientUrl }] of members.entries()) {
     const address = new URL(clientUrl).hostname;
-    await member(scene, { ordinal, record: { clusterId }, pod: { ready: true, address } });
+    await member(scene, { ordinal, record: { clusterId }, pod: { ready: true, address }, ...more });
   }
 }
 
 /** One whose container runs, and which does not answer. */
-export async function silent(scene: Scene): Promise<void> {
+export async function silent(scene: SomeScene): Promise<void> {
   await member(scene, { pod: { ready: true, address: ownAddress() } });
 }
 

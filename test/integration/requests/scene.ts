@@ -13,21 +13,27 @@ import type { Stage } from './stage.ts';
 export const clusterName = 'orders';
 
 /** A cluster in a namespace of its own, on a real API server. */
-export interface Scene {
+export interface Scene extends SomeScene {
+  /** What a step would see, now. */
+  look(): Promise<Seen>;
+  /** As the API server has it. */
+  read<T extends KubeObject>(object: Doing['object'] | 'cluster', name: string): Promise<T>;
+  act(doing: Doing): Promise<void>;
+}
+
+/** What the scenes of all tables of requests have. */
+export interface SomeScene {
   readonly kube: Kube;
   readonly stage: Stage;
   readonly namespace: string;
   /** As it was made. */
   readonly cluster: EtcdCluster;
-  /** What a step would see, now. */
-  look(): Promise<Seen>;
-  /** As the API server has it. */
-  read<T extends KubeObject>(object: Doing['object'] | 'cluster', name: string): Promise<T>;
   /** In this namespace. */
   make<T extends KubeObject>(resource: Resource, object: T): Promise<T>;
   /** The same, and then its status. */
   makeWithStatus<T extends KubeObject>(resource: Resource, object: T, status: object): Promise<T>;
-  act(doing: Doing): Promise<void>;
+  /** As others do. */
+  act(doing: Doing<string>): Promise<void>;
 }
 
 export interface Seen {

@@ -50,7 +50,8 @@ function ofSlot(slot: Slot) {
   };
 }
 
-const uid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|-made-\d+$|^(recovery|restore)-[0-9a-z]+-\d+$/;
+const uid =
+  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|-made-\d+$|^job-[0-9a-f]{32}$|^(recovery|restore)-[0-9a-z]+-\d+$/;
 
 /** Comparable: objects that were there before keep their UIDs, others are `new`; what is absent is not `undefined`. */
 export function comparable(value: unknown, known: ReadonlySet<string>): unknown {
