@@ -3,13 +3,18 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { type Adding, type Command, type Piece, textsWith } from './adding.ts';
-import { checkout, inCheckout } from './checkout.ts';
+import { inCheckout } from './checkout.ts';
 import { startCompiler } from './compiler.ts';
 import { copyWith } from './copy.ts';
 import { addings } from './rows.ts';
 
-const compiler = await startCompiler(checkout);
-after(() => compiler[Symbol.asyncDispose]());
+await using starting = new AsyncDisposableStack();
+const copy = starting.use(await copyWith(new Map()));
+// It finds nothing in a folder that came after it.
+await copy.makeFolders(addings.flatMap(({ pieces }) => pieces.map(({ file }) => file)));
+const compiler = starting.use(await startCompiler(copy.directory));
+const started = starting.move();
+after(() => started.disposeAsync());
 
 for (const adding of addings) {
   describe(adding.what.join(' with '), () => {

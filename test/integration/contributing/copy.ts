@@ -16,18 +16,18 @@ const patience = 300_000;
 /** A copy of the checkout in which these files have these texts. */
 export async function copyWith(texts: ReadonlyMap<string, string>) {
   const tree = await copyTree();
-  for (const [file, content] of texts) {
-    const path = join(tree.directory, file);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, content);
-  }
+  const { directory } = tree;
+  await makeFolders([...texts.keys()]);
+  for (const [file, content] of texts) await writeFile(join(directory, file), content);
   return {
+    directory,
+    makeFolders,
     [Symbol.asyncDispose]: () => tree[Symbol.asyncDispose](),
     run: async (program: string, ...args: readonly string[]): Promise<Ended> => {
-      const path = `${join(tree.directory, 'node_modules/.bin')}:${process.env.PATH}`;
+      const path = `${join(directory, 'node_modules/.bin')}:${process.env.PATH}`;
       // Of a test that runs this one: the tests in the copy are no part of it.
       const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-      const options = { cwd: tree.directory, env: { ...env, PATH: path }, timeout: patience } as const;
+      const options = { cwd: directory, env: { ...env, PATH: path }, timeout: patience } as const;
       const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
       const [said, complained, code] = await Promise.all([
         text(child.stdout),
@@ -37,4 +37,9 @@ export async function copyWith(texts: ReadonlyMap<string, string>) {
       return { code, said: `${said}${complained}` };
     },
   };
+
+  /** Of these files. */
+  async function makeFolders(files: readonly string[]): Promise<void> {
+    for (const file of files) await mkdir(dirname(join(directory, file)), { recursive: true });
+  }
 }

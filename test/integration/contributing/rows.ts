@@ -1,4 +1,21 @@
 import type { Adding } from './adding.ts';
+import { commands } from './rows/commands.ts';
+import { forge } from './rows/forge.ts';
+import { reason } from './rows/reason.ts';
+import { request } from './rows/request.ts';
 import { ruleWithAction } from './rows/rule-with-action.ts';
+import { specField, specFieldOfMembers } from './rows/spec-field.ts';
+import { trigger } from './rows/trigger.ts';
+import { volumeAnnotation } from './rows/volume-annotation.ts';
 
-export const addings: readonly Adding[] = [ruleWithAction];
+export const addings: readonly Adding[] = [
+  ruleWithAction,
+  reason,
+  request,
+  forge,
+  trigger,
+  specField,
+  specFieldOfMembers,
+  commands,
+  volumeAnnotation,
+];

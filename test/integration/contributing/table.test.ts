@@ -11,7 +11,7 @@ import { isNamed, rowsOf } from './table.ts';
 const rows = rowsOf(readFileSync(new URL('../../../CONTRIBUTING.md', import.meta.url), 'utf8'));
 
 for (const { what, pieces } of addings) {
-  test(`the row of a ${what.join(' with ')} names every file that its toy needs`, () => {
+  test(`the row "${what.join(', ')}" names every file that its toy needs`, () => {
     for (const one of what) assert.ok(rows.has(one), `CONTRIBUTING has no row ${one}`);
     const places = what.flatMap((one) => rows.get(one) ?? []);
     const unnamed = pieces.filter(({ file, missedBy }) => missedBy !== 'toy' && !isNamed(file, places));
