@@ -39,14 +39,15 @@ export function clusterConcerns(cluster: EtcdCluster): readonly Concern[] {
 }
 
 export function fleetConcerns(fleet: EtcdFleet, now: Date): readonly Concern[] {
-  const { status } = fleet;
+  const { metadata, status } = fleet;
   const state = fleetState(fleet);
   const concerns: Concern[] = [];
   // A stalled cluster speaks for itself.
   if (state.tone === 'bad' && state.reason !== 'ClusterStalled') {
     concerns.push({ tone: 'bad', reason: state.reason ?? 'Stalled', message: state.message });
   }
-  const silence = now.getTime() - Date.parse(status?.lastRun ?? '');
+  // A fleet that no pass has ever looked at is silent since it was made.
+  const silence = now.getTime() - Date.parse(status?.lastRun ?? metadata.creationTimestamp ?? '');
   if (silence > silentMs) {
     const message = `no pass for ${duration(silence)}: is the CronJob suspended, or has its trigger stopped?`;
     concerns.push({ tone: 'bad', reason: 'NoPass', message });

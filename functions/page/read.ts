@@ -40,6 +40,7 @@ export interface Reader {
   nodePolicies(): Promise<readonly EtcdNodePolicy[]>;
   /** Of this commit, kept in these namespaces. @throws {KubeError} */
   reports(namespaces: readonly string[], sha: string): Promise<readonly ShownReport[]>;
+  /** Ask it after what is shown was read: until then, no answer of the API server has told its clock. */
   now(): Date;
 }
 

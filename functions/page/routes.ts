@@ -24,7 +24,6 @@ interface Look {
   readonly reader: Reader;
   readonly viewer: Viewer;
   readonly context: Context;
-  readonly now: Date;
 }
 
 type Found = Html | 'missing' | 'unkept' | 'forbidden';
@@ -57,9 +56,8 @@ export function pageRoutes(page: PageContext): Hono {
 }
 
 async function answer({ reader, access, log }: PageContext, { root, show }: View, context: Context): Promise<Response> {
-  const now = reader.now();
   const notice = (status: 400 | 401 | 403 | 404 | 421 | 500 | 503, what: Omit<Notice, 'root' | 'now'>) =>
-    respond(context, noticePage({ ...what, root, now }), status);
+    respond(context, noticePage({ ...what, root, now: reader.now() }), status);
   let known = false;
   try {
     const admission = await access({ header: (name) => context.req.header(name) });
@@ -82,7 +80,7 @@ async function answer({ reader, access, log }: PageContext, { root, show }: View
         return admission satisfies never;
     }
     known = true;
-    const found = await show({ reader, viewer: admission.viewer, context, now });
+    const found = await show({ reader, viewer: admission.viewer, context });
     if (found === 'missing') {
       return notice(404, { title: 'Not found', message: 'There is nothing at this address, or not any more.' });
     }
@@ -119,26 +117,26 @@ async function answer({ reader, access, log }: PageContext, { root, show }: View
   }
 }
 
-async function home({ reader, viewer, context, now }: Look): Promise<Found> {
+async function home({ reader, viewer, context }: Look): Promise<Found> {
   const [sight, mayNodes] = await Promise.all([
     reader.world().then((world) => sightOf(viewer, world)),
     viewer.may({ verb: 'list', resource: 'etcdnodepolicies' }),
   ]);
   const policies = mayNodes ? await reader.nodePolicies() : [];
-  return homePage({ ...sight, policies, page: pageNumber(context.req.query('page')), now });
+  return homePage({ ...sight, policies, page: pageNumber(context.req.query('page')), now: reader.now() });
 }
 
-async function fleet({ reader, viewer, context, now }: Look): Promise<Found> {
+async function fleet({ reader, viewer, context }: Look): Promise<Found> {
   const { namespace, name, key } = named(context);
   if (!(await viewer.may({ verb: 'get', resource: 'etcdfleets', namespace, name }))) return 'forbidden';
   const world = await reader.world();
   const found = world.fleets.find((one) => keyOf(one) === key);
   if (!found) return 'missing';
   const { clusters } = await sightOf(viewer, { fleets: [], clusters: ownObjects(found, world.clusters) });
-  return fleetPage({ fleet: found, clusters, page: pageNumber(context.req.query('page')), now });
+  return fleetPage({ fleet: found, clusters, page: pageNumber(context.req.query('page')), now: reader.now() });
 }
 
-async function cluster({ reader, viewer, context, now }: Look): Promise<Found> {
+async function cluster({ reader, viewer, context }: Look): Promise<Found> {
   const { namespace, name, key } = named(context);
   if (!(await viewer.may({ verb: 'get', resource: 'etcdclusters', namespace, name }))) return 'forbidden';
   const { clusters, fleets } = await reader.world();
@@ -153,13 +151,20 @@ async function cluster({ reader, viewer, context, now }: Look): Promise<Found> {
     maySee('etcdbackups').then((may) => (may ? reader.backups(found) : [])),
     maySee('etcdbackupschedules').then((may) => (may ? reader.schedules(found) : [])),
   ]);
-  return clusterPage({ cluster: found, fleet: mayKnow ? owner : undefined, plan, backups, schedules, now });
+  return clusterPage({
+    cluster: found,
+    fleet: mayKnow ? owner : undefined,
+    plan,
+    backups,
+    schedules,
+    now: reader.now(),
+  });
 }
 
 /** Namespaces that are looked into for one commit. */
 const mostNamespaces = 50;
 
-async function check({ reader, viewer, context, now }: Look): Promise<Found> {
+async function check({ reader, viewer, context }: Look): Promise<Found> {
   const sha = (context.req.param('sha') ?? '').toLowerCase();
   if (!/^[0-9a-f]{40}$/.test(sha)) return 'missing';
   const { fleets } = await reader.world();
@@ -176,7 +181,7 @@ async function check({ reader, viewer, context, now }: Look): Promise<Found> {
     const fleet = seen.get(keyOf({ metadata: report.fleet }));
     return fleet ? [{ report, fleet }] : [];
   });
-  return reports.length > 0 ? checkPage({ sha, reports, now }) : 'unkept';
+  return reports.length > 0 ? checkPage({ sha, reports, now: reader.now() }) : 'unkept';
 }
 
 function named(context: Context): { readonly namespace: string; readonly name: string; readonly key: string } {

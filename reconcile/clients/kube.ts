@@ -53,7 +53,8 @@ export async function connectKube(options: KubeOptions): Promise<Kube> {
 export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeoutMs = 10_000 }: KubeOptions): Kube {
   const connection = openConnection(access, { timeoutMs });
   const counts = new Map<string, number>();
-  let clock: Date | undefined;
+  /** What the last answer said, and when that was by our own clock. */
+  let told: { readonly date: Date; readonly at: number } | undefined;
   return kubeAs({});
 
   function kubeAs(identity: OutgoingHttpHeaders): Kube {
@@ -114,7 +115,7 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
       // impersonate groups. Empty, so that a group of the kubeconfig's own impersonation is not sent along.
       as: (serviceAccount) =>
         kubeAs({ 'impersonate-user': serviceAccountUser(serviceAccount), 'impersonate-group': [] }),
-      now: () => clock,
+      now: () => told && runOn(told),
       requests: () => Object.fromEntries(counts),
       close: () => connection.close(),
     };
@@ -214,7 +215,7 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
       };
       const answer = await traced(countKey(target), facts, asking, 'api-server');
       const reply = replyOf(target, answer);
-      clock = reply.date ?? clock;
+      if (reply.date) told = { date: reply.date, at: performance.now() };
       return reply;
     }
 
@@ -227,4 +228,9 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
   function count(target: Target): void {
     counts.set(countKey(target), (counts.get(countKey(target)) ?? 0) + 1);
   }
+}
+
+/** In whole seconds, as the header has it: so it is never ahead of the API server. */
+function runOn({ date, at }: { readonly date: Date; readonly at: number }): Date {
+  return new Date(date.getTime() + Math.floor((performance.now() - at) / 1000) * 1000);
 }

@@ -249,6 +249,16 @@ test('the clock is that of real answers, not of a proxy', async () => {
   kube.close();
 });
 
+test('the clock runs on between two answers', async (t) => {
+  await using server = await startFaultServer(json(200, page([]), { date: 'Wed, 21 Oct 2026 07:28:00 GMT' }));
+  const kube = client(server);
+  await kube.list(resources.pods, {});
+  const since = performance.now();
+  t.mock.method(performance, 'now', () => since + 3_600_500);
+  assert.equal(kube.now()?.toISOString(), '2026-10-21T08:28:00.000Z');
+  kube.close();
+});
+
 test('impersonation names the user, and leaves its groups to the API server', async () => {
   let seen: unknown;
   await using server = await startFaultServer((request, response) => {

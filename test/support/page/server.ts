@@ -34,7 +34,7 @@ export function pages({ fleets = [], clusters = [], reports = [], access, plan, 
     nonce: () => 'n'.repeat(32),
   });
   const logged: string[] = [];
-  const reader = { ...live, now: () => now, ...(plan && { plan }) };
+  const reader = { ...live, ...(plan && { plan }) };
   const log = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
   const routes = pageRoutes({ reader, access: access?.(kube) ?? loopbackAccess, log });
   const app = new Hono();

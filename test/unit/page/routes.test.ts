@@ -59,6 +59,32 @@ for (const path of paths) {
   });
 }
 
+test('after a quiet hour, the first visitor is told that no pass came', async () => {
+  const lastRun = '2026-10-21T07:00:00Z';
+  let clock = new Date('2026-10-21T07:01:00Z');
+  const quiet = fleet('production', { lastRun });
+  for (const path of ['/', '/fleets/etcd-ratchet/production']) {
+    clock = new Date('2026-10-21T07:01:00Z');
+    const { get, kube } = pages({ fleets: [quiet], clock: () => clock });
+    await kube.list(resources.pods, {});
+    clock = new Date('2026-10-21T08:01:00Z');
+    const text = await (await get(path)).text();
+    assert.match(text, /no pass for 1 ?h/);
+    assert.match(text, /As of [^<]*08:01/);
+  }
+});
+
+test('a fleet that no pass has ever looked at is silent since it was made', async () => {
+  const { status: _, ...unseen } = fleet('production');
+  const madeAt = Date.parse(unseen.metadata.creationTimestamp ?? '');
+  const at = (minutes: number) => async () => {
+    const { get } = pages({ fleets: [unseen], clock: () => new Date(madeAt + minutes * 60_000) });
+    return (await get('/')).text();
+  };
+  assert.doesNotMatch(await at(10)(), /no pass for/);
+  assert.match(await at(20)(), /no pass for 20 ?min/);
+});
+
 test('the policy names the very style that is in the page', async () => {
   const [, style = ''] = /<style>(.*?)<\/style>/s.exec(await (await pages(full).get('/')).text()) ?? [];
   assert.ok(style.length > 1000);
