@@ -105,6 +105,8 @@ export function openConnection(access: Access, { timeoutMs }: { readonly timeout
 
   async function open(question: Question, limit: Limit, kind: 'kept' | 'single'): Promise<Opened> {
     const { target, query = {}, body } = question;
+    // Said before anything else is tried: what comes next would be blamed for the time that others have used.
+    if (limit.expired()) throw failure(target, 'Timeout', `not sent: no time was left (${limit.because()})`);
     const suffix = new URLSearchParams(query).toString();
     const path = `${access.server.pathname.replace(/\/$/, '')}${pathOf(target)}${suffix === '' ? '' : `?${suffix}`}`;
     const credentials = await limit.race(access.credentials()).catch((error: unknown) => {

@@ -5,6 +5,8 @@ export interface Limit {
   expired(): boolean;
   /** For messages: `within 10000 ms`, or why the caller gave up. */
   words(): string;
+  /** Why there is no time: what the caller, or its own clock, said. */
+  because(): string;
   /** The promise, or a rejection at the limit, whatever becomes of the promise. */
   race<T>(promise: Promise<T>): Promise<T>;
   /** The limit is now. */
@@ -34,6 +36,7 @@ export function limitOf(outer: AbortSignal | undefined, ms: number): Limit {
     signal: controller.signal,
     expired: () => controller.signal.aborted,
     words: () => (timedOut ? `within ${ms} ms` : `before it was given up (${reasonOf(controller.signal)})`),
+    because: () => reasonOf(controller.signal),
     race: (promise) =>
       new Promise((resolve, reject) => {
         const stop = () => reject(controller.signal.reason);

@@ -160,6 +160,16 @@ test('the caller’s signal ends a request before its own limit', async () => {
   assert.ok(watched.milliseconds() < 1_000);
 });
 
+test('a request for which no time is left is not sent, and blames no credentials', async () => {
+  await using server = await startFaultServer(json(200, page([])));
+  const kube = client(server);
+  const signal = AbortSignal.abort(new Error('the pass is over'));
+  const said = { class: 'retryable', reason: 'Timeout' } as const;
+  await rejects(kube.list(resources.pods, { signal }), said, /not sent: no time was left \(the pass is over\)$/);
+  assert.deepEqual(kube.requests(), {});
+  kube.close();
+});
+
 test('requests share one connection, and a read survives that it was closed meanwhile', async () => {
   await using server = await startFaultServer(json(200, page([])));
   const kube = client(server);
