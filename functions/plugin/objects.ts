@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { resources } from '../../reconcile/interfaces/kube.ts';
+import { isReason, resources } from '../../reconcile/interfaces/kube.ts';
 import { type Asked, Refusal } from './command.ts';
 
 /** @throws {Refusal} when there is none of that name, naming those that there are. */
@@ -9,6 +9,7 @@ export async function clusterNamed(name: string, { kube, namespace, stop }: Aske
   const found = await kube.get<EtcdCluster>(resources.clusters, namespace, name, { signal: stop });
   if (found) return found;
   const { items } = await kube.list<EtcdCluster>(resources.clusters, { namespace, limit: 20, signal: stop });
+  if (items.length === 0) await refuseMissing({ kube, namespace, stop });
   const names = items.map(({ metadata }) => metadata.name);
   const there =
     names.length === 0 ? 'there is none in this namespace; name another by -n' : `there are: ${names.join(', ')}`;
@@ -19,7 +20,27 @@ export async function clusterNamed(name: string, { kube, namespace, stop }: Aske
 export async function fleetNamed(name: string, { kube, namespace, stop }: Asked): Promise<EtcdFleet> {
   const found = await kube.get<EtcdFleet>(resources.fleets, namespace, name, { signal: stop });
   if (found) return found;
+  await refuseMissing({ kube, namespace, stop });
   throw new Refusal(`there is no EtcdFleet ${namespace}/${name}; name another namespace by -n`);
+}
+
+/**
+ * Where nothing was found: perhaps only the namespace is wrong. A person who may not read namespaces is not told.
+ *
+ * @throws {Refusal} when there is no such namespace
+ */
+export async function refuseMissing({
+  kube,
+  namespace,
+  stop,
+}: Pick<Asked, 'kube' | 'namespace' | 'stop'>): Promise<void> {
+  try {
+    if (await kube.get(resources.namespaces, undefined, namespace, { signal: stop })) return;
+  } catch (error) {
+    if (isReason(error, 'Forbidden')) return;
+    throw error;
+  }
+  throw new Refusal(`there is no namespace ${namespace}; name another by -n: kubectl get namespaces`);
 }
 
 /** A command to type next, which holds wherever the kubeconfig's context leads. */

@@ -3,7 +3,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { isReason, resources } from '../../reconcile/interfaces/kube.ts';
 import { byUrgency, clusterState, fleetState } from '../page/state.ts';
 import type { Asked, ExitCode } from './command.ts';
-import { dataText } from './objects.ts';
+import { dataText, refuseMissing } from './objects.ts';
 import { table } from './table.ts';
 import { inShort, since, stateCell } from './words.ts';
 
@@ -17,6 +17,7 @@ export async function status(asked: Asked, { allNamespaces, exitCode }: StatusOp
   const { kube, out, output, colours, stop } = asked;
   const namespace = allNamespaces ? undefined : asked.namespace;
   const { items } = await kube.list<EtcdCluster>(resources.clusters, { namespace, signal: stop });
+  if (namespace !== undefined && items.length === 0) await refuseMissing({ kube, namespace, stop });
   const clusters = byUrgency(items, clusterState);
   const fleets = byUrgency(await fleetsIn(namespace, asked), fleetState);
   if (output !== 'text') out(dataText({ clusters: clusters.map(facts), fleets: fleets.map(factsOfFleet) }, output));

@@ -8,22 +8,23 @@ import { keyOf as keyOfResult, type StepResult } from '../../reconcile/stepping/
 import type { OnePass } from '../pass/one-pass.ts';
 import type { PassResult } from '../pass/pass-context.ts';
 import { printable } from '../printable.ts';
+import { type Asked, nothingHere } from './nothing-here.ts';
 import type { TickOptions } from './options.ts';
 
 /** The results, for a person or for a program. */
 export function render(
   result: PassResult,
-  format: 'text' | 'json',
+  { output, ...asked }: Asked & Pick<TickOptions, 'output'>,
   extra: { readonly requests: object },
   table: Kinds = kinds,
 ): string {
-  switch (format) {
+  switch (output) {
     case 'text':
-      return asText(result, table);
+      return asText(result, asked, table);
     case 'json':
       return `${JSON.stringify({ ...asData(result, table), ...extra })}\n`;
     default:
-      return format satisfies never;
+      return output satisfies never;
   }
 }
 
@@ -56,7 +57,7 @@ function asData({ fleets, results, workRemains }: PassResult, table: Kinds) {
   };
 }
 
-function asText({ fleets, results }: PassResult, table: Kinds): string {
+function asText({ fleets, results }: PassResult, asked: Asked, table: Kinds): string {
   const lines: string[] = [];
   for (const { fleet, result } of fleets) {
     const ready = conditionOf(fleet.status, 'Ready');
@@ -71,7 +72,7 @@ function asText({ fleets, results }: PassResult, table: Kinds): string {
       const told = shown.line?.(result) ?? `${outcome}  ${reason}: ${message}`;
       lines.push(`${shown.label.padEnd(7)}  ${keyOfResult(result)}  ${told}`);
     }
-  if (lines.length === 0) lines.push('there is no EtcdFleet and no EtcdCluster here');
+  if (lines.length === 0) lines.push(nothingHere(asked));
   return `${lines.map(printable).join('\n')}\n`;
 }
 

@@ -11,21 +11,23 @@ import type { ShownCluster } from '../page/check-report.ts';
 import type { FleetResult } from '../pass/fleet-pass.ts';
 import type { PlanPassResult } from '../pass/plan-pass.ts';
 import { printable } from '../printable.ts';
+import { type Asked, nothingHere } from './nothing-here.ts';
+import type { TickOptions } from './options.ts';
 
 /** The plans, for a person or for a program. */
 export function renderPlans(
   result: PlanPassResult,
-  format: 'text' | 'json',
+  { output, ...asked }: Asked & Pick<TickOptions, 'output'>,
   extra: { readonly requests: object },
   table: Kinds = kinds,
 ): string {
-  switch (format) {
+  switch (output) {
     case 'text':
-      return asText(result);
+      return asText(result, asked);
     case 'json':
       return `${JSON.stringify({ ...asData(result, table), ...extra })}\n`;
     default:
-      return format satisfies never;
+      return output satisfies never;
   }
 }
 
@@ -48,7 +50,7 @@ function asData({ fleets, clusters, others }: PlanPassResult, table: Kinds) {
   };
 }
 
-function asText({ fleets, clusters, others }: PlanPassResult): string {
+function asText({ fleets, clusters, others }: PlanPassResult, asked: Asked): string {
   const blocks: string[] = [];
   for (const { fleet, result } of fleets) {
     const { problems = [], keep = [] } = (result.kind === 'done' ? result.asked : undefined) ?? {};
@@ -60,7 +62,7 @@ function asText({ fleets, clusters, others }: PlanPassResult): string {
   }
   for (const cluster of clusters) blocks.push(clusterPlanText(cluster));
   for (const plan of Object.values(others).flat()) blocks.push(blockOf(plan));
-  if (blocks.length === 0) return 'there is no EtcdFleet and no EtcdCluster here\n';
+  if (blocks.length === 0) return `${nothingHere(asked)}\n`;
   return `${blocks.join('\n\n')}\n`;
 }
 

@@ -56,8 +56,7 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
       env,
       log,
       trigger: options.followUp ? ('follow-up' as const) : ('tick' as const),
-      onPassed: (passed: PassResult | undefined) =>
-        passed && out(render(passed, options.output, { requests: requests() })),
+      onPassed: (passed: PassResult | undefined) => passed && out(render(passed, options, { requests: requests() })),
     };
     const result = await withTelemetry(around, () =>
       onePass(options, { ...reach, cronJob: identity.cronJob, env, links: links || undefined }),
@@ -83,7 +82,7 @@ function isWhole({ clusters, fleet, followUp, dryRun }: TickOptions): boolean {
 
 /** Loaded only where it is asked for: a tick simulates nothing. */
 async function printPlans(
-  { output, detailedExitcode }: TickOptions,
+  options: TickOptions,
   context: PlanPassContext,
   out: (text: string) => void,
 ): Promise<number> {
@@ -92,8 +91,8 @@ async function printPlans(
     import('./plan-output.ts'),
   ]);
   const result = await planPass(context);
-  out(renderPlans(result, output, { requests: context.kube.requests() }));
-  return detailedExitcode ? planExitCode(result) : 0;
+  out(renderPlans(result, options, { requests: context.kube.requests() }));
+  return options.detailedExitcode ? planExitCode(result) : 0;
 }
 
 function explain(error: KubeError): string {

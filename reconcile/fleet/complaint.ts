@@ -56,7 +56,8 @@ function forbidden(error: KubeError, kind: string, called: string, namespace: st
     );
   return (
     `service account ${account.namespace}/${account.name} may not ${verb} ${plural} in namespace ${namespace}: ` +
-    `let the fleet in: ${kubectl({ namespace }, `create rolebinding etcd-ratchet-fleet --clusterrole=etcd-ratchet-fleet --serviceaccount=${account.namespace}:${account.name}`)}`
+    `let the fleet in: ${kubectl({ namespace }, `create rolebinding etcd-ratchet-fleet --clusterrole=etcd-ratchet-fleet --serviceaccount=${account.namespace}:${account.name}`)}; ` +
+    `if there is no namespace ${namespace} yet, create it first (etcd-ratchet creates none)`
   );
 }
 

@@ -143,7 +143,7 @@ export interface Kube {
   ): AsyncIterable<WatchEvent<T>>;
   /** The same API server as `system:serviceaccount:<namespace>:<name>`, as Flux impersonates. */
   as(serviceAccount: { readonly namespace: string; readonly name: string }): Kube;
-  /** The API server's clock: the last answer's `Date` header, and the time since. `undefined` before the first answer. */
+  /** The API server's clock: its last answer's `Date` header, and the time since. `undefined` before the first. */
   now(): Date | undefined;
   /** How many requests were made, by `VERB plural` (`PUT etcdclusters/status`), also through `as()`. */
   requests(): Readonly<Record<string, number>>;

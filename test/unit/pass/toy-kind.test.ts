@@ -93,8 +93,11 @@ test('a kind of one row is listed after the kinds that it names, stepped and rep
   const lists = kube.journal().flatMap(({ verb, resource }) => (verb === 'LIST' ? [resource.plural] : []));
   assert.ok(lists.indexOf('toys') > lists.indexOf('etcdrestores'), lists.join());
   assert.deepEqual([result.workRemains, result.moved, result.nextLook], [true, false, tomorrow]);
-  assert.match(render(result, 'text', { requests: {} }, table), /^toy {5} +etcd-ratchet\/ball {2}none {2}Playing: /m);
-  const { toys: told } = JSON.parse(render(result, 'json', { requests: {} }, table));
+  assert.match(
+    render(result, { clusters: [], output: 'text' }, { requests: {} }, table),
+    /^toy {5} +etcd-ratchet\/ball {2}none {2}Playing: /m,
+  );
+  const { toys: told } = JSON.parse(render(result, { clusters: [], output: 'json' }, { requests: {} }, table));
   assert.deepEqual([told.length, told[0].reason], [1, 'Playing']);
 });
 
@@ -124,10 +127,12 @@ test('it is planned', async () => {
   const { kube, table } = stage();
   const result = await planPass(contextOf(kube), table);
   assert.match(
-    renderPlans(result, 'text', { requests: {} }, table),
+    renderPlans(result, { clusters: [], output: 'text' }, { requests: {} }, table),
     /toy ball {2}would be played with\n {2}1\. throw it/,
   );
-  assert.deepEqual(JSON.parse(renderPlans(result, 'json', { requests: {} }, table)).toys, [{ name: 'ball' }]);
+  assert.deepEqual(JSON.parse(renderPlans(result, { clusters: [], output: 'json' }, { requests: {} }, table)).toys, [
+    { name: 'ball' },
+  ]);
 });
 
 test('an invocation about one cluster leaves it out, and one that can’t list it goes on', async () => {

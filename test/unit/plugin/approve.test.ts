@@ -199,6 +199,7 @@ test('a fleet asks for its own', async () => {
   };
   const kube = createFakeKube({ clock: () => now });
   kube.seed(resources.fleets, fleet);
+  kube.seed(resources.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'payments' } });
   assert.equal((await saidOn(kube, ['approve', '--fleet', 'production'], answering('production'))).code, 0);
   const set = kube.stored<KubeObject>(resources.fleets)[0]?.metadata.annotations;
   assert.deepEqual(set, { [prune.annotation]: prune.value });

@@ -67,8 +67,13 @@ function said(kube: FakeKube, ...args: readonly string[]): Promise<Said> {
 
 function world(...clusters: readonly EtcdCluster[]): FakeKube {
   const kube = createFakeKube({ clock: () => now });
+  kube.seed(resources.namespaces, ...['payments', 'empty'].map(namespaceCalled));
   kube.seed(resources.clusters, ...clusters);
   return kube;
+}
+
+function namespaceCalled(name: string): KubeObject {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
 }
 
 const annotationsOf = (kube: FakeKube, name: string) =>
@@ -129,6 +134,21 @@ test('where nothing is, that is said, and where to look', async () => {
   const { code, out, err } = await said(world(), 'status', '-n', 'empty');
   assert.deepEqual([code, out], [0, '']);
   assert.match(err, /no EtcdCluster in namespace empty; look into all of them with -A/);
+});
+
+for (const command of [['status'], ['why', 'orders'], ['approve', '--fleet', 'production']]) {
+  test(`${command[0]} names the namespace that does not exist, and how to find the right one`, async () => {
+    const { code, out, err } = await said(world(well), ...command, '-n', 'paymnets');
+    assert.deepEqual([code, out], [1, '']);
+    assert.equal(err, 'error: there is no namespace paymnets; name another by -n: kubectl get namespaces\n');
+  });
+}
+
+test('a user who may not read namespaces is told what is not there', async () => {
+  const kube = createFakeKube({ clock: () => now, authorize: ({ resource }) => resource.plural !== 'namespaces' });
+  const { code, err } = await said(kube, 'why', 'orders');
+  assert.equal(code, 1);
+  assert.match(err, /^error: there is no EtcdCluster payments\/orders; there is none in this namespace/);
 });
 
 test('why says what a reason means, what to do, and where to read on', async () => {
