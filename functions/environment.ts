@@ -10,7 +10,7 @@ import { type HostPattern, readHosts } from '../manifests/render/listed-hosts.ts
  * What this process is in Kubernetes: the only place that reads the environment, apart from where the API server is.
  */
 export interface Identity {
-  /** For claims: who acts. */
+  /** The holder of the leases of this invocation. */
   readonly holder: { readonly pod: string; readonly uid: string };
   /** Whose template follow-up Jobs are made from; absent outside of a CronJob. */
   readonly cronJob?: { readonly namespace: string; readonly name: string };

@@ -18,7 +18,7 @@ export async function main(args: readonly string[]): Promise<number> {
   });
 }
 
-/** What is typed after a question; '' where the input ends, or a signal came. */
+/** The typed answer; '' where the input ends, or a signal came. */
 async function answerTo(question: string, signal: AbortSignal): Promise<string> {
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -6,7 +6,7 @@ import type { Kube } from '../../reconcile/interfaces/kube.ts';
 import type { Log } from '../log.ts';
 import type { Reader } from '../read/reader.ts';
 
-/** What is to be merged, and with what. */
+/** The commit that is to be merged, and its target. */
 export interface Question {
   /** Absent where no request asks for it. */
   readonly request?: ChangeRequest;

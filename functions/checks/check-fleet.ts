@@ -12,7 +12,7 @@ import { type ChecksChange, type ChecksContext, type Open, onlyKube } from './op
 import { forgeMs, told } from './tell-request.ts';
 
 export interface ChecksOutcome {
-  /** What is still to be written down; absent: nothing. */
+  /** The change that must still be recorded; absent: none. */
   readonly change?: ChecksChange;
   /** What a person should know; absent: every open request is checked. */
   readonly failure?: ForgeFailure;

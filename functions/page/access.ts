@@ -28,7 +28,7 @@ interface Knock {
   header(name: string): string | undefined;
 }
 
-/** Who is let in. @throws {KubeError} when the API server can't say */
+/** Decides about a visitor. @throws {KubeError} when the API server can't say */
 export type Access = (knock: Knock) => Promise<Admission>;
 
 const everything: Viewer = { may: async () => true };
@@ -64,7 +64,7 @@ const reviewsAtOnce = 32;
 const patienceMs = 5_000;
 const longestToken = 12_000;
 
-/** Who is known already is let in all the same. */
+/** A visitor who is known already is let in all the same. */
 class Crowded extends Error {}
 
 /**

@@ -30,7 +30,7 @@ function row(cluster: EtcdCluster, root: string, now: Date): Html {
   const { metadata, spec, status } = cluster;
   const { namespace = '', name, creationTimestamp } = metadata;
   const state = clusterState(cluster);
-  // What is as it should be needs no words.
+  // A good state needs no words.
   const message = state.tone === 'good' ? '' : state.message;
   return markup`<tr role="row"><th scope="row" role="rowheader"><a href="${clusterHref(root, namespace, name)}"><bdi>${namespace}/${name}</bdi></a></th><td role="cell" data-label="State" class="state"><span>${stateBadge(state)}${message !== '' && markup`<span class="said"><bdi>${firstSentence(message, longest)}</bdi></span>`}</span></td><td role="cell" data-label="Ready" class="nowrap">${status?.readyReplicas ?? 0}/${spec.replicas}</td><td role="cell" data-label="Version" ><span>${versions(cluster)}</span></td><td role="cell" data-label="Leader"${!status?.leader && markup` class="none"`}>${status?.leader ? markup`<bdi>${status.leader}</bdi>` : markup`<span class="quiet">–</span>`}</td><td role="cell" data-label="Age" class="nowrap">${age(creationTimestamp, now)}</td></tr>`;
 }

@@ -33,7 +33,7 @@ function roleOf({ role }: ClusterMemberStatus): Html {
 function healthOf({ healthy, unhealthySince, role }: ClusterMemberStatus, now: Date): Html {
   if (healthy) return badge({ tone: 'good', word: 'Healthy' });
   if (unhealthySince === undefined) return badge({ tone: 'calm', word: 'Stopped' });
-  // One that is not a voter yet is on its way in.
+  // A learner is still joining: no person is needed.
   const tone = role === 'Voter' ? 'bad' : 'busy';
   return markup`${badge({ tone, word: 'Not healthy' })}<span class="said">since ${ago(unhealthySince, now)}</span>`;
 }

@@ -25,7 +25,7 @@ export function stateWithWords(state: State): Html {
   return markup`${badge(state)}${said}`;
 }
 
-/** What is said, and a link to what to do about it: a phone can't follow an address in a sentence. */
+/** The message, and a link to its cure: a phone can't follow an address in a sentence. */
 function told(message: string, reason = ''): Html {
   const runbook = mentionedIn(message) ?? runbookOf(reason);
   return markup`<bdi>${withoutMentions(message)}</bdi>${runbook !== undefined && markup` <a href="${runbook}" rel="noreferrer">What to do</a>`}`;

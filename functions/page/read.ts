@@ -137,7 +137,7 @@ async function readReports(kube: Kube, namespace: string, sha: string): Promise<
     });
     return items.flatMap(({ data }) => {
       const report = parseReport(data?.[checkKeys.json]);
-      // Who may write ConfigMaps here speaks for no fleet of elsewhere, and of no other commit.
+      // Any writer of ConfigMaps can forge a report: it counts only for a fleet of this namespace and this commit.
       return report && report.fleet.namespace === namespace && report.head === sha ? [report] : [];
     });
   } catch (error) {

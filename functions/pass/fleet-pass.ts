@@ -46,7 +46,7 @@ export interface World {
 }
 
 export type FleetResult =
-  /** `fleet`: as claimed, or as listed where nothing was claimed. */
+  /** `fleet`: with the attempt that was recorded, or as listed where none was. */
   | {
       readonly kind: 'done';
       readonly fleet: EtcdFleet;

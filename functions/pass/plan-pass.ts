@@ -26,7 +26,7 @@ export interface PlanPassResult {
 }
 
 /**
- * What would be done for every cluster if what Git says were applied now. Reads, and writes nothing: not even a claim
+ * What would be done for every cluster if what Git says were applied now. Reads, and writes nothing: not even a lease
  * or a status.
  *
  * @throws {KubeError} when fleets, clusters or what they consist of can't be listed
@@ -77,7 +77,7 @@ async function intentsOf(results: readonly FleetResult[]): Promise<readonly Inte
   return (await Promise.all(plansOf(results).map(intentsFor))).flat();
 }
 
-/** What is to become of each cluster that a fleet's plan is about. */
+/** The intent for each cluster in a fleet's plan. */
 export async function intentsFor({ applies, prune }: Pick<FleetPlan, 'applies' | 'prune'>): Promise<readonly Intent[]> {
   if (applies.length + prune.length === 0) return [];
   const { withDefaults } = await import('../../manifests/api/defaults.ts');

@@ -21,7 +21,7 @@ const patienceMs = 3_000;
 
 /** What a pass has learned and applied before it steps anything. */
 export interface FleetsRead extends Disposable {
-  /** What is about fleets reads each of their Secrets once, and shares one reader. */
+  /** Steps about fleets read each of their Secrets once, and share one reader. */
   readonly context: PassContext & { readonly reader: Reader };
   readonly world: World;
   /** Of the fleets that the invocation is about: also those that steps did not wait for. */
@@ -67,7 +67,7 @@ export async function readFleets(context: PassContext, table: Kinds): Promise<Fl
   };
 }
 
-/** One that others use as well outlives this pass. */
+/** A shared reader outlives this pass, so the pass does not close it. */
 function readerFor({ reader, loadAhead }: PassContext): Reader {
   if (reader) return { read: reader.read, merge: reader.merge, [Symbol.dispose]: () => undefined };
   return createReader({}, loadAhead && (() => neededForNewCommit.forEach(loadAhead)));

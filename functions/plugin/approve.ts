@@ -61,7 +61,7 @@ export function approvalsOf({ status }: Asking): readonly ApprovalAsked[] {
   return (status?.approvals ?? []).filter(({ annotation }) => approvals.includes(annotation));
 }
 
-/** What is asked is asked of the spec that a pass has looked at. */
+/** An approval in the status belongs to the spec that a pass has looked at. */
 function isCurrent({ metadata, status }: Asking): boolean {
   return status?.observedGeneration === metadata.generation;
 }

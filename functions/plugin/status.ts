@@ -34,7 +34,7 @@ export async function status(asked: Asked, { allNamespaces, exitCode }: StatusOp
   return exitCode && states.some(({ tone }) => tone === 'bad') ? 3 : 0;
 }
 
-/** Who may see the clusters of a namespace need not be allowed to see its fleets. */
+/** A person may be allowed to see the clusters of a namespace, and not its fleets. */
 async function fleetsIn(namespace: string | undefined, { kube, stop }: Asked): Promise<readonly EtcdFleet[]> {
   try {
     return (await kube.list<EtcdFleet>(resources.fleets, { namespace, signal: stop })).items;

@@ -14,7 +14,7 @@ interface BundleOptions {
   readonly file?: string;
 }
 
-/** What is collected of a namespace, Secrets never. */
+/** The resources collected from a namespace. Secrets are never collected. */
 const collected: readonly Resource[] = [
   resources.clusters,
   resources.peers,

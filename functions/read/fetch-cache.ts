@@ -9,7 +9,7 @@ import type { GitSource } from '../../gitops/git/source.ts';
  * room. It saves bytes and nothing else: where it is gone, everything is fetched.
  */
 export interface FetchCache {
-  /** What is kept of that repository, which is the taker's from now on and counts as what that one holds. */
+  /** Hands over what is kept of that repository; its bytes count for the taker from now on. */
   take(source: GitSource, share: ByteShare): Earlier | undefined;
   /** In place of what is kept of that repository; `undefined`: nothing. */
   put(source: GitSource, earlier: Earlier | undefined): void;

@@ -51,7 +51,7 @@ function finder(places: ReadonlyMap<string, readonly [Place, Place]>, { line, co
   return (path, part) => {
     for (let length = path.length; length >= 0; length--) {
       const found = places.get(JSON.stringify(path.slice(0, length)));
-      // What is around a missing field is pointed at by its name.
+      // A missing field has no place: point at the object that lacks it.
       if (found) return part === 'value' && length === path.length ? found[1] : found[0];
     }
     return { line, column };

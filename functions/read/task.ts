@@ -5,7 +5,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { DesiredTree, SpecProblem } from '../../reconcile/fleet/reading.ts';
 import type { PlainTree } from './plain-tree.ts';
 
-/** What is done in the worker: everything that a stranger's bytes decide the cost of. Plain data, as all messages. */
+/** Work whose cost a stranger's bytes decide: it runs in the worker. Plain data, as all messages. */
 export type Task = ReadTask | MergeTask;
 
 interface About {

@@ -132,7 +132,7 @@ function failure(error: unknown): Failure {
   throw error;
 }
 
-/** One that gives up leaves the others what they wait for. */
+/** A caller that gives up ends only its own wait; the shared work goes on. */
 async function aborting<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const give = () =>

@@ -74,7 +74,7 @@ export function openWorkerQueues(limits: WorkerLimits): WorkerQueues {
     alone.begin(id, one.task);
   }
 
-  /** What is left of a task that was given up may still hold the worker up. */
+  /** A task that was given up may still block the worker. */
   function leaveAlone(): void {
     alone?.end();
     alone = undefined;

@@ -1,7 +1,7 @@
 /** Answers that are worth asking for only now and then. */
 export interface Remembered<T, About extends readonly unknown[] = []> {
   /**
-   * Who asks while it is being asked waits for the same answer. @throws what asking threw, for a while again
+   * Callers during a question share its answer. @throws what asking threw, for a while again
    *
    * @param about what it takes to ask beside the key, and is the same for the same key
    */

@@ -16,6 +16,6 @@ export interface ServeContext {
 
 export interface RouteGroup {
   readonly app: Hono;
-  /** What is missing to serve, in a word for `/readyz`; absent: nothing ever is. */
+  /** Names what this group still lacks, for `/readyz`; absent: it is always ready. */
   readonly ready?: () => Promise<string | undefined>;
 }

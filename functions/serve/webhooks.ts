@@ -21,7 +21,7 @@ const patienceMs = 8_000;
 /**
  * `POST /hooks/<namespace>/<fleet>`: what a forge tells is verified, and handed to a Job.
  *
- * Who can't prove to know the fleet's secret is told 401 and nothing else, after the same work, whether the fleet
+ * Unauthenticated requests get 401 and nothing else, after the same work, whether the fleet
  * exists or not; nothing of such a request is looked at, kept or logged.
  */
 export async function webhooks({ kube, log, env, namespace }: ServeContext): Promise<RouteGroup> {

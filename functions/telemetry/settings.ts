@@ -1,4 +1,4 @@
-/** What is sent where the installation names a collector; nothing unless it does. */
+/** Where telemetry is sent; without a collector nothing is. */
 export interface TelemetrySettings {
   /** Where each is sent to. */
   readonly traces?: string;

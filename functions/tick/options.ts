@@ -145,7 +145,7 @@ interface Raw {
 }
 
 function toOptions({ cluster, followUp, wait, timeout, ...rest }: Raw): TickOptions {
-  // What is waited for must leave time to act on it.
+  // A wait must leave time to act afterwards.
   const longestWait = Math.max(0, timeout - 5);
   const wanted = wait ?? (followUp ? 45 : 0);
   return {

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { authority, invalid, type SecretData, text, word } from '../net/secret-data.ts';
 
-/** Who we are to a forge. Comes from a Secret; never printed. */
+/** Our identity at a forge. Comes from a Secret; never printed. */
 export type ForgeCredentials =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'basic'; readonly username: string; readonly password: string }

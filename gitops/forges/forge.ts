@@ -7,7 +7,7 @@ export type CommitState = 'pending' | 'success' | 'failure' | 'error';
 export interface CommitStatus {
   readonly sha: string;
   /**
-   * Who speaks: `etcd-ratchet/<fleet>`, or that with `/<namespace>/<cluster>` or `/plan`. A newer status replaces that
+   * The sender: `etcd-ratchet/<fleet>`, or that with `/<namespace>/<cluster>` or `/plan`. A newer status replaces that
    * of the same context.
    */
   readonly context: string;

@@ -1,6 +1,6 @@
 import type { ChangeRequest, OpenRequests } from './forge.ts';
 
-/** What is looked at of one repository: more open requests than a person looks through. */
+/** Requests per repository: more than a person looks through. */
 const mostRequests = 100;
 /** Where the forge can't filter, pages hold requests for other branches too. */
 const mostPages = 20;

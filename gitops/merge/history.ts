@@ -10,7 +10,7 @@ export type Ancestry =
 /**
  * Where two histories parted, as far as they were fetched: the best common ancestors, the newest first.
  *
- * One that is found is the best only if what each side has alone was fetched whole: behind a cut, the other way round a
+ * A merge base is the best only if both sides' own history was fetched whole: behind a cut, the other way round a
  * merge, there may be a newer one. What is behind common commits is common, and older.
  *
  * @throws GitError BadAnswer

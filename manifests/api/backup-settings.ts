@@ -133,7 +133,7 @@ function settings<T extends TProperties>(properties: T, { rules = [], ...options
   );
 }
 
-/** What is written: the object's name is a template. */
+/** A target that is written: the object's name is a template. */
 export const backupTargetSchema = settings(
   {
     object: text(1024, {
@@ -151,7 +151,7 @@ export const backupTargetSchema = settings(
   { description: 'Where backups go, and with what credentials.' },
 );
 
-/** What is read: one object, by its whole name. */
+/** A source that is read: one object, by its whole name. */
 export const snapshotSourceSchema = settings(
   {
     object: text(1024, {

@@ -18,7 +18,7 @@ export interface CheckReport {
   /** What the request brings with it, by place; the first {@link mostProblems}. */
   readonly problems: readonly CheckProblem[];
   readonly problemCount: number;
-  /** What is wrong on the target branch as well: no fault of this request. */
+  /** Problems that the target branch has as well: no fault of this request. */
   readonly inherited: readonly CheckProblem[];
   /** Allowed, and probably not meant. */
   readonly warnings: readonly CheckProblem[];

@@ -35,7 +35,7 @@ export const longestCron = 256;
 /** The shape, for the API server: each number within its field. Ranges that go backward are not in it. */
 export const cronPattern = `^(${shortNames.join('|')}|${fields.map(patternOf).join(' +')})$`;
 
-/** What is wrong with an expression, in words, or `undefined`. Takes any text, and never throws. */
+/** Says why an expression is wrong, or `undefined`. Takes any text, and never throws. */
 export function problemOfCron(text: string): string | undefined {
   if (text.length > longestCron) return `it has ${text.length} characters, at most ${longestCron} are read`;
   if (text.startsWith('@')) return problemOfShortName(text);

@@ -305,7 +305,7 @@ export const etcdClusterRules: readonly Rule[] = [
   }),
 ];
 
-/** What is written in Git, before defaults. */
+/** The spec as written in Git, before defaults. */
 export type EtcdClusterSpec = ReadonlyDeep<Static<typeof etcdClusterSpecSchema>>;
 
 /** One etcd cluster, desired and observed. */

@@ -6,7 +6,7 @@ import { type Rule, rule } from './rule.ts';
 import { list, map, object, type ReadonlyDeep, text } from './schema.ts';
 import { networkPolicyDefaults } from './spec-defaults.ts';
 
-/** Who reaches a cluster's members: the part of Kubernetes' NetworkPolicyPeer that says from where. */
+/** The sources that reach a cluster's members: the part of Kubernetes' NetworkPolicyPeer that says from where. */
 
 /** Of one label. */
 export const isKey = rule<string>({

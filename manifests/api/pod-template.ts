@@ -7,7 +7,7 @@ import { collectProblems, type DocumentProblem, dotted, type Path, type Problems
 import { walk } from './walk.ts';
 
 /**
- * What is wrong with a podTemplate: what would lend our privileges or have no effect, and what is no PodSpec. Fields
+ * Problems of a podTemplate: what would lend our privileges or have no effect, and what is no PodSpec. Fields
  * are as strict as our own: a slip would otherwise be dropped in silence.
  */
 export function findRefusedInPods(template: PodTemplate, path: Path, problems: Problems): void {

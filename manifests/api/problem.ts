@@ -1,7 +1,7 @@
 /** Where in a document: keys and indices from its root. */
 export type Path = readonly (string | number)[];
 
-/** What is wrong with a document, in a sentence for the person who wrote it. */
+/** A problem of a document, in a sentence for its author. */
 export interface DocumentProblem {
   readonly path: (string | number)[];
   readonly message: string;

@@ -4,7 +4,7 @@ import { didYouMean } from './suggest.ts';
 /** The shape of a name of the IANA database, for the API server, which can't look it up. Offsets know no DST. */
 export const timeZonePattern = '^[A-Za-z][A-Za-z0-9_+-]{0,31}(/[A-Za-z0-9_+-]{1,31}){0,2}$';
 
-/** What is wrong with the name of a time zone, or `undefined`. Takes any text, and never throws. */
+/** Says why the name of a time zone is wrong, or `undefined`. Takes any text, and never throws. */
 export function problemOfTimeZone(name: string): string | undefined {
   const example = 'use a name of the IANA database, like UTC or Europe/Berlin';
   if (!new RegExp(timeZonePattern).test(name)) return `${shown(name)} is no time zone: ${example}`;

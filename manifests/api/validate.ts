@@ -12,7 +12,7 @@ import { applyRules, walk } from './walk.ts';
 export type { DocumentProblem } from './problem.ts';
 
 /**
- * What is wrong with one document of our group, without an API server: schema, rules across fields, and what a document
+ * Problems of one document of our group, without an API server: schema, rules across fields, and what a document
  * in Git may not have. Empty means that the API server would take it too, as far as it can be known from the document
  * alone.
  *

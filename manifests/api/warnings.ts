@@ -8,7 +8,7 @@ import type { DocumentProblem } from './problem.ts';
 import { parseQuantity } from './quantity.ts';
 import { compareVersions, parseVersion } from './version.ts';
 
-/** What is allowed and yet probably not meant. `object` is one that `validateDocument` passed. */
+/** Things that are allowed, and probably not meant. `object` is one that `validateDocument` passed. */
 export function warningsFor(object: EtcdCluster | EtcdFleet | OtherDocument): DocumentProblem[] {
   const warnings = ownWarnings(object);
   if (object.status !== undefined) {

@@ -15,7 +15,7 @@ export function simplified(condition: Condition): Condition {
   return terms;
 }
 
-/** What is left to ask where `given` holds already. */
+/** The conditions that are left to check where `given` holds already. */
 export function within(condition: Condition, given: Condition): Condition {
   const [sure, ...others] = given;
   if (!sure || others.length > 0) return condition;

@@ -79,7 +79,7 @@ export function takeJob(backup: EtcdBackup, order: TakeOrder): Job {
   });
 }
 
-/** What is compared is as it is stored, so no key is shown. */
+/** The comparison is of bytes as stored, so the Job gets no key. */
 function lookJob(backup: EtcdBackup, { image, attempt, location, egress }: TakeOrder, sha256: string): Job {
   const { encryption: _, ...to } = backup.spec.to;
   const access = agentAccess(location, to, 'read');

@@ -17,12 +17,12 @@ export function ownerReference(kind: Kind, owner: KubeObject): OwnerReference {
 }
 
 /**
- * A controlling reference to a claim: what has it goes when the claim goes, and does not belong to another claim of
+ * A controlling reference to a PVC: what has it goes when the PVC goes, and does not belong to another PVC of
  * that name.
  *
- * It does not block the claim's deletion, which would take rights on the claim's finalizers.
+ * It does not block the PVC's deletion, which would take rights on the PVC's finalizers.
  *
- * @throws {Error} when the claim was never read from the API server.
+ * @throws {Error} when the PVC was never read from the API server.
  */
 export function claimReference({ metadata: { namespace, name, uid } }: KubeObject): OwnerReference {
   if (!uid) throw new Error(`PersistentVolumeClaim ${namespace ?? ''}/${name} has no uid: it was never read`);
@@ -31,7 +31,7 @@ export function claimReference({ metadata: { namespace, name, uid } }: KubeObjec
 
 const claimKind = 'PersistentVolumeClaim';
 
-/** Whether a claim of this very name controls it, be it there or gone. */
+/** Whether a PVC of this very name controls it, be it there or gone. */
 export function isOfItsClaim({ metadata }: KubeObject): boolean {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller);
   return owner?.kind === claimKind && owner.name === metadata.name;

@@ -25,7 +25,7 @@ export interface Offered {
  */
 export function podTemplate(peer: EtcdPeer, offered: Offered = {}): PodTemplateSpec {
   const { metadata, spec } = peer;
-  // One that was written by hand: a step puts the cluster's own in its place.
+  // An EtcdPeer with such a template was written by hand: a step replaces it by the cluster's.
   const wanted = spec.podTemplate && privilegesIn(spec.podTemplate).length > 0 ? undefined : spec.podTemplate;
   const { trust } = spec.tls;
   // Trust is read at etcd's start: another one is another template, and is rolled like any other change.

@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>;
  * What of a `podTemplate` would lend our privileges to its author, as fields with a reason; empty when there is
  * nothing.
  *
- * Who may write an EtcdCluster need not be allowed to create pods, read Secrets or act as a service account; we are. So
+ * The author of an EtcdCluster may have no right to create pods, read Secrets or act as a service account; we have. So
  * it is more than Pod Security's "restricted": also whatever would show the pod something of its namespace that its
  * author might not see. Volume types are allowed by name, so that one which Kubernetes adds later is refused until it
  * was looked at.
@@ -78,7 +78,7 @@ const refusedVolumes: Readonly<Record<string, string>> = {
   hostPath: "it shows the node's files",
   secret: 'it shows a Secret',
   persistentVolumeClaim: "it shows another volume's data",
-  // Its claim template could clone any claim of the namespace.
+  // Its PVC template could clone any PVC of the namespace.
   ephemeral: "it may be a copy of another volume's data",
   csi: 'its driver may act with more rights than the pod',
 };

@@ -5,7 +5,7 @@ import type { EtcdRestore } from '../api/etcd-restore.ts';
 import { storeSettingsOf } from '../stores/stores.ts';
 import { annotations } from './names.ts';
 
-/** What is read: the object of a backup, with what of its settings reads, and how it is told from any other object. */
+/** The object of a backup, with the settings for reading it, and what tells it from any other object. */
 export function snapshotOf({ spec, status }: EtcdBackup): SnapshotSource | undefined {
   if (status?.object === undefined) return undefined;
   const { caBundle, encryption, serviceAccountName } = spec.to;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What was behind a claim when its member was sealed: only this has what the member acknowledged. */
+/** The disk behind a PVC when its member was sealed: only this has what the member acknowledged. */
 export interface SealedDisk {
   /** Name of the PersistentVolume. */
   readonly pv: string;
@@ -32,7 +32,7 @@ export function parseSealedDisk(text: string): SealedDisk | undefined {
 /**
  * Whether both are one disk. By its handle, where both are known: the same disk may come back as another
  * PersistentVolume, and another disk as a PersistentVolume of the same name. Else by the PersistentVolume's name, which
- * for dynamic ones has the claim's UID in it.
+ * for dynamic ones has the PVC's UID in it.
  */
 export function isSameDisk(noted: SealedDisk, found: SealedDisk): boolean {
   if (typeof noted.handle === 'string' && typeof found.handle === 'string')

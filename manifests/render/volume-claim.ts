@@ -7,7 +7,7 @@ import { isRecord } from './is-record.ts';
 import { group, peerLabels } from './names.ts';
 import { unstarted, type VolumeRecord, writeVolumeRecord } from './volume-record.ts';
 
-/** What is needed of a peer: its volume is made before it, and outlives it. */
+/** The parts of a peer that its volume needs: it is made before the peer, and outlives it. */
 export interface VolumeInputs {
   readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly spec: Pick<EtcdPeer['spec'], 'clusterName' | 'storage'>;
@@ -71,7 +71,7 @@ function notOurs(map: Readonly<Record<string, string>> | undefined): Record<stri
   return Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !key.startsWith(`${group}/`)));
 }
 
-/** Whether both ask for the same claim; two spellings of one size are the same. */
+/** Whether both ask for the same PVC; two spellings of one size are the same. */
 export function sameStorage(a: Storage, b: Storage): boolean {
   return comparable(a) === comparable(b);
 }

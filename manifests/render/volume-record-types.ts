@@ -108,6 +108,6 @@ export interface Recovery {
 export interface MinorSince {
   /** Like `3.6`. */
   readonly minor: string;
-  /** Decimal: such an index uses all 64 bits, and this is written into claims. */
+  /** Decimal: such an index uses all 64 bits, and this is written into PVCs. */
   readonly index: string;
 }

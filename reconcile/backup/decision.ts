@@ -4,7 +4,7 @@ import type { BackupRecord } from './agent/record.ts';
 import type { BackupReason } from './reasons.ts';
 import type { JobView } from './situation.ts';
 
-/** What is known of a backup once it is stored, and once it is proven. */
+/** Facts of a backup once it is stored, and once it is proven. */
 export interface Facts {
   readonly record?: BackupRecord;
   readonly proof?: Proof & { readonly tookMs: number };

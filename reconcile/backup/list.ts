@@ -3,7 +3,7 @@ import { type Kube, KubeError, resources } from '../interfaces/kube.ts';
 import { isSettled } from './situation.ts';
 
 interface BackupsListed {
-  /** What is not settled; also what an earlier release has left without that mark. */
+  /** Backups that are not settled; also those that an earlier release left without that mark. */
   readonly items: readonly EtcdBackup[];
   readonly resourceVersion: string;
 }

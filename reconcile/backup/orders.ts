@@ -51,7 +51,7 @@ type Source = Pick<TakeOrder, 'endpoints' | 'outside' | 'clusterId' | 'tlsSecret
 
 type NoSource = { readonly reason: 'ClusterAbsent' | 'ClusterNotAvailable'; readonly message: string };
 
-/** What is stored is read from no etcd. */
+/** A look at a stored object asks no etcd. */
 function sourceOf({ backup, cluster }: BackupSituation): Source | NoSource {
   const { clusterName = '', source, existing } = backup.spec;
   if (existing) return { endpoints: [] };

@@ -27,7 +27,7 @@ export async function freeScratch(
 }
 
 /**
- * What is left to do for a backup that has ended, and then the mark that nothing is. An invocation that is ended in
+ * Finishes a backup that has ended, and then marks it as settled. An invocation that is ended in
  * between leaves the mark to the next one.
  *
  * @returns the backup as it is then; unchanged where another invocation was faster

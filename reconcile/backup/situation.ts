@@ -12,7 +12,7 @@ export interface BackupSituation {
   readonly attempt: Attempt;
   /** `undefined`: there is none of its name. */
   readonly job: JobView | undefined;
-  /** What is wrong with the PersistentVolumeClaim that it names: it is a member's. */
+  /** Why the PersistentVolumeClaim that it names can't be used: it is a member's. */
   readonly memberVolume?: string;
   /** Where the installation lets its Jobs go. Absent: what one that says nothing allows. */
   readonly egress?: Egress;

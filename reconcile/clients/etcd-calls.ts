@@ -26,7 +26,7 @@ export interface EtcdOptions {
 
 export type CallOptions = { readonly deadline: Date; readonly interceptors: Interceptor[] };
 
-/** What is asked with etcd3. `options` belong to every call that it makes. */
+/** A question that is asked with etcd3. `options` belong to every call that it makes. */
 export type Question<T> = (client: Etcd3, options: CallOptions) => Promise<T>;
 
 export interface Calls {

@@ -84,7 +84,7 @@ subscribe('net.client.socket', (message) => {
   socket.once('close', () => dialled.sockets.delete(socket));
 });
 
-/** What is dialled is an address; the certificate, the `:authority` and SNI bear the name. */
+/** An address is dialled, while the certificate, the `:authority` and SNI bear the name. */
 function namedAs(serverName: string) {
   return { 'grpc.ssl_target_name_override': serverName, 'grpc.default_authority': serverName };
 }

@@ -15,7 +15,7 @@ export interface EtcdWay {
 }
 
 /**
- * The same members, closed to changes once the claim's deadline has passed: like `fenced`, for what etcd itself does
+ * The same members, closed to changes once the lease's deadline has passed: like `fenced`, for what etcd itself does
  * not fence. What was sent in time may still be carried out later.
  */
 export function fencedEtcd(way: EtcdWay, signal: AbortSignal, deadline: number): EtcdWay {

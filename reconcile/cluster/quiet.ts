@@ -37,7 +37,7 @@ export function clustersWake(results: readonly ClusterResult[], now: Date): read
   }));
 }
 
-/** What is worth another look at this cluster. A lease that another invocation won is over soon. */
+/** The events that make another look worthwhile. A lease that another invocation won is over soon. */
 export function wakesOf({ decision, outcome }: Pick<ClusterResult, 'decision' | 'outcome'>): readonly Wake[] {
   if (outcome === 'lost' || outcome === 'failed') return [{ on: 'time', afterSeconds: retrySeconds }];
   return wakesOn(decision);

@@ -22,7 +22,7 @@ export interface ActInput extends Omit<PlanInput, 'revision' | 'tree'> {
 }
 
 export type ActResult =
-  /** `fleet`: as claimed, to report on. */
+  /** `fleet`: with the attempt that was recorded, to report on. */
   | { readonly kind: 'acted'; readonly fleet: EtcdFleet; readonly outcome: FleetOutcome }
   /** The fleet changed, or another invocation began a newer attempt: look at everything again, or stop. */
   | { readonly kind: 'lost' };
@@ -31,9 +31,9 @@ export type ActResult =
 const parallel = 8;
 
 /**
- * Applies and prunes what the plan says, under the claim of the revision.
+ * Applies and prunes what the plan says, once the attempt at the revision is recorded.
  *
- * @throws {KubeError} when the fleet itself can't be claimed; what goes wrong with single objects is in the outcome
+ * @throws {KubeError} when the attempt can't be recorded; what goes wrong with single objects is in the outcome
  */
 export function actOnFleet(input: ActInput): Promise<ActResult> {
   return traced('apply', { fleet: keyOf(input.fleet), revision: input.reading.revision }, async (note) => {

@@ -12,7 +12,7 @@ import type { PlannedApply } from './plan.ts';
 import { type DesiredSpec, shaOf } from './reading.ts';
 
 export interface ApplyContext {
-  /** The fleet as claimed. */
+  /** The fleet with the recorded attempt. */
   readonly fleet: EtcdFleet;
   readonly revision: string;
   readonly overtook?: string;

@@ -38,7 +38,7 @@ export interface DesiredTree {
   readonly complete: boolean;
   /** What was not looked into, and why. */
   readonly notes: readonly string[];
-  /** What is allowed and yet probably not meant. */
+  /** Things that are allowed, and probably not meant. */
   readonly warnings?: readonly SpecProblem[];
 }
 

@@ -27,7 +27,7 @@ export interface Statement {
 export interface FleetFacts {
   readonly fleet: EtcdFleet;
   readonly outcome: FleetOutcome;
-  /** What is wrong with documents, from this pass or, if it did not look, as last reported. */
+  /** Problems of documents, from this pass or, if it did not look, as last reported. */
   readonly problems: readonly Pick<SpecProblem, 'file' | 'line' | 'column' | 'message'>[];
   readonly clusters: readonly ClusterVerdict[];
   /** Objects that bear the fleet's label without being its own, as `<namespace>/<name>`. */

@@ -22,7 +22,7 @@ export interface ForgeOutcome {
 }
 
 export interface FleetReport {
-  /** As claimed, or as listed where nothing was claimed. */
+  /** With the attempt that was recorded, or as listed where none was. */
   readonly fleet: EtcdFleet;
   readonly outcome: FleetOutcome;
   readonly clusters: readonly ClusterVerdict[];

@@ -106,7 +106,7 @@ export interface EtcdTls {
   readonly serverName: (endpoint: string) => string;
 }
 
-/** What is wrong between us and an endpoint that is not dead: it can be cured without touching the member's data. */
+/** A problem between us and an endpoint that lives: it can be cured without touching the member's data. */
 export type TlsProblem =
   | 'CertificateExpired'
   | 'CertificateNotYetValid'

@@ -23,7 +23,7 @@ export function alertsIn(text: string, { labels = {}, ignore = [] }: Omit<Blocki
     if (!isRecord(found)) return { kind: 'unreadable', why: 'the answer has an alert without labels' };
     const { alertname: name } = found;
     if (state !== 'firing' || Object.entries(labels).some(([key, value]) => found[key] !== value)) continue;
-    // What is not named can't be ignored by its name.
+    // An alert without a name can't be ignored by its name.
     const shown = typeof name === 'string' ? plain(name) : '(without a name)';
     if (!ignored.has(shown) && names.size < mostNames) names.add(shown);
   }

@@ -40,6 +40,6 @@ export function putOff(seen: Begun, reason: NodeReason, words: string): NodeVerd
 }
 
 export function saying({ node }: Begun, reason: NodeReason, words: string, afterSeconds = lookSeconds): NodeVerdict {
-  // What is stuck is left to the ticks.
+  // A node that is stuck is left to the ticks.
   return { node: node.name, reason, message: `${node.name}: ${words}`, ...(!isStuck(reason) && { afterSeconds }) };
 }

@@ -3,7 +3,7 @@ import type { NodeAction } from './decision.ts';
 import { changedMarks, type MarkChange, noMarks, withMarks } from './marks.ts';
 import type { NodeSeen } from './observation.ts';
 
-/** What is written on a Node: its marks, and whether it takes pods. Pure. */
+/** The change of a Node: its marks, and whether it takes pods. Pure. */
 
 export interface NodeChange extends MarkChange {
   readonly cordon?: boolean;
@@ -14,7 +14,7 @@ export interface NodeChange extends MarkChange {
 
 export function cordoned({ marks, unschedulable }: NodeSeen, id: string): NodeChange {
   const isBegun = marks.granted?.word === id && marks.cordoned !== undefined;
-  // What is there before the first mark of this way is a stranger's, or of an earlier way.
+  // Marks from before the first one of this reboot are a stranger's, or of an earlier reboot.
   const first = { ...noMarks, cordoned: unschedulable ? 'before' : 'by-us' };
   // An order was for the node as it was drained before: by this PUT or by the Job's, one of the two gets a 409.
   return { ...(isBegun ? {} : first), granted: id, now: undefined, cordon: true };

@@ -32,7 +32,7 @@ export type LeavingPod = Pick<PodSeen, 'namespace' | 'name' | 'uid' | 'resourceV
   readonly byDeletion?: true;
 };
 
-/** What is to be said of one node, and what may be done with it now. */
+/** The verdict on one node, and the action that it allows now. */
 export interface NodeVerdict {
   readonly node: string;
   readonly reason: NodeReason;

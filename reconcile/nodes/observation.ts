@@ -12,7 +12,7 @@ export interface NodesObservation {
   readonly nodes: readonly NodeSeen[];
   /** What other policies have begun with. */
   readonly ofOthers?: readonly NodeGrant[];
-  /** What is firing, of spec.blockedByAlerts. Absent: not asked for. */
+  /** Alerts that fire, of spec.blockedByAlerts. Absent: not asked for. */
   readonly alerts?: AlertsSeen;
   /** Nodes that hold kured's lock, of spec.kured. Absent: not asked for. */
   readonly kuredLock?: readonly string[];
@@ -93,7 +93,7 @@ export interface MemberSeen {
   /** It is healthy and in sync. */
   readonly serves: boolean;
   readonly leads: boolean;
-  /** What is wrong with it, in words. */
+  /** Its ailment, in words. */
   readonly ailment?: string;
   /** How far its log is: the next leader is the one with the most. */
   readonly log: bigint;

@@ -55,7 +55,7 @@ export async function release(
   await writeEvent(kube, about, news, { id, at, signal, about: resources.nodes });
 }
 
-/** What is to be done about it. */
+/** The note that tells what happens to an orphan's marks. */
 export function orphanNote({ metadata: { name }, spec }: Node): string {
   const what = `no policy has begun with ${name}: its marks are taken away`;
   return spec?.unschedulable === true

@@ -10,7 +10,7 @@ interface Asked {
 }
 
 /**
- * What is wrong with a PersistentVolumeClaim as a place of backups; `undefined`: no member's data are on it. By its
+ * Why a PersistentVolumeClaim is no place for backups; `undefined`: no member's data are on it. By its
  * name also where it is not there: the Job would wait for it, and get the one that is made for a member.
  *
  * @throws {KubeError}

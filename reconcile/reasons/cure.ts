@@ -10,7 +10,7 @@ export function withCure(message: string, cure: string): string {
   return `${message}${toGoOn}${cure}`;
 }
 
-/** What is wrong, and its cure, for a failure that needs a person. */
+/** The problem and its cure, for a failure that needs a person. */
 export function toldIn(message: string): { readonly message: string; readonly cure: string } {
   const [what = '', ...cure] = message.split(toGoOn);
   return { message: what, cure: cure.join(toGoOn) || 'correct what the API server refuses there' };

@@ -1,6 +1,6 @@
 import { isWell, type Meaning } from './meaning.ts';
 
-/** What is wrong with one member: its pod, its volume, etcd itself. */
+/** Problems of one member: its pod, its volume, etcd itself. */
 
 const comesBack =
   'nothing: a member starts, stops or catches up. If it lasts, see the logs and events of the pod ([runbook](docs/runbooks/member-does-not-run.md))';

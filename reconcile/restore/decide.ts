@@ -44,7 +44,7 @@ export function decideRestore({ restore, cluster, backup }: RestoreObservation):
   return fromBackup(restore, backup);
 }
 
-/** What is there ends the restore: it must not begin by itself, years later, when that cluster is deleted. */
+/** A cluster that exists ends the restore: it must not begin by itself, years later, when that one is deleted. */
 export function inTheWay({ metadata }: EtcdCluster): Told {
   const { name, deletionTimestamp } = metadata;
   if (deletionTimestamp !== undefined)

@@ -81,7 +81,7 @@ function dealtWithUntil({ schedule, backups, now }: ScheduleObservation): Date {
   return believed.length === 0 ? now : new Date(Math.max(...believed.map((time) => time.getTime())));
 }
 
-/** What is done for backups that there are, also while the schedule is suspended. */
+/** Looks after existing backups, also while the schedule is suspended. */
 function care(observation: ScheduleObservation): readonly ScheduleAction[] {
   const { schedule, backups, now } = observation;
   const { good = scheduleDefaults.history.good, failed = scheduleDefaults.history.failed } =

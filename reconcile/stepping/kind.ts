@@ -59,7 +59,7 @@ export interface Kind<Item extends KubeObject = KubeObject, Result extends StepR
   needs?(context: SteppingContext): boolean;
   /** Made once for a pass. @throws {KubeError} */
   lister(context: Pick<SteppingContext, 'kube' | 'namespace' | 'signal' | 'log'>): () => Promise<Listed<Item>>;
-  /** What is worth a step. Absent: all. */
+  /** The objects that are worth a step. Absent: all. */
   worthAStep?(items: readonly Item[], context: KindContext): readonly Item[];
   /** Whether a step has something to do where no object is there. */
   readonly stepsNone?: true;

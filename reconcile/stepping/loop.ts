@@ -7,7 +7,7 @@ import { createWaker, forgetNews, type Waker, waitFor } from './wake.ts';
 
 export interface Looked {
   readonly results: readonly StepResult[];
-  /** One that was waited for has gone. */
+  /** An object of the wait has gone. */
   readonly hasGone: boolean;
 }
 

@@ -4,7 +4,7 @@ import { type Kube, type KubeObject, type Resource, resources } from '../interfa
 import type { Log } from './log.ts';
 import { type Changing, matterOf } from './matter.ts';
 
-/** What is waited for, by the key of the object that it is worth another step of. */
+/** The events of a wait, by the key of the object that they make worth another step. */
 export interface Waiting {
   readonly key: string;
   readonly wakes: readonly Wake[];
@@ -137,7 +137,7 @@ async function watch(waker: Waker, kind: Changing): Promise<void> {
     for await (const { type, object } of kube.watch<KubeObject>(resources[kind], options)) {
       const id = `${kind} ${object.metadata.uid}`;
       const matter = type === 'DELETED' ? 'gone' : matterOf(kind, object);
-      // What is there from the start is no news unless it already is what one waits for.
+      // An object that was there at the start wakes only if it already is what the wait is for.
       if (matter === (matters.get(id) ?? '')) continue;
       matters.set(id, matter);
       tell(waker, `${kind} ${object.metadata.namespace}/${object.metadata.labels?.[label]}`);

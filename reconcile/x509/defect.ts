@@ -25,7 +25,7 @@ export interface Defect {
   readonly secretName: string;
   /** The Secret's key at which it shows; absent when the whole Secret is meant. */
   readonly key?: SecretKey;
-  /** What is wrong, with the Secret and its key. */
+  /** The problem, with the Secret and its key. */
   readonly message: string;
   /** What to do. */
   readonly cure: string;

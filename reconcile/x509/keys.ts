@@ -9,7 +9,7 @@ export interface KeyFlaw {
 /** Curves that crypto/x509 of Go, and with it etcd, can use and that are strong enough. */
 const curves: readonly string[] = ['prime256v1', 'secp384r1', 'secp521r1'];
 
-/** What is wrong with a certificate's public key. */
+/** The flaw of a certificate's public key. */
 export function keyFlawOf({ keyType, curve, bits }: CertificateFacts): KeyFlaw | undefined {
   switch (keyType) {
     case 'rsa':

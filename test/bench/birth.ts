@@ -19,7 +19,7 @@ export interface BirthOptions {
   readonly times: number;
 }
 
-/** What is seen of a birth, in this order. */
+/** Stages of a birth, in the order in which they are seen. */
 const stages = [
   'its Job runs',
   'EtcdCluster there',

@@ -14,7 +14,7 @@ import { isPodReady, namespace, podsOf, type Stage } from './stage.ts';
 export interface Wanted {
   readonly name: string;
   readonly keys: number;
-  /** The claim that has the snapshot, and the file's name there. */
+  /** The PVC that has the snapshot, and the file's name there. */
   readonly shelf: { readonly claimName: string; readonly file: string };
 }
 

@@ -10,7 +10,7 @@ import type { Sizes } from './full-size-by-hand.ts';
 import { isPodReady, namespace, podsOf, type Stage } from './stage.ts';
 import { trace } from './trace.ts';
 
-/** What is seen of a birth from a snapshot, in this order. */
+/** Moments of a birth from a snapshot, in the order in which they are seen. */
 export const moments = [
   'an invocation runs',
   'restore Job made',

@@ -36,7 +36,7 @@ export async function largeRepository(
 ): Promise<string> {
   const repository = await server.createRepository(name);
   await repository.git('config', 'uploadpack.allowFilter', String(filter));
-  // What is random only takes time to compress.
+  // Random bytes only take time to compress.
   await repository.git('config', 'core.compression', '0');
   await repository.git('config', 'pack.compression', '0');
   const child = spawn('git', ['fast-import', '--quiet'], { cwd: repository.directory, env: gitEnvironment() });

@@ -10,7 +10,7 @@ import type { LocalCluster } from '../support/cluster/local-cluster.ts';
 import { type ForgeServer, startForge } from '../support/git/forge.ts';
 import { type GitServer, startGitServer } from '../support/git/server.ts';
 
-/** What is measured, and what it works with: as in the demo, without its story. */
+/** The installation that is measured: as in the demo, without its story. */
 export interface Stage extends AsyncDisposable {
   readonly cluster: LocalCluster;
   readonly kubectl: Kubectl;

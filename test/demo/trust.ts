@@ -4,7 +4,7 @@ import { inspectAuthority, inspectLeaf } from '../../reconcile/x509/inspect.ts';
 import { renewalTime } from '../../reconcile/x509/judge.ts';
 import type { Narrator } from './narrator.ts';
 
-/** Who trusts whom in a cluster, and until when, out of its Secrets' certificates; their keys are not looked at. */
+/** Tells the trust within a cluster, and its end, from the certificates of its Secrets; keys are not looked at. */
 export async function sayTrust(kube: Kube, namespace: string, cluster: string, { say }: Narrator): Promise<void> {
   for (const authority of ['peer', 'client'] as const) {
     const found = inspectAuthority(await dataOf(`${cluster}-${authority}-ca`));

@@ -62,7 +62,7 @@ test('one that freezes after its lease, and wakes after another took over, chang
   const { promise: woken, resolve: wake } = Promise.withResolvers<void>();
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   let held = 0;
-  // It is stopped on its way to the first volume: the claim is written, nothing of the birth is.
+  // It is stopped on its way to the first volume: the lease is written, nothing of the birth is.
   await using proxy = await startApiProxy(
     kubeconfig,
     join(tmpdir(), `${namespace}-frozen.kubeconfig`),

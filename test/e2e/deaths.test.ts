@@ -23,7 +23,7 @@ interface Change extends Pick<Dying, 'until'> {
   readonly what: string;
   /** Voters that there are afterwards. */
   readonly size: number;
-  /** What is written meanwhile, among other things. */
+  /** Writes that must occur meanwhile, among others. */
   readonly writes: readonly RegExp[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Claims that come back under their names, with all their annotations, on disks that are older than what their members
+ * PVCs that come back under their names, with all their annotations, on disks that are older than what their members
  * acknowledged.
  */
 
@@ -99,7 +99,7 @@ test('without a quorum a person is told what may be lost, and approves exactly t
   for (const name of names) copies.push(await copyDisk(kube, namespace, name));
   await writeKey(await access('restored'), 'after', 'in no copy');
 
-  // Two of three claims are gone, and one of them comes back older: the third has everything.
+  // Two of three PVCs are gone, and one of them comes back older: the third has everything.
   await loseClaims(['restored-1', 'restored-2']);
   const [, , last] = copies;
   assert.ok(last);
@@ -114,7 +114,7 @@ test('without a quorum a person is told what may be lost, and approves exactly t
   await tickUntil('restored', isWhole, 240);
   assert.equal(await readKey(await access('restored'), 'after'), 'in no copy');
 
-  // All claims come back from copies that were made while the cluster was whole.
+  // All PVCs come back from copies that were made while the cluster was whole.
   await stop('restored');
   const claims = (await list<PersistentVolumeClaim>(resources.volumeClaims)).map(({ metadata }) => metadata.name);
   await loseClaims(claims.filter((name) => name.startsWith('restored-')));

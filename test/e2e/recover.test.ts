@@ -40,7 +40,7 @@ async function underWay(
   return { ...who, writer };
 }
 
-/** Their claims are deleted, and their pods, which had kept them. */
+/** Their PVCs are deleted, and their pods, which had kept them. */
 async function loseVolumes(names: readonly string[]): Promise<void> {
   const { kubectl, namespace } = stage();
   await kubectl(['-n', namespace, 'delete', 'pvc', ...names, '--wait=false']);

@@ -57,7 +57,7 @@ async function stepUntil(name: string, enough: (cluster: EtcdCluster) => boolean
 
 /**
  * Takes the birth to the step before, then lets one invocation, a process of its own, die at a write (SIGKILL). Its pod
- * is then seen terminated, so that its claim ends at once.
+ * is then seen terminated, so that its lease ends at once.
  *
  * @returns false when that step makes fewer writes, or the birth has fewer steps.
  */

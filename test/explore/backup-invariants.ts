@@ -65,7 +65,7 @@ function wasFound(one: AskedBackup, { backups = [] }: World): boolean {
   return backups.some(({ looksFor, state, former }) => looksFor === objectOf(one) && state === 'good' && !former);
 }
 
-/** One that is too old is taken again, where there is a quorum to take it of. */
+/** A backup that is too old is taken again, where there is a quorum to take it of. */
 function isGood({ state, holds, old, former, before, looksFor }: AskedBackup, world: World): boolean {
   if (state !== 'good' || !holds || looksFor !== undefined || former || (old && serving(world))) return false;
   if (before === 'upgrade' && world.places.some(({ peer }) => peer?.current && peer.inputs.version !== holds.version))

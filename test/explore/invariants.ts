@@ -69,8 +69,8 @@ function unfinished(world: World, target: string): string | undefined {
 function underWay({ late, world }: State, target: string): string | undefined {
   const formation = formationOf(world, serving(world)?.id);
   const member = formation?.members.find(({ id }) => id === target);
-  // Who is dead is removed also while a learner may still come: that one has no vote, and whoever adds it anew writes
-  // its list anew.
+  // A dead voter is removed also while a learner may still come: that one has no vote, and the step that adds it anew
+  // writes its list anew.
   const isDead = member !== undefined && !member.learner && !healthyVoters(world, formation?.id ?? '').includes(target);
   const other = late.find(({ action, known, request }) => {
     // The call itself, and the record by which its member is known. What else the step sends, like a StatefulSet,

@@ -11,7 +11,7 @@ import type { Done } from './task.ts';
  * planned.
  */
 
-/** What is true of one cluster that lives. */
+/** The facts of one cluster that lives. */
 interface Facts {
   readonly owned: boolean;
   readonly listed: boolean;
@@ -20,7 +20,7 @@ interface Facts {
   readonly elsewhere: boolean;
 }
 
-/** What is true of the fleet, and of its tree. */
+/** The facts of the fleet, and of its tree. */
 interface Around {
   readonly prune: boolean;
   readonly complete: boolean;

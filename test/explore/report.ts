@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { type Done, totalsOf } from './task.ts';
 
-/** What is printed: a line for each scenario, the story of each violation, and the totals. */
+/** The printed report: a line for each scenario, the story of each violation, and the totals. */
 
 export const heading = columns('scenario', 'states', 'transitions', 'depth', 'violations', 'time', 'states/s');
 

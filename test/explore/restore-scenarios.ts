@@ -125,7 +125,7 @@ export const restoreScenarios: readonly Scenario[] = [
   ...namedScenarios,
 ];
 
-/** What is left of an earlier cluster of this name, and a resource that asks for a restore. */
+/** Remains of an earlier cluster of this name, and a resource that asks for a restore. */
 function retained(): World {
   const world = healthy({ replicas: 2 }, 4);
   const left = (place: Place): Place => {

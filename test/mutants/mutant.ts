@@ -1,5 +1,5 @@
 /**
- * What is expected to notice a mutant: a test file that `node --test` runs by itself, or a scenario of the search, by
+ * A check that must notice a mutant: a test file that `node --test` runs by itself, or a scenario of the search, by
  * its whole name and with at most so many states (30,000).
  */
 export type Killer = string | { readonly search: string; readonly states?: number };
@@ -11,7 +11,7 @@ export interface Mutant {
   /** As it stands in the file, exactly once. */
   readonly from: string;
   readonly to: string;
-  /** What is missing in the mutant, in words. */
+  /** The guard that the mutant lacks, in words. */
   readonly without: string;
   /** In the order in which they are tried: the fastest first. */
   readonly killers: readonly [Killer, ...Killer[]];

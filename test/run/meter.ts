@@ -7,7 +7,7 @@ import type { RoomSeconds } from './shares.ts';
 export const startedVariable = 'RATCHET_STARTED_SECONDS';
 
 export interface RoomMeter {
-  /** What is used from now on is this room's. */
+  /** Counts all use from now on for this room. */
   enter(room: Room): void;
   /** What each room has used, with all that served it; the start is what came before the first. */
   end(): RoomSeconds;

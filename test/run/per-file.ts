@@ -14,7 +14,7 @@ interface Fields {
   readonly details?: { readonly duration_ms?: number };
 }
 
-/** What is known of a file before its end. */
+/** The course of a file before its end. */
 interface Course {
   readonly milliseconds: number;
   readonly success: boolean;

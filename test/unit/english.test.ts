@@ -28,6 +28,36 @@ test('messages, comments and documents name who acts', () => {
   assert.deepEqual(hidden, []);
 });
 
+/** A comment that begins with a clause makes its reader look for the subject. */
+const clauseFirst = /^\s*(?:\/\/|\*|\/\*\*) ?(?:Who|Whoever|One that|One who|What is) /;
+
+/** A lease is a lease, and a PersistentVolumeClaim is a PVC: "claim" was the word for both. */
+const claimOfWhat = /^\s*(?:\/\/|\*|\/\*\*).*\b(?:an?|the|its|their|whose|this|that|of|all|former) claims?\b/i;
+
+const code = ['{functions,gitops,manifests,reconcile,test,docs}/**/*.ts'];
+
+for (const [what, pattern] of [
+  ['begins with its subject, not with a clause in place of it', clauseFirst],
+  ['says lease or PVC, and leaves "claim" to what others claim', claimOfWhat],
+] as const)
+  test(`a comment ${what}`, () => {
+    const found = code
+      .flatMap((files) => globSync(files, { cwd: checkout, exclude: ['**/node_modules'] }))
+      .flatMap((file) => {
+        const lines = readFileSync(join(checkout, file), 'utf8').split('\n');
+        return lines.flatMap((line, at) => (pattern.test(line) ? [`${file}:${at + 1}: ${line.trim()}`] : []));
+      });
+    assert.deepEqual(found, []);
+  });
+
+test('the patterns find a clause and a claim, and let a subject and a verb be', () => {
+  assert.match('  // Who asks twice waits.', clauseFirst);
+  assert.match(' * What is left goes on.', clauseFirst);
+  assert.doesNotMatch('  /** Whose it is. */', clauseFirst);
+  assert.match('  // Ends with the claim.', claimOfWhat);
+  assert.doesNotMatch('/** It claims to be a CloudEvent. */', claimOfWhat);
+});
+
 test('the name of a test is one sentence of at most 90 characters that names who acts', () => {
   const files = globSync('test/**/*.test.ts', { cwd: checkout });
   const named = files.flatMap((file) =>

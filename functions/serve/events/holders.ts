@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Holder } from '../../../reconcile/cluster/know/holder.ts';
 
-/** The requests of one process, as holders of claims. */
+/** The requests of one process, as holders of leases. */
 export interface Holders {
   /**
-   * A request's: it finds the claims of those under way held, and knows of all others of this process that they are
+   * A request's: it finds the leases of those under way held, and knows of all others of this process that they are
    * over.
    */
   enter(): Holder & Disposable;

@@ -45,7 +45,7 @@ function one(headers: Headers, text: string): CloudEvent<unknown> {
   return single(understood(() => HTTP.toEvent({ headers: given, body: text })));
 }
 
-/** What is required and missing, the library would make up. */
+/** The library would invent attributes that are required and missing. */
 function refuseLack(attribute: (name: string) => unknown): void {
   for (const name of ['id', 'source', 'type', 'specversion']) {
     const value = attribute(name);

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { GitError } from '../error.ts';
 import { delimiterPacket, encodePacket, flushPacket, type Packet, packetReader, packetText } from './pktline.ts';
 
-/** What is asked of a server beside the commits themselves. */
+/** Options of a fetch, besides the commits themselves. */
 export interface WantOptions {
   /** Commits of each history, counted from those that are wanted; 1: none of their parents. Absent: no commits. */
   readonly depth?: number;
-  /** What is left out, where the server knows how: all files, or folders as well. */
+  /** Objects to leave out, where the server can: all files, or folders as well. */
   readonly without?: 'files' | 'folders';
-  /** What is here already, and is not sent again. */
+  /** Objects that are here already, and are not sent again. */
   readonly known?: Known;
 }
 
@@ -94,7 +94,7 @@ const band = { pack: 1, progress: 2, fatal: 3 } as const;
 /** Bytes of an answer beside its pack: progress that was not asked for, and names of commits. */
 const mostBeside = 16 * 1024 * 1024;
 const sumBytes = 20;
-/** What is reserved, and not taken before it is needed; no answer is as long (see http.ts). */
+/** Address space that is reserved, and committed only as it fills; no answer is as long (see http.ts). */
 const mostBytesOfPack = 128 * 1024 * 1024;
 const growBytes = 256 * 1024;
 

@@ -37,7 +37,7 @@ export async function withStore(
   const ending = new AbortController();
   const signal = AbortSignal.any([context.signal, ending.signal]);
   const work = carryOut(request, store, { ...context, signal }, noted);
-  // What is left of it when it is refused goes on under the same guard.
+  // After a refusal, the rest of the work goes on under the same guard.
   const closed = work.catch(() => undefined).then(() => store.close());
   try {
     await Promise.race([work, ...(store.refused ? [store.refused] : [])]);

@@ -4,7 +4,7 @@ import zlib from 'node:zlib';
 import { BackupFailure } from '../../jobs/failure.ts';
 import { kept } from './kept.ts';
 
-/** What is done to a snapshot on its way to the store, and undone on its way back. */
+/** Applied to a snapshot on its way to the store, and undone on its way back. */
 export interface Encoding {
   readonly compression: 'none' | 'gzip' | 'zstd';
   /** Public keys of age, `age1…`: any one of their owners can decrypt. */

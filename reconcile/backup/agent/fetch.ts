@@ -25,7 +25,7 @@ export interface FetchRequest {
 export interface FetchTools {
   readonly store: Store;
   readonly signal: AbortSignal;
-  /** What is free where a directory lies, in bytes. Default: as its file system says. */
+  /** Free bytes where a directory lies. Default: as its file system says. */
   readonly freeIn?: (directory: string) => Promise<number>;
 }
 
@@ -102,7 +102,7 @@ async function* asExpected(
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    // What is longer than it should be fills no volume.
+    // An object that is longer than recorded must not fill the volume.
     if (record && bytes > record.bytes) throw changed(record, `more than the ${record.bytes} bytes that are recorded`);
     hash?.update(chunk);
     yield chunk;

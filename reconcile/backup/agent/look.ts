@@ -36,7 +36,7 @@ export async function lookForBackup(
   requireSame(object, record.sha256, sha256);
   const hash = createHash('sha256');
   let bytes = 0;
-  // What is longer than it should be is not read to its end.
+  // An object that is longer than recorded is not read to its end.
   for await (const chunk of collected(store.read(location.path, { signal }))) {
     bytes += chunk.length;
     if (bytes > record.bytes) break;

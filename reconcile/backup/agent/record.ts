@@ -5,7 +5,7 @@ import type { Store, StoreOptions } from '../stores/store.ts';
 import { readSmall } from './read-small.ts';
 
 /**
- * What is known of a backup. It lies beside the object, as `<object>.json`, and is written last: an object without its
+ * The facts of a backup. They lie beside the object, as `<object>.json`, and are written last: an object without its
  * record is not a backup, whatever killed the agent.
  */
 export interface BackupRecord {
@@ -97,7 +97,7 @@ const shape = {
   tookMs: isCount,
 } as const satisfies Record<keyof BackupRecord, (value: unknown) => boolean>;
 
-/** What is wrong with a record that others wrote, `undefined` where it is one. */
+/** Says why text that others wrote is no record; `undefined` where it is one. */
 export function problemOfRecord(value: unknown): string | undefined {
   if (!isObject(value)) return 'it is no object';
   const wrong = Object.entries(shape).find(([field, holds]) => !holds(value[field]));

@@ -42,7 +42,7 @@ export interface Retained<T extends KnownBackup> {
  * newest verified one, always. So a cluster that was lost and made anew never pushes out the last backup of what was
  * lost: of an earlier life, only a person deletes that.
  *
- * One that was taken in the future counts for nothing and stays until its time has come: else a wrong clock would make
+ * A backup with a time in the future counts for nothing and stays until that time: else a wrong clock would make
  * it the newest for years, and all that came after it would go.
  */
 export function retain<T extends KnownBackup>({ backups, keep, timeZone, now }: RetentionInput<T>): Retained<T> {

@@ -65,7 +65,7 @@ export function withDesired(observation: Observation, { spec, metadata }: Desire
   return replanned(withBackupAhead(planned, before), before);
 }
 
-/** What is made from the spec alone, and was right, may now be wrong. */
+/** Objects that are made from the spec alone, and were right, may now be wrong. */
 function withSharedAhead({ shared, cluster }: Observation, spec: EtcdCluster['spec']): Observation['shared'] {
   const after = (view: SharedView, field: 'networkPolicy' | 'service'): SharedView =>
     view.state === 'present' && !isDeepStrictEqual(cluster.spec[field], spec[field]) ? { state: 'drifted' } : view;

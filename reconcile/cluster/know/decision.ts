@@ -83,7 +83,7 @@ const whileRefused: readonly Wake[] = [
   { on: 'time', afterSeconds: refusedSeconds },
 ];
 
-/** What is worth another look after this: none where only a person, or a later tick, makes a difference. */
+/** Events that make another look worthwhile: none where only a person, or a later tick, makes a difference. */
 export function wakesOn(decision: Decision): readonly Wake[] {
   if (decision.kind === 'wait') return decision.wakeOn;
   const told = [...(decision.kind === 'refuse' ? [decision] : []), ...(decision.besides ?? [])];

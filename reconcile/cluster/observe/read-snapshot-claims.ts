@@ -9,7 +9,7 @@ import type { Observation, SnapshotClaim } from '../know/observation.ts';
 type Seen = Pick<Observation, 'cluster' | 'slots' | 'namedBackups'>;
 
 /**
- * What is wrong with the PersistentVolumeClaims that snapshots are to be restored from; asked only while that is ahead.
+ * Problems of the PersistentVolumeClaims from which snapshots will be restored; asked only while that is ahead.
  * Where they can't be read, the request that makes the Job says so.
  *
  * @throws {KubeError} for what may pass

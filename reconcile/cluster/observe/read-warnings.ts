@@ -17,7 +17,7 @@ type When = Pick<Observation, 'at' | 'cluster'>;
 export type Warnings = ReadonlyMap<string, readonly Warning[]>;
 
 /**
- * What is reported of the objects of members that have not come to run for `podGracePeriod`. A cluster that is well, or
+ * Warnings about the objects of members that have not run for `podGracePeriod`. A cluster that is well, or
  * only slow, costs no request.
  */
 export async function readWarnings(

@@ -7,7 +7,7 @@ const usualStart = 15;
 /** Kubernetes merges repeated events into one: there are more only where a client writes at will. */
 const mostEvents = 200;
 
-/** What is reported of a Job or its pod, in a code and in words. */
+/** A report about a Job or its pod, in a code and in words. */
 export interface Reported {
   readonly reason: string;
   readonly message: string;

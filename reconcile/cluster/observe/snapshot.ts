@@ -32,7 +32,7 @@ export interface ClusterObjects {
 /**
  * Everything that clusters own, in one LIST a kind for the whole pass, however many clusters there are.
  *
- * `clusters` were listed before: a claim made on their resourceVersion then proves that nothing here is older than the
+ * `clusters` were listed before: a lease taken on their resourceVersion then proves that nothing here is older than the
  * last step of each.
  */
 export async function readObjects(

@@ -39,7 +39,7 @@ function inFull({ reason, message, cure }: { reason: Reason; message: string; cu
 
 function progress(decision: Decision, outcome: Outcome, facts: Facts): readonly Statement[] {
   const { outage } = facts;
-  // One that was refused for good is told by what is decided without it.
+  // An action that was refused for good is set aside: the next decision, without it, tells of it.
   if (outcome.kind === 'failed' && outcome.failure.class !== 'terminal') {
     return reconciling('ProgressingWithRetry', afterOutage('ProgressingWithRetry', outcome.failure.message, outage));
   }

@@ -21,7 +21,7 @@ const pauseMs = 200;
  * Says what this step saw and did, on every way out of it: also when etcd, or half of the API, could not be reached.
  * If nothing changed, nothing is written.
  *
- * @param written the resource as the step left it: with the claim, if one was made.
+ * @param written the resource as the step left it: with the lease, if one was taken.
  * @returns the resource as reported.
  * @throws {KubeError}
  */

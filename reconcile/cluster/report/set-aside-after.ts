@@ -8,7 +8,7 @@ import type { Observation } from '../know/observation.ts';
 import type { Failure, Outcome } from '../know/outcome.ts';
 import { keyOf } from '../know/set-aside.ts';
 
-/** What is remembered after this step. Equal for equal facts, unless something was refused just now. */
+/** The actions that are set aside after this step. Equal for equal facts, unless one was refused just now. */
 export function setAsideAfter(
   { cluster, at }: Pick<Observation, 'cluster' | 'at'>,
   decision: Decision,

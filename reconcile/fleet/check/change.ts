@@ -10,7 +10,7 @@ import type { DesiredSpec, DesiredTree, SpecProblem } from '../reading.ts';
 export interface RequestedChange {
   /** What the new tree brings. */
   readonly problems: readonly SpecProblem[];
-  /** What is wrong in the old one as well. */
+  /** Problems that the old tree has as well. */
   readonly inherited: readonly SpecProblem[];
   readonly warnings: readonly SpecProblem[];
   /** Documents that differ. */

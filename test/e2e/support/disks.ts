@@ -5,7 +5,7 @@ import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 import { node } from './node.ts';
 import { until } from './until.ts';
 
-/** What a snapshot of a disk, and a backup of its claim, have of one member. */
+/** What a snapshot of a disk, and a backup of its PVC, have of one member. */
 export interface DiskCopy {
   readonly claim: PersistentVolumeClaim;
   readonly pv: PersistentVolume;
@@ -38,7 +38,7 @@ export async function restoreClaim(kube: Kube, { claim, pv, path }: DiskCopy): P
   const { namespace = '', name, labels, annotations } = claim.metadata;
   restored += 1;
   const volumeName = `${name}-restored-${restored}`;
-  // Whoever restores from a copy has the copy still.
+  // A restore from a copy leaves the copy as it is.
   const own = await mkdtemp(join(dirname(path), 'restored-'));
   await cp(path, own, { recursive: true });
   const kept = Object.entries(annotations ?? {}).filter(([key]) => !/kubernetes\.io\//.test(key));

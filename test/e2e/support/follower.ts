@@ -60,7 +60,7 @@ export async function startFollower(look: () => Promise<Access>, prefix: string)
       const former = client;
       [client, held] = [next, found];
       renewals++;
-      // What is still being written over it may end there.
+      // Writes that are under way on it may end there.
       await pause(patience, undefined, { signal: stop.signal }).catch(() => {});
       former.close();
     }

@@ -60,7 +60,7 @@ export function fleetObject(
   };
 }
 
-/** Whoever else writes it meanwhile: the garbage collector, or a follow-up that is still under way. */
+/** Repeats where another writer was first: the garbage collector, or a follow-up that is still under way. */
 export async function releaseFinalizers(
   kube: Kube,
   resource: Resource,

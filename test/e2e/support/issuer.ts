@@ -147,7 +147,7 @@ export async function startIssuer({ kube, namespace, lifetime, backdated = 0 }: 
 
   const watched = [certificateResource, resources.secrets];
   const controller = startController({ kube, namespace, watched, attend: attendAll, signal });
-  // Whoever waits next is told what it was, at the latest whoever ends it.
+  // The next wait reports the failure, at the latest the one for its end.
   controller.ended.catch(() => stop.abort());
 
   const change = (next: Mode) => {

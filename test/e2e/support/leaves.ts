@@ -39,7 +39,7 @@ export async function wearOut(scene: Scene, name: string): Promise<readonly Leaf
   return leavesOf(scene, name);
 }
 
-/** What is written down about the future came, as it would have by itself, weeks later. */
+/** Moves all recorded deadlines into the past, as weeks would have. */
 export async function comeDue({ cluster, kube }: Scene, name: string): Promise<void> {
   const found = await cluster(name);
   const certificates = found.status?.certificates;

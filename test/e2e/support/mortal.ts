@@ -18,7 +18,7 @@ const { cluster, ledger, dies } = JSON.parse(process.env[mortalEnv] ?? '') as Mo
 const member = new RegExp(`\\b${cluster}-\\d+\\b`, 'g');
 const met = new Set(readFileSync(ledger, 'utf8').split('\n'));
 
-/** What is being carried out, from its lease on. */
+/** The step that is being carried out, from its lease on. */
 let step = '';
 
 function strike(when: When, place: string): void {

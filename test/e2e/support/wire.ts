@@ -5,7 +5,7 @@ import type { Secret } from '../../../manifests/kube-types.ts';
 import { servedFingerprint } from '../../../reconcile/clients/served-fingerprint.ts';
 
 /**
- * What is said and shown on the ports of pods, asked with Node's own HTTP and TLS: not by way of what is being tested.
+ * Asks the ports of pods with Node's own HTTP and TLS: not by way of the code under test.
  */
 
 export interface Target {

@@ -9,7 +9,7 @@ export interface AskedBackup {
   readonly age: 0 | 1 | 2;
   /** It ended so long ago that it is taken again. */
   readonly old?: true;
-  /** What is in it. */
+  /** The data in it. */
   readonly holds?: { readonly formation: string; readonly version: string };
   /** For an earlier life, or an earlier sleep: it counts for nothing any more. */
   readonly former?: true;

@@ -10,7 +10,7 @@ import { statusFor } from '../../../reconcile/cluster/report/status.ts';
 import type { Program } from '../../../reconcile/requests/program.ts';
 import type { Nature } from './recovery.ts';
 
-/** What is searched: the real rules, and actions as they are carried out. A seeded bug is another one of these. */
+/** The searched code: the real rules, and actions as they are carried out. A seeded bug is another such code. */
 export interface Code extends Nature {
   readonly decide: (observation: Observation) => Decision;
   readonly situate: (observation: Observation) => Situation;
@@ -18,14 +18,14 @@ export interface Code extends Nature {
   readonly report: (situation: Situation, decision: Decision) => EtcdClusterStatus;
   /** The lines that run. */
   readonly run: (action: Action, claimed: Leased) => Program;
-  /** A claim is refused when the resource has been written since it was looked at. */
+  /** A lease is refused when the resource has been written since it was looked at. */
   readonly comparesClaims: boolean;
   /** What arrives late is refused when its object has been written since it was read. */
   readonly fencesWrites: boolean;
   /** Only a bug: members are added with a vote. */
   readonly addsVoters?: boolean;
   /**
-   * What is read before a write is read at the moment of that write, so that a search of as many states gets deeper.
+   * Reads before a write happen at the moment of that write, so that a search of as many states gets deeper.
    * What it finds may happen; what needs something to happen in between it does not find.
    */
   readonly readsAtOnce?: boolean;

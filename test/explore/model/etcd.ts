@@ -88,7 +88,7 @@ function settleFormation(world: World, formation: Formation): World {
   const same =
     !moved && formation.formed && next.leader === formation.leader && formation.version && !!formation.lost === lost;
   const settled = same ? world : withFormation(world, next);
-  // What is acknowledged is on the disks of a quorum: as long as too few have caught up, nothing new is.
+  // Acknowledged writes are on the disks of a quorum: as long as too few have caught up, no new one is.
   return running.filter(isComplete).length >= quorumOf(votersOf(formation).length)
     ? awayMiss(settled, formation.id)
     : settled;
@@ -189,7 +189,7 @@ export function start(world: World, place: Place, version: string): Started {
   return begin(world, place, version, { token, named });
 }
 
-/** Whoever starts with the same token and list is a member of the same cluster, under an ID made of them. */
+/** Members that start with the same token and list form one cluster, under IDs made of these. */
 function begin(
   world: World,
   { name }: Place,

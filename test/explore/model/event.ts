@@ -7,12 +7,12 @@ export interface Event {
   /** A sentence, or what is to follow who it is; `#` stands for the member's name. */
   readonly what: string;
   readonly name?: string;
-  /** What is carried out. */
+  /** The action that is carried out. */
   readonly action?: Action;
   readonly write?: Pick<Written, 'fence' | 'object' | 'membership'>;
   /** It was not refused, though it should have been: only a bug lets it through. */
   readonly stale?: true;
-  /** A claim, and with it the beginning of an action. */
+  /** A lease, and with it the beginning of an action. */
   readonly begins?: true;
 }
 

@@ -3,7 +3,7 @@ import { lacking, type World, withoutVolume, withPlace } from './state.ts';
 
 /** What begins to go when it is deleted. */
 
-/** A claim that a pod waits for stays until the pod lets go. */
+/** A PVC that a pod waits for stays until the pod lets go. */
 export function lettingGo(world: World, name: string): World {
   const after = withPlace(world, name, (place) => {
     if (!place.volume) return place;

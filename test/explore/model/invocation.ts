@@ -11,7 +11,7 @@ import { claimedIn, outdated, perform, positionAfter, positionOf, wordsOf, writt
 import { type Acting, lacking, type Memory, type Place, type State, type World } from './state.ts';
 import { referredIn } from './uids.ts';
 
-/** One invocation: it looks, decides, claims, acts, reports. */
+/** One invocation: it looks, decides, leases, acts, reports. */
 
 export function nonceOf({ cluster }: World): string {
   const { generation, uid, rollbacks = 0 } = cluster;
@@ -22,7 +22,7 @@ export function decideIn(world: World, code: Code): Decision {
   return code.decide(look(world, { nonce: nonceOf(world), forgetful: !code.remembersOutvoted }));
 }
 
-/** It has claimed: everybody else waits from now on, and whoever looked before comes too late. */
+/** It has leased: everybody else waits from now on, and whoever looked before comes too late. */
 export function claimed(state: State, action: Action, reason: string): State {
   const { looked } = state;
   return {
@@ -78,7 +78,7 @@ function sent(state: State, acting: Acting, position: Position, code: Code): Adv
   return { event, after: { ...rest, acting: next } };
 }
 
-/** What is written into the status, also when the action did not get through; never into that of a namesake. */
+/** Writes the status, also when the action did not get through; never that of a namesake. */
 export function reported(state: State, { action, reason, former }: Acting, done: boolean): State {
   if (former) return withoutActing(state);
   const { cluster } = state.world;
@@ -98,7 +98,7 @@ function remembering(memory: Memory, action: Action, reason: string): Memory {
   return { ...memory, retired: [...(memory.retired ?? []), action.name].toSorted() };
 }
 
-/** Who is unhealthy, and which cluster it is. */
+/** Records which members are unhealthy, and which cluster it is. */
 export function toldIn(world: World): World {
   const observation = look(world, { nonce: '' });
   const { slots, membership } = observation;

@@ -84,7 +84,7 @@ function ofPlace(world: World, place: Place, referred: Referred): Change | undef
   return pod ? running(world, place, pod) : undefined;
 }
 
-/** Whoever runs it starts it again on its disk, for as long as it is a member. */
+/** Its own operator starts it again on its disk, for as long as it is a member. */
 function ofOthers(world: World, { name, process, disk }: Place): Change | undefined {
   const formation = formationOf(world, disk?.formation);
   if (!disk || !formation) return undefined;
@@ -110,7 +110,7 @@ function leave(place: Place): Place {
   return place.pod ? { ...place, pod: { ...place.pod, leaving: true } } : place;
 }
 
-/** A claim that was only waiting for its pod goes with it. */
+/** A PVC that was only waiting for its pod goes with it. */
 function ended(place: Place): Place {
   const rest = lacking(place, 'pod', 'process');
   return place.volume?.leaving && !place.jobPod ? withoutVolume(rest) : rest;
@@ -225,7 +225,7 @@ function collected(world: World): World | undefined {
   return { ...world, shared, places: places.map((place) => (isLeftover(place) ? withoutPeer(place) : place)) };
 }
 
-/** Whoever has been unhealthy for some time has been so for longer. */
+/** Members that have been unhealthy for some time have been so for longer. */
 export function timePasses(world: World): World | undefined {
   const later = waitsLonger(world) ?? world;
   if (!world.places.some(({ ill }) => ill !== undefined && ill < 3)) return later === world ? undefined : later;

@@ -50,7 +50,7 @@ export function recovering(world: World, place: Place, referred: Referred, natur
   return jobPod && runs(world, place, jobPod, nature);
 }
 
-/** A claim that was only waiting for it goes with it. */
+/** A PVC that was only waiting for it goes with it. */
 function endedJobPod(place: Place): Place {
   const rest = lacking(place, 'jobPod');
   return rest.volume?.leaving && !rest.pod ? withoutVolume(rest) : rest;
@@ -121,7 +121,7 @@ function numberOf(attempt: string): number {
   return Number(attempt.split('/')[1]);
 }
 
-/** What is on the disk is from now on the only member of a cluster that goes by the same ID. */
+/** The member on this disk is from now on the only one of a cluster that keeps its ID. */
 function forced(world: World, { name, disk }: Place, { attempt }: JobPod): World {
   const before = formationOf(world, disk?.formation);
   const me = before?.members.find(({ id }) => id === disk?.memberId);

@@ -43,7 +43,7 @@ function noted(answers: readonly Answered[], standing: Standing): Position {
   return standing.position;
 }
 
-/** What an action sees of the resource that it was claimed in. */
+/** What an action sees of the resource that it was leased in. */
 export function claimedIn({ cluster: { uid, annotations = {}, deleting } }: World): Leased {
   return { namespace, name: clusterName, uid, annotations, deleting: deleting === true };
 }

@@ -25,7 +25,7 @@ import type { Approval, Forced, Job, JobPod } from './recovery-state.ts';
  *
  * Left out, because no rule that is searched here can tell the difference:
  * - time: how long a member has been unhealthy is one of four ages (just now, longer than a pod's grace, longer than a
- *   member's, longer than a learner may take); a claim is over when its holder is;
+ *   member's, longer than a learner may take); a lease is over when its holder is;
  * - raft's log: a disk has all acknowledged writes, or lacks some; a member that is down while others serve lacks some;
  * - Kubernetes' steps between "there is a pod" and "its container starts"; other nodes than one for each member, with
  *   its disk; names and UIDs are taken again as soon as nothing refers to them any more, and so are member IDs, so that
@@ -46,11 +46,11 @@ export interface World {
 
 export interface State {
   readonly world: World;
-  /** The invocation that holds the claim. All others wait for it, so there is never a second. */
+  /** The invocation that holds the lease. All others wait for it, so there is never a second. */
   readonly acting?: Acting;
-  /** It holds the claim of a resource that was deleted and has a namesake: neither waits for the other. */
+  /** It holds the lease of a resource that was deleted and has a namesake: neither waits for the other. */
   readonly beside?: Acting;
-  /** Another one, which has looked and decided, and has not claimed yet. */
+  /** Another one, which has looked and decided, and has not leased yet. */
   readonly looked?: Looked;
   /** Writes of holders that are gone, still on their way. */
   readonly late: readonly Late[];
@@ -70,7 +70,7 @@ export interface Cluster {
   readonly annotations?: Readonly<Record<string, string>>;
   /** What status remembers; a backup tool restores the resource without it. */
   readonly memory: Memory;
-  /** The only action in a claim of the dead that `decide` looks at is a birth. */
+  /** The only action in a lease of the dead that `decide` looks at is a birth. */
   readonly abandoned?: Action;
   /** How often a rollback was approved: each begins with a token of its own. */
   readonly rollbacks?: number;
@@ -98,7 +98,7 @@ export interface Place {
   readonly pod?: Pod;
   /** For how long status has said that it is unhealthy. */
   readonly ill?: Age;
-  /** What is behind the volume; absent: it is empty. */
+  /** The disk behind the volume; absent: it is empty. */
   readonly disk?: Disk;
   /** The etcd that runs in the pod. */
   readonly process?: Process;
@@ -189,7 +189,7 @@ export interface Member {
 export interface Acting {
   readonly action: Action;
   readonly reason: string;
-  /** The resource as it was claimed. */
+  /** The resource as it was leased. */
   readonly claimed: Leased;
   /** Of its program, so far. */
   readonly answers: readonly Answered[];
@@ -251,7 +251,7 @@ export function withoutPeer(place: Place): Place {
   };
 }
 
-/** And what was behind the claim. Its ConfigMap will be collected. */
+/** And what was behind the PVC. Its ConfigMap will be collected. */
 export function withoutVolume(place: Place): Place {
   const { configMap } = place;
   return { ...lacking(place, 'volume', 'disk'), ...(configMap && { configMap: { ...configMap, current: false } }) };

@@ -47,7 +47,7 @@ function take(state: State, turn: Turn, { decide }: Rules, emit: Visit<State, Ev
     emit({ who: 'git', what: turn.what }, commit(state, turn));
     return;
   }
-  // What is asked of them is told when nobody acts.
+  // People are asked only while no invocation acts.
   const after = state.acting ? undefined : consent(state, turn, decide(state.world));
   if (after) emit({ who: 'person', what: turn.what }, after);
 }
@@ -148,7 +148,7 @@ function surviving(late: Late, write: Written, before: World, after: World, code
   const listed = serving(after)?.members;
   if (!listed) return [late];
   const isListed = listed.some(({ id, name: member }) => id === membership.target || member === membership.target);
-  // Who was removed is gone for ever: nothing about that ID has any effect. An address may be added again.
+  // A removed member is gone for ever: nothing about its ID has any effect. An address may be added again.
   if (membership.kind !== 'add' && !isListed) return [];
   if (membership.kind === 'add' && isListed && !late.known) return [{ ...late, known: true }];
   return [late];
@@ -178,7 +178,7 @@ function faults(state: State, rules: Rules, emit: Visit<State, Event>): void {
   }
 }
 
-/** Whoever acts dies before its next write, after it, or while it is on its way. */
+/** The acting invocation dies before its next write, after it, or while it is on its way. */
 function dying(state: State, { code }: Rules, emit: Visit<State, Event>): void {
   const { acting } = state;
   if (!acting) return;
@@ -232,7 +232,7 @@ function abandoned(state: State): State {
   return { ...rest, world: { ...world, cluster: { ...world.cluster, abandoned: acting.action } } };
 }
 
-/** What is left when this has happened; `undefined`: it can't any more. */
+/** The faults that remain when this one has happened; `undefined`: it can't any more. */
 export function spent(left: Left, kind: FaultKind): Left | undefined {
   const times = left.faults[kind] ?? 0;
   if (times === 0 || left.total === 0) return undefined;

@@ -96,7 +96,7 @@ function abandoned(world: NodesWorld, holds: readonly string[]): NodesWorld {
   );
 }
 
-/** What is left when this has happened; `undefined`: it can't any more. */
+/** The faults that remain when this one has happened; `undefined`: it can't any more. */
 export function spent(left: Left, kind: NodesFault): Left | undefined {
   const times = left.faults[kind] ?? 0;
   if (times === 0 || left.total === 0) return undefined;

@@ -12,7 +12,7 @@ import { type Nature, worldHost } from './host.ts';
 import { look, policyIn } from './look.ts';
 import type { Acting, NodesEvent, NodesState, NodesWorld } from './state.ts';
 
-/** What is searched: the real rules, and the real lines. A seeded bug is another one of these. */
+/** The code that is searched: the real rules, and the real lines. A seeded bug is another such code. */
 export interface NodesCode extends Nature {
   readonly decide: (seen: NodesObservation) => NodesDecision;
   readonly run: typeof actOnNode;

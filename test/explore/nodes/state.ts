@@ -81,7 +81,7 @@ export interface ModelJob {
   readonly state: 'waits' | 'done' | 'failed';
 }
 
-/** One that is no member: it is made anew on any node that takes pods. */
+/** A pod that is no member's: it is made anew on any node that takes pods. */
 export interface ModelPod {
   readonly name: string;
   readonly node?: string;

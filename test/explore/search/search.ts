@@ -7,9 +7,9 @@ export interface Model<S, E> {
   readonly fingerprint: (state: S) => Fingerprint;
   /** Calls `visit` once for everything that may happen next, always in the same order. */
   readonly successors: (state: S, visit: Visit<S, E>) => void;
-  /** What is wrong with this event, or with the state that it leads to; `undefined`: nothing. */
+  /** The violation by this event, or by the state that it leads to; `undefined`: none. */
   readonly judge: (before: S, event: E, after: S) => Violation | undefined;
-  /** What is wrong with a state by itself: asked once for each that is new. */
+  /** The violation by a state alone: asked once for each that is new. */
   readonly examine: (state: S) => Violation | undefined;
   readonly describe: (event: E) => string;
 }

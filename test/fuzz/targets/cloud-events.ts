@@ -100,7 +100,7 @@ export const cloudEventTarget = target<Input>({
   inputs: fc.oneof({ weight: 2, arbitrary: whole }, binary),
   try: async ({ headers, body }) => {
     const kube = installation();
-    // What is not suspended would be asked for over the network.
+    // A fleet that is not suspended would be fetched over the network.
     kube.seed(resources.fleets, fleet('production', { suspend: true }));
     kube.seed(resources.clusters, cluster as unknown as EtcdCluster);
     const stop = new AbortController().signal;

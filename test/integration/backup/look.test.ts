@@ -1,4 +1,4 @@
-/** What is read again of a backup that was stored earlier: on real stores, of a real etcd. */
+/** Reads a backup again that was stored earlier: on real stores, of a real etcd. */
 
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -33,7 +33,7 @@ export async function reasonOf(promise: Promise<unknown>): Promise<FailureReason
 export function storeContract(open: () => Promise<Store> | Store): void {
   test('what was put is read, found and listed as it is', async () => {
     const store = await open();
-    // One that fits into a request, one of several parts, and the edge between them.
+    // An object that fits into one request, one of several parts, and the edge between them.
     for (const [index, bytes] of [0, 1, 8 * 1024 * 1024, 20 * 1024 * 1024 + 7].entries()) {
       const data = randomBytes(bytes);
       const name = `test/same/${index}.db`;

@@ -18,7 +18,7 @@ export interface TestMember {
 
 export interface TestCluster extends AsyncDisposable {
   readonly members: readonly TestMember[];
-  /** One that is not a member yet; `start` starts it once it is. */
+  /** A member to come; `start` starts it once it is on the list. */
   newcomer(name?: string): Newcomer;
   /**
    * Adds a learner that is not started yet; `start` starts it. No two that are started may have one name: it is that of

@@ -30,7 +30,7 @@ export async function refusal(promise: Promise<unknown>): Promise<Refusal | unde
   return error.reason;
 }
 
-/** What is refused for this one reason is asked again; whatever else comes of it is the outcome. */
+/** Asks again while it is refused for this one reason; any other end is the outcome. */
 export async function insist<T>(passing: Refusal, ask: () => Promise<T>): Promise<T> {
   const settled = await until(`no ${passing} any more`, async () => {
     try {

@@ -332,7 +332,7 @@ test('a pass shakes hands with each member once for all its calls, and once for 
     using etcd = open(tls);
     await Promise.all(callsOf(etcd, url));
     assert.equal(connections, 2);
-    // One that is given up, as by a faster member's answer, leaves the others their connection.
+    // A call that is given up, as by a faster member's answer, leaves the others their connection.
     const given = new AbortController();
     const up = etcd.members([url], { signal: given.signal, barrier: true });
     given.abort(new Error('enough'));

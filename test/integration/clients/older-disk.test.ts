@@ -1,5 +1,5 @@
 /**
- * Why a disk is told by what it is, and not by the name of its claim: an older copy of it forgets what its member
+ * Why a disk is told by what it is, and not by the name of its PVC: an older copy of it forgets what its member
  * acknowledged.
  */
 

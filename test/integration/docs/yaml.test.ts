@@ -81,7 +81,7 @@ test('an object with a mistake is refused', async () => {
   );
 });
 
-/** One that only patches stands beside what it patches. */
+/** A kustomization that only patches stands beside what it patches. */
 function kustomizations(): readonly { readonly block: Block; readonly text: string }[] {
   const base = 'etcd-ratchet/manifests/install';
   const patched = `\nresources: [${base}]\ncomponents: [${base}/components/prometheus-operator]\n`;

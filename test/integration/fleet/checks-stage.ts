@@ -32,7 +32,7 @@ interface CheckOptions {
   readonly seconds?: number;
   /** As where the component node-reboots is installed. */
   readonly rebootsIn?: string;
-  /** What is written down while it goes on. */
+  /** Receives the checks that are recorded while it goes on. */
   readonly recorded?: (checks: readonly RequestCheck[]) => void;
 }
 

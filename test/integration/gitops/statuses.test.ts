@@ -11,7 +11,7 @@ import { localNetwork } from '../../support/network.ts';
 const sha = 'ab'.repeat(20);
 const wanted: CommitStatus = { sha, context: 'etcd-ratchet/production', state: 'pending', description: 'rolling out' };
 
-/** What is common to every forge: the contract of the interface. */
+/** The contract that every forge keeps. */
 for (const type of ['GitHub', 'Gitea', 'Forgejo'] as const) {
   function open(server: ForgeServer, change: { caBundle?: string } = {}) {
     const apiURL = type === 'GitHub' ? server.url : undefined;

@@ -55,7 +55,7 @@ suite('volumes', { concurrency: 6 }, () => {
     });
   });
 
-  test('a claim grows where a pod has it mounted, and waits for one where none has', async () => {
+  test('a PVC grows where a pod has it mounted, and waits for one where none has', async () => {
     await apply(claim('growing'));
     const { spec, container } = user('growing');
     await apply(scriptPod('grower', forever, spec, container));
@@ -122,7 +122,7 @@ suite('volumes', { concurrency: 6 }, () => {
     await assert.rejects(node.wipeVolume('default', 'no-such-claim'), /claim default\/no-such-claim has no volume/);
   });
 
-  test('a claim without a provisioner keeps its pod waiting', async () => {
+  test('a PVC without a provisioner keeps its pod waiting', async () => {
     await apply(claim('orphan', '1Gi', 'missing-provisioner'));
     const { spec, container } = user('orphan');
     await apply(scriptPod('stuck', forever, spec, container));

@@ -23,7 +23,7 @@ const resourceOf = {
   'no-external-service': resources.services,
 } as const satisfies Record<SharedObject, Resource>;
 
-/** One that is there, changed by someone else. */
+/** An existing object, changed by another writer. */
 const given =
   (object: SharedObject, change: (made: KubeObject) => KubeObject = (made) => made, minAvailable = 2) =>
   async (scene: Scene) => {

@@ -24,7 +24,7 @@ export interface MemberStart {
   readonly unsealed?: true;
   /** The last thing that there is; by default the pod. */
   readonly upTo?: 'volume' | 'peer' | 'configMap' | 'statefulSet' | 'pod';
-  /** PersistentVolume behind its claim. */
+  /** PersistentVolume behind its PVC. */
   readonly bound?: string;
   readonly storageClassName?: string;
   /** Whom they belong to, instead of this cluster. */
@@ -79,7 +79,7 @@ export async function member(scene: SomeScene, start: MemberStart = {}): Promise
   const built = etcdPeer(scene.cluster, scene.cluster.spec, ordinal, bootstrap);
   const storage = { ...built.spec.storage, ...(storageClassName !== undefined && { storageClassName }) };
   const claimed = volumeClaim({ ...built, spec: { ...built.spec, storage } }, record);
-  // As it stands on it, also that a member may have run there, which no claim is made with.
+  // As it stands on it, also that a member may have run there, which no PVC is made with.
   const claim = await claimOf(scene, withMark(claimed, record), bound);
   if (!has('peer')) return;
   const peer = await scene.make<EtcdPeer>(resources.peers, owned(built, owners.peer));

@@ -24,7 +24,7 @@ interface Trial<A extends Subject, At extends SomeScene, S> {
   readonly contract: Contract<At, S>;
   readonly part: Part<A, At, S>;
   readonly scene: At;
-  /** What is there when others have acted. */
+  /** The world after other invocations have acted. */
   readonly meanwhile: S[];
 }
 

@@ -20,7 +20,7 @@ const writes: Doing = { does: 'writes to', object: 'volume', name };
 const deletes: Doing = { does: 'deletes', object: 'volume', name };
 const remakes: Doing = { does: 'makes anew', object: 'volume', name };
 
-/** One that a pod may have open stays Terminating: here, what protects it is never taken away. */
+/** A PVC that a pod may have open stays Terminating: here its protection is never taken away. */
 async function terminating(scene: Scene): Promise<void> {
   await member(scene);
   const { metadata } = await scene.read('volume', name);

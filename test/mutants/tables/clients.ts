@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.ts';
 
-/** The deadline and the version of a claim, and what speaks to the API server and to etcd. */
+/** The deadline and the version of a lease, and what speaks to the API server and to etcd. */
 export const ofClients: readonly Mutant[] = [
   {
     file: 'reconcile/cluster/write-fence.ts',

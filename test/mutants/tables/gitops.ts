@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.ts';
 
-/** What is read from Git, told to forges, and believed of webhooks. */
+/** Mutants in how Git is read, forges are told, and webhooks are believed. */
 export const ofGitops: readonly Mutant[] = [
   {
     file: 'gitops/git/http.ts',

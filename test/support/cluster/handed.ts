@@ -3,7 +3,7 @@ import type { ProvideOptions } from './binaries/provide.ts';
 import { currentSandbox } from './sandbox.ts';
 
 /**
- * What is provided before the sandbox, where there is a network, and handed into it and into test processes by a
+ * Files that are provided before the sandbox, where there is a network, and handed into it and into test processes by a
  * variable of the environment.
  */
 export interface Handed<T> {

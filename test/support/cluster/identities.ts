@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Who may speak to the API server besides service accounts; each by a random token of this run. */
+/** Users of the API server besides service accounts; each with a random token of this run. */
 export interface Identity {
   readonly user: string;
   readonly groups: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * Who owns which field: enough of server-side apply for tests.
+ * The owner of each field: enough of server-side apply for tests.
  *
  * Maps are merged, lists are one value (the API server merges some lists by key; nothing here depends on that).
  */

@@ -1,7 +1,7 @@
 /**
  * Where the fake API server keeps its objects, and what happened to them, in order. No rules here.
  *
- * What is on the shelf is frozen, whole, and everybody gets the very same object: whoever changes what he was given
+ * Objects on the shelf are frozen, whole, and every reader gets the very same one: a reader that changes its object
  * fails at once. (Copies for each reader took more than half of the time of all the stories in memory.)
  */
 
@@ -10,7 +10,7 @@ import type { KubeObject, Resource } from '../../../reconcile/interfaces/kube.ts
 
 export type Fields = Record<string, unknown>;
 
-/** What is stored: at least this. */
+/** The least that a stored object has. */
 export type Stored = KubeObject &
   Fields & { readonly metadata: { readonly uid: string; readonly resourceVersion: string } };
 

@@ -17,7 +17,7 @@ import { noteUsedRights } from './used-rights.ts';
 export interface FakeRequest extends Target {
   /** `PUT etcdclusters/status` */
   readonly key: string;
-  /** Who asks; `undefined` when nobody is impersonated. */
+  /** The user that is impersonated; `undefined`: none. */
   readonly user: string | undefined;
   readonly dryRun: boolean;
   /** What was sent, of a write. */

@@ -17,7 +17,7 @@ export function rememberClient(world: World, who: string): void {
   world.clients.set(who, partyOf(world.state, secretData(world, applicationSecretName(name))));
 }
 
-/** Who shows the leaf that one has, and trusts what another one does: two files are never read in one moment. */
+/** A client with the leaf of one and the trust of another: two files are never read in one moment. */
 export function mixClients(world: World, who: string, leafOf: string, trustOf: string): void {
   const [leaf, trust] = [leafOf, trustOf].map((each) => world.clients.get(each));
   if (leaf && trust) world.clients.set(who, { shows: leaf.shows, trusts: trust.trusts });
@@ -55,7 +55,7 @@ export function authorityOf(world: World, which: 'peer' | 'client'): AuthorityFa
   return found.authority;
 }
 
-/** What is wrong with the certificates of a cluster that is at rest: each an empty list when nothing is. */
+/** Flaws of the certificates of a cluster that is at rest: each list is empty when there is none. */
 export function restingFlaws(world: World): readonly string[] {
   const flaws: string[] = [];
   const peerNames = world.claims().map(({ metadata }) => metadata.name);

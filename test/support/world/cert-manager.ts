@@ -28,9 +28,9 @@ export interface CertManager {
   answer(how: 'issue' | 'hold' | 'fail', ...names: readonly string[]): void;
   /** As `cmctl renew`: the next round issues it anew. */
   renew(...names: readonly string[]): void;
-  /** What is issued next begins so many milliseconds ago. */
+  /** The next certificate begins so many milliseconds ago. */
   backdate(milliseconds: number): void;
-  /** What an issuer gives out next comes from another CA. */
+  /** The next certificate of an issuer comes from another CA. */
   replaceAuthority(issuer: string): Promise<void>;
   authority(issuer: string): Promise<Authority>;
   /** The same one in a fork of its world; from now on each goes its own way. */

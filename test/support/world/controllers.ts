@@ -121,7 +121,7 @@ export function countDisruptions(state: State): void {
   }
 }
 
-/** A claim is protected from the moment it is made, as admission does it. */
+/** A PVC is protected from the moment it is made, as admission does it. */
 export function protect(state: State): void {
   const { kube } = state;
   for (const claim of kube.stored<PersistentVolumeClaim>(resources.volumeClaims)) {
@@ -156,7 +156,7 @@ export function bindVolumes(state: State): void {
 }
 
 /**
- * Claims that are deleted go when no pod that has a node uses them (as pvc-protection does it), and their disks with
+ * PVCs that are deleted go when no pod that has a node uses them (as pvc-protection does it), and their disks with
  * them.
  */
 export function dropVolumes(state: State): void {

@@ -36,13 +36,13 @@ export function assertMayRemove(state: State, clusterId: string, memberId: strin
     );
 }
 
-/** Who starts with data compares them with those who run. */
+/** A member that starts with data compares them with those of running members. */
 export function differsFromOthers(state: State, data: Data): boolean {
   const others = runningOf(state, data.clusterId).filter((process) => process.data.memberId !== data.memberId);
   return others.some((process) => process.data.applied > 0 && (process.data.spoiled ?? 0) !== (data.spoiled ?? 0));
 }
 
-/** Whoever joins is given what the leader has. */
+/** A member that joins is given what the leader has. */
 export function inherit(state: State, data: Data): void {
   const leader = leaderOf(state, data.clusterId);
   if (data.applied === 0 && leader?.data.spoiled !== undefined) data.spoiled = leader.data.spoiled;

@@ -225,7 +225,7 @@ export function assertSeals(state: State): void {
   for (const claim of state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims)) {
     const read = readVolumeRecord(claim.metadata.annotations);
     const configMap = configMaps.find(({ metadata }) => metadata.name === claim.metadata.name);
-    // One that arrived late unseals nothing: nobody may be started on it.
+    // A PVC that arrived late unseals nothing: no member may be started on it.
     if (read.kind !== 'valid' || !read.record.mayHaveStarted || !configMap?.immutable) continue;
     if (claim.metadata.uid === configMap.metadata.ownerReferences?.[0]?.uid)
       violate(state, `I5: ${claim.metadata.name} is bootstrapping beside a sealed ConfigMap`);

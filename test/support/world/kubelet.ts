@@ -124,7 +124,7 @@ function remember({ formations, wrote }: State, claimUid: string, { data, voters
   }
 }
 
-/** Whoever runs at one of those peer URLs tells what its cluster consists of. */
+/** A member that runs at one of those peer URLs tells the members of its cluster. */
 function livingAt(state: State, urls: readonly string[]): Living | undefined {
   for (const [clusterId, { members }] of state.formations) {
     const there = new Set(members.filter(({ url }) => urls.includes(url)).map(({ id }) => id));

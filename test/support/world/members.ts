@@ -17,7 +17,7 @@ export interface Data {
   applied: number;
   /** Restored from a snapshot, by this attempt of this birth, like `<token>/1`; no etcd has opened it yet. */
   readonly made?: string;
-  /** What is wrong with it; absent or 0: nothing. */
+  /** How its data differ; absent or 0: they do not. */
   spoiled?: number;
 }
 

@@ -79,7 +79,7 @@ function selected(options: unknown): string {
   return [namespace ?? '*', labelSelector, fieldSelector].filter((part) => part !== undefined).join(' ');
 }
 
-/** What is written, but for versions. The names of events are drawn at random. */
+/** The body that is written, but for versions. The names of events are drawn at random. */
 function bodyOf(resource: Resource, object: KubeObject): string {
   const {
     resourceVersion: _,

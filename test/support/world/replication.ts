@@ -42,7 +42,7 @@ export function commit(state: State, clusterId: string, formation: Formation, en
   if (runningOf(state, clusterId).some(({ version }) => minorOf(version) < 6))
     formation.ancient = formation.acknowledged;
   for (const { data, snapshotCount } of heard) {
-    // Who lacks what the leader has thrown away is sent its snapshot.
+    // A member that lacks entries which the leader compacted is sent its snapshot.
     if (leader && data.applied < leader.data.snapshot) data.snapshot = leader.data.snapshot;
     inherit(state, data);
     data.applied = formation.acknowledged;

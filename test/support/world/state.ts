@@ -21,14 +21,14 @@ export interface Process {
   readonly tls?: MemberTls;
 }
 
-/** What is true of one etcd cluster, whoever of its members runs. */
+/** The facts of one etcd cluster, whichever of its members run. */
 export interface Formation {
   members: readonly Member[];
   /** IDs of those that are no longer members, for ever. */
   readonly removed: Set<string>;
   /** Names of those that have been seen running with a quorum, by ID. */
   readonly published: Map<string, string>;
-  /** Whoever led last leads on for as long as it can. */
+  /** The last leader leads on for as long as it can. */
   leader?: string;
   /** Writes that clients were told are kept; the last of them is raft's index, too. */
   acknowledged: number;
@@ -60,11 +60,11 @@ export type Blocker = 'Loading' | 'FailedMount' | 'FailedCreate';
 /** What the world outside the API server consists of, and how it answers. */
 export interface State {
   readonly kube: FakeKube;
-  /** By UID of the claim: what is on the disk. */
+  /** By UID of the PVC: what is on the disk. */
   readonly disks: Map<string, Data>;
-  /** By UID of the claim: attempts of recoveries that have run on that disk, like `<id>/1`. */
+  /** By UID of the PVC: attempts of recoveries that have run on that disk, like `<id>/1`. */
   readonly attempts: Map<string, Set<string>>;
-  /** By UID of the claim: every cluster ID that was ever on that disk. */
+  /** By UID of the PVC: every cluster ID that was ever on that disk. */
   readonly wrote: Map<string, Set<string>>;
   readonly processes: Map<string, Process>;
   readonly formations: Map<string, Formation>;

@@ -75,7 +75,7 @@ export function serverParty(state: State, { tls }: Process): Party | undefined {
   return tls && { shows: leafIn(state, tls.server.files), trusts: tls.server.trusts };
 }
 
-/** Whoever has these three texts. */
+/** The party that holds these three texts. */
 export function partyOf(state: State, data: SecretData): Party {
   const shows = leafIn(state, data);
   return { shows, trusts: shows?.authorities ?? [] };

@@ -74,7 +74,7 @@ export interface World extends State {
   kill(pod: string): void;
   /** The node of this pod is dead: Kubernetes marks its pod for deletion, and nothing carries that out. */
   loseNode(pod: string): void;
-  /** A person deletes the claim of a volume, and the pod that had it open. */
+  /** A person deletes the lease of a volume, and the pod that had it open. */
   loseVolume(volume: string): void;
   /** etcd dies of how a pod is made from now on. */
   dieWhen(is: (pod: Pod) => boolean): void;
@@ -391,7 +391,7 @@ export function createWorld(past?: Past): World {
     return kube.stored(resource).find(({ metadata }) => metadata.name === written);
   }
 
-  /** Claims, reports and events are no part of the action. */
+  /** Leases, reports and events are no part of the action. */
   function refuseAction({ verb, key, resource }: FakeRequest): void {
     if (refusing.size === 0 || verb === 'GET' || verb === 'LIST') return;
     if (key.endsWith('/status') || resource.plural === 'events') return;

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { kubeThrough } from '../../../reconcile/clients/kube.ts';
 import { type Kube, type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 
-/** What is sent a second time, and how often: over real sockets, because a kept connection that has died is one. */
+/** Requests that are sent again, and how often: over real sockets, because a kept connection that has died is one. */
 
 type Answer = (request: IncomingMessage, response: ServerResponse, number: number) => void;
 

@@ -31,7 +31,7 @@ import {
 
 type Change = (slot: Slot) => Slot;
 
-/** What is rare in life, and would end most decisions early, is rare here. */
+/** Cases that are rare in life, and would end most decisions early, are rare here. */
 export function mostly<T>(calm: T, rare: fc.Arbitrary<T>): fc.Arbitrary<T> {
   return fc.oneof({ weight: 12, arbitrary: fc.constant(calm) }, { weight: 1, arbitrary: rare });
 }

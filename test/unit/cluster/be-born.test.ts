@@ -45,7 +45,7 @@ describe('a cluster without a trace', () => {
     assert.equal(initialCluster(1)[0]?.url, `http://orders-0-0.orders-peers.${namespace}.svc:2380`);
   });
 
-  test('takes over the birth that another invocation had claimed, with that token and size', () => {
+  test('takes over the birth that another invocation had leased, with that token and size', () => {
     const action = preparedBy(decide(unborn(3, { nonce: 'theirs' })));
     const decision = decide(
       unborn(5, { lease: { kind: 'abandoned', holder: 'a/b', action }, spec: { version: '3.7.3' } }),

@@ -77,7 +77,7 @@ describe('what cannot be done', () => {
     });
   });
 
-  test('a claim template that no claim can follow any more is refused by name', () => {
+  test('a PVC template that no PVC can follow any more is refused by name', () => {
     const volumeClaimTemplate = { spec: { accessModes: ['ReadWriteOncePod'] } };
     const observation = healthy(3, { spec: { storage: { size: '1Gi', volumeClaimTemplate } } });
     assert.deepEqual(refusals(observation), ['ClaimTemplateRefused']);

@@ -108,7 +108,7 @@ describe('the life of a cluster, told from what remembers it', () => {
     }
   });
 
-  test('of two tokens without data and without peers the one of the unfinished claim goes on', () => {
+  test('of two tokens without data and without peers the one of the unfinished lease goes on', () => {
     const other = { ...recordFor(2, 3, 'bootstrapping'), token: 'zzzz' };
     const life = lifeOf(
       prepared(3, {

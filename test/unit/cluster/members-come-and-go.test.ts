@@ -378,7 +378,7 @@ describe('a member that is down', () => {
   }
 });
 
-describe('a voter whose claim is being deleted', () => {
+describe('a voter whose PVC is being deleted', () => {
   const leaving = withVolume({ leaving: true });
   const four: Differences = { spec: { replicas: 3 }, slots: { 1: leaving } };
 

@@ -26,7 +26,7 @@ const onDisk = (pv: string, handle?: string) =>
   withVolume({ disk: { pv, ...(handle !== undefined && { handle }), state: 'unknown', homes: 'unknown' } });
 const noted = (slot: Slot): Slot =>
   all(onDisk(`pv-${slot.ordinal}`), withRecord({ disk: { pv: `pv-${slot.ordinal}` } }))(slot);
-/** Restored under its name: another UID, another disk, and its ConfigMap went with the former claim. */
+/** Restored under its name: another UID, another disk, and its ConfigMap went with the former PVC. */
 const restored = (slot: Slot): Slot =>
   all(withVolume({ uid: `restored-${slot.ordinal}` }), onDisk(`copy-${slot.ordinal}`), without('configMap'))(slot);
 const waiting = all(
@@ -140,7 +140,7 @@ describe('a handle that could not be read when its member was sealed', () => {
     });
   }
 
-  test('a claim made anew under the same names is not started: the name alone proves nothing', () => {
+  test('a PVC made anew under the same names is not started: the name alone proves nothing', () => {
     const copy = all(older, seenDisk('pv-1', 'vol-of-a-snapshot'));
     const decision = decide(seen({ slots: { 1: copy } }));
     assert.equal(decision.reason, 'MemberDown');
@@ -162,7 +162,7 @@ function byPeer({ configMap }: Slot) {
   return { ...(configMap ?? assert.fail()), byPeer: true as const };
 }
 
-describe('a PersistentVolume that was replaced under its claim', () => {
+describe('a PersistentVolume that was replaced under its PVC', () => {
   const placed = new Date('2026-01-02T02:00:00Z');
   const replaced = (createdAt: Date) =>
     all(
@@ -216,13 +216,13 @@ describe('another disk, and the others are a healthy quorum', () => {
     });
   });
 
-  test('one whose claim was made anew before there was a note is not started either', () => {
+  test('one whose PVC was made anew before there was a note is not started either', () => {
     const decision = decide(healthy(3, { slots: { 1: older } }));
     assert.equal(decision.reason, 'MemberDown');
     assert.match(decision.message, /does not say which disk/);
   });
 
-  test('a claim that has no disk yet is not started either', () => {
+  test('a PVC that has no disk yet is not started either', () => {
     const unbound = all(older, (slot) => {
       const { disk: _, ...volume } = slot.volume ?? assert.fail();
       return { ...slot, volume: { ...volume, bound: false } };
@@ -232,7 +232,7 @@ describe('another disk, and the others are a healthy quorum', () => {
     assert.match(decision.message, /has no disk yet; orders-1 was sealed on PersistentVolume pv-1/);
   });
 
-  test('the same disk under a new claim is the same: it is let in again', () => {
+  test('the same disk under a new PVC is the same: it is let in again', () => {
     const same = all(withVolume({ uid: 'volume-again' }), without('configMap'), waiting);
     assert.equal(decide(seen({ slots: { 1: same } })).reason, 'FollowingVolumes');
   });
@@ -258,7 +258,7 @@ describe('another disk, and without it there is no quorum', () => {
     });
   });
 
-  test('an approval for another claim or another disk is void', () => {
+  test('an approval for another PVC or another disk is void', () => {
     const text = approvalIn(seen(gone));
     for (const change of [withVolume({ uid: 'restored-again' }), onDisk('copy-3')]) {
       const slots = { ...gone.slots, 2: all(older, change) };
@@ -424,7 +424,7 @@ test('whatever is restored, nothing is started or written for a disk without an 
     assert.ok(reached.has(reason), `${reason} of ${[...reached].join()}`);
 });
 
-describe('a claim that says what it said before its member was a voter', () => {
+describe('a PVC that says what it said before its member was a voter', () => {
   const joinedOnce = (slot: Slot): Slot => {
     const record = slot.volume?.record;
     if (record?.kind !== 'valid') return assert.fail();

@@ -117,7 +117,7 @@ interface Told {
   readonly fleet: { readonly state: string; readonly message: string };
 }
 
-/** What is reported, of the cluster and of a fleet that has nothing else to say. */
+/** The report on the cluster, and that of a fleet that has nothing else to say. */
 function toldOf(observation: Observation, decision: Decision = decide(observation)): Told {
   const status = statusFor(situate(observation), decision, { kind: 'none' });
   const { cluster } = observation;

@@ -25,7 +25,7 @@ const mostRefused = 4;
 
 type Decided = readonly [Observation, ReturnType<typeof decide>];
 
-/** What is decided from an observation; and where that was refused, what is decided next. */
+/** The decision from an observation; and where it was refused, the next one. */
 function decisionsFrom(observation: Observation): readonly Decided[] {
   const decided: Decided[] = [];
   for (let seen = observation; decided.length <= mostRefused; ) {
@@ -144,7 +144,7 @@ describe('whatever is observed', () => {
         assert.ok(['bootstrapping', 'joining', 'sealed', 'releasing'].includes(recordOf(slot)?.state ?? ''));
         assert.equal(slot.volume?.leaving, false);
         const { token } = recordOf(slot) ?? {};
-        // One that can't be read stops nothing where a quorum of the very cluster answers.
+        // A record that can't be read stops nothing where a quorum of the very cluster answers.
         const answers = membership.kind === 'known' && membership.clusterId === recordOf(slot)?.clusterId;
         const others = slots.filter(
           (other) =>
@@ -224,7 +224,7 @@ describe('whatever is observed', () => {
           const ran = [
             ...(record && record.state !== 'bootstrapping' && record.state !== 'restoring' ? [record.version] : []),
             ...(endpoint.kind === 'known' ? [endpoint.status.version] : []),
-            // Who answers says what runs, whatever its template says by now.
+            // A member that answers says what runs, whatever its template says by now.
             ...(endpoint.kind === 'unknown' && pod?.container.everStarted && peer ? [peer.inputs.version] : []),
           ];
           return ran.length === 0 ? [] : [{ isSealed: record?.state === 'sealed', ran: Math.max(...ran.map(minorOf)) }];

@@ -138,7 +138,7 @@ describe('what is behind a volume', () => {
     ['pod ends', withPod({ leaving: true, endsBy: noon })],
     ['pod is gone', without('pod')],
   ] as const) {
-    test(`is read while the ${what}: it may have been replaced under its claim`, async () => {
+    test(`is read while the ${what}: it may have been replaced under its PVC`, async () => {
       const found = await read(all(disk, withRecord({ disk: { pv: 'pv-1', handle: 'disk-7' } }), change));
       assert.deepEqual(found.asked, ['GET persistentvolumes']);
     });

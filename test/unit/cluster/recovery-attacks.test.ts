@@ -165,7 +165,7 @@ describe('marks that the first invocation did not come to', () => {
     );
   });
 
-  test('are made on claims that are restored after the recovery as well', () => {
+  test('are made on PVCs that are restored after the recovery as well', () => {
     const raw = healthy(1, {
       slots: { 0: withRecord({ outvoted: outvotedOf(1) }) },
       more: [stopped(without('peer', 'configMap')(healthy(2).slots[1] ?? assert.fail()))],
@@ -179,7 +179,7 @@ describe('marks that the first invocation did not come to', () => {
   });
 });
 
-describe('a claim that says it is being recovered, restored from a backup', () => {
+describe('a PVC that says it is being recovered, restored from a backup', () => {
   const late = (attempt: number, first: Partial<VolumeRecord> = {}) =>
     seen(
       healthy(3, {
@@ -223,7 +223,7 @@ describe('a claim that says it is being recovered, restored from a backup', () =
 });
 
 describe('whichever was chosen', () => {
-  test('and whose claim says sealed again meanwhile, can be approved once more', () => {
+  test('and whose PVC says sealed again meanwhile, can be approved once more', () => {
     const observation = seen(
       healthy(3, {
         membership: down(members(3).members),

@@ -71,7 +71,7 @@ describe('the volume of a member that was given up', () => {
     }
   });
 
-  test('stays while its claim is used by a pod that its node does not end', async () => {
+  test('stays while its PVC is used by a pod that its node does not end', async () => {
     const world = await bornWith({ replicas: 3, healing });
     world.loseNode('orders-1-0');
     await tickUntilConverged(world, { limit: 300 });

@@ -71,7 +71,7 @@ describe('where the annotations of one volume can not be read', () => {
     assert.partialDeepStrictEqual(decisions.at(-1), { kind: 'refuse', reason: 'VolumeRecordUnreadable' }, story);
   });
 
-  test('the annotation, the claim and the cure are told, and no change is begun', () => {
+  test('the annotation, the PVC and the cure are told, and no change is begun', () => {
     const decision = decide(healthy(3, { slots: { 1: unreadable }, spec: { replicas: 5, version: '3.6.17' } }));
     assert.partialDeepStrictEqual(decision, { kind: 'refuse', reason: 'VolumeRecordUnreadable' });
     assert.match(decision.message, /PersistentVolumeClaim orders-1 .*etcd\.ratchet\.dev\/token is missing/);

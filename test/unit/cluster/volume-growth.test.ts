@@ -21,7 +21,7 @@ function claim(requested: string | undefined, status: PersistentVolumeClaim['sta
 const condition = (type: string, message = '') => ({ type, status: 'True' as const, message });
 const pending = (phase: string, message = '', infeasible = false): GrowthView => ({ phase, message, infeasible });
 
-describe('a claim', () => {
+describe('a PVC', () => {
   const cases: readonly (readonly [string, PersistentVolumeClaim, GrowthView | undefined])[] = [
     ['that has what it asks for', claim('1Gi', { capacity: { storage: '1Gi' } }), undefined],
     ['that was given more, as drivers round up', claim('1500M', { capacity: { storage: '2Gi' } }), undefined],

@@ -250,7 +250,7 @@ test('a report that the API server does not take is sent again: no lease outlive
   assert.deepEqual([refusals, after?.status?.step, after?.status?.history?.length], [-1, undefined, 1]);
 });
 
-test('a follow-up goes on where it saw a claim last; an event of a cluster does not', () => {
+test('a follow-up goes on where it saw a lease last; an event of a cluster does not', () => {
   const cluster = suspended('orders');
   const decision = wait('AnotherInvocationActs', 'somebody is carrying out a step', { on: 'time', afterSeconds: 2 });
   const held: ClusterResult = {

@@ -93,7 +93,7 @@ function written({ slots, shared, membership, cluster, recovery }: Observation):
 }
 
 function writtenOf({ name, peer, volume: claim, configMap, statefulSet, pod }: Slot) {
-  // The search lets a claim that no pod holds go at once, a simulation when the world settles.
+  // The search lets a PVC that no pod holds go at once, a simulation when the world settles.
   const volume = claim?.leaving ? undefined : claim;
   if (!peer && !volume && !configMap && !statefulSet && !pod) return undefined;
   const record = volume?.record.kind === 'valid' ? Object.entries(volume.record.record).toSorted() : undefined;

@@ -11,7 +11,7 @@ import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeKube } from '../../support/fakes/kube.ts';
 import { cronJob, installation, namespace } from '../serve/installation.ts';
 
-/** Who goes on with what a pass left: an event where there is a sink, else a Job. */
+/** A pass that leaves work is followed by an event where there is a sink, else by a Job. */
 
 let heard: CloudEvent<FollowUpData>[] = [];
 const server = createServer(async (request, response) => {

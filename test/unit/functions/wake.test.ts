@@ -106,7 +106,7 @@ test('what was heard before looking again is forgotten, what comes later is not'
   assert.equal((await waitFor(scene.waker, [waiting('orders', onPods)], AbortSignal.timeout(5_000))).size, 1);
 });
 
-test('a time wakes, and a lost claim is looked at again soon', async () => {
+test('a time wakes, and a lost lease is looked at again soon', async () => {
   using scene = await stage();
   const timed = waiting('orders', { on: 'time', afterSeconds: 0 });
   assert.deepEqual([...(await waitFor(scene.waker, [timed], AbortSignal.timeout(5_000)))], ['payments/orders']);

@@ -94,7 +94,7 @@ test('what one module has with the same flags is built by one command, and only 
   );
 });
 
-test('where nothing may be built, what is not there is refused at once, and what is there is found', async () => {
+test('where nothing may be built, a missing binary is refused at once, and others are found', async () => {
   await using machine = await bareMachine();
   await machine.script('bin/go', fakeGo(machine));
   const options = { environment: machine.environment, downloads: false, progress: silent };

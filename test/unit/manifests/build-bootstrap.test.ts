@@ -46,7 +46,7 @@ test('the sealed list is one that etcd can read', () => {
   });
 });
 
-test('the ConfigMap belongs to its claim alone, and stays open until the member is sealed', () => {
+test('the ConfigMap belongs to its PVC alone, and stays open until the member is sealed', () => {
   const built = configMap(peerOf(), recordOf(), claim);
   assert.equal(built.metadata.name, 'orders-1');
   assert.equal(built.immutable, undefined);

@@ -214,7 +214,7 @@ test('a huge annotation does not make a huge message', () => {
   assert.ok(read.kind === 'invalid' && read.problem.length < 300);
 });
 
-test('a claim has the size and class asked for, the record, and no owner', () => {
+test('a PVC has the size and class asked for, the record, and no owner', () => {
   const claim = volumeClaim(peerOf({ storage: { size: '8Gi', storageClassName: 'fast' } }), recordOf());
   assert.equal(claim.metadata.name, 'orders-1');
   assert.equal(claim.metadata.namespace, 'payments');
@@ -237,11 +237,11 @@ test('a new PVC says that no member was started on it, whatever is known of the 
   assert.deepEqual(readVolumeRecord(sealed), { kind: 'valid', record: recordOf() });
 });
 
-test('a claim without a class leaves the choice to Kubernetes', () => {
+test('a PVC without a class leaves the choice to Kubernetes', () => {
   assert.ok(!('storageClassName' in volumeClaim(peerOf(), recordOf()).spec));
 });
 
-test("a claim template adds to the claim, and can't write our memory or bring data", () => {
+test("a PVC template adds to the PVC, and can't write our memory or bring data", () => {
   const storage = {
     size: '8Gi',
     volumeClaimTemplate: {

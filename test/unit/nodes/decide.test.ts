@@ -158,7 +158,7 @@ test('groups go one after the other, each by name, and none begins beside anothe
     'node-3': 'Granted',
     'node-1': 'OtherGroup',
   });
-  // One that is not Ready is away as well, also one without a label.
+  // A node that is not Ready is away as well, also one without a label.
   const lost = [inGroup('node-1', 'b'), nodeOf('node-2', { ready: false })];
   assert.deepEqual(reasonsOf(decideNodes(seenOf({ nodes: lost, policy }))), { 'node-1': 'OtherGroup' });
 });

@@ -20,7 +20,7 @@ const kept: Readonly<Record<string, readonly string[]>> = JSON.parse(readFileSyn
 const { TRACES: mode } = process.env;
 const now: Record<string, readonly string[]> = {};
 
-// What is loaded on first use takes turns of the event loop, which a trace would show.
+// Modules that load on first use take turns of the event loop, which a trace would show.
 before(async () => {
   for (const kind of ['plain', 'nodes', 'waiting'] as const) await lived(kind, 2, 14);
 });

@@ -7,7 +7,7 @@ import { receiverOf } from '../../../gitops/webhooks/receivers.ts';
 import { webhookTypes } from '../../../manifests/api/etcd-fleet.ts';
 import { callers } from '../../support/webhooks/deliveries.ts';
 
-/** Whoever has the secret may still send anything. */
+/** A sender that has the secret may still send anything. */
 
 const secrets = [Buffer.from('secret')];
 const now = new Date();

@@ -143,7 +143,7 @@ export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
         // Of nothing, no range can be asked for.
         if (from >= object.bytes) return;
         const file = calls.file(name, { generation: object.version });
-        // What is stored is what is hashed; and of a part of it, the client can check nothing.
+        // The digest is of the bytes as stored, and the client can't check it on a part of them.
         yield* file.createReadStream({
           start: from,
           decompress: false,

@@ -24,7 +24,7 @@ export function openDirectory(root: string, place: string): Store {
     const temporary = `${path}${partial}${randomBytes(4).toString('hex')}`;
     try {
       await mkdir(dirname(path), { recursive: true }).catch((error: NodeJS.ErrnoException) => {
-        // What is there in place of a directory is not the object.
+        // A file in place of a directory is not the object.
         throw error.code === 'EEXIST' ? Object.assign(error, { code: 'ENOTDIR' }) : error;
       });
       await sweep(dirname(path));

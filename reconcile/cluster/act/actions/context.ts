@@ -7,18 +7,18 @@ import { withCure } from '../../../reasons/cure.ts';
 import type { EtcdWay } from '../../etcd-way.ts';
 import { moved, needsPerson } from '../../know/outcome.ts';
 
-/** What an action may use. Everything it relies on it reads again, live, after the claim. */
+/** What an action may use. Everything it relies on it reads again, live, after the lease was taken. */
 export interface ActContext {
   readonly kube: Kube;
   /** What of it changes something is asked once; what came of it is seen by the next step. */
   readonly etcd: EtcdWay;
-  /** As it was claimed. */
+  /** As it was when the lease was taken. */
   readonly cluster: EtcdCluster;
   /** What issuers may be asked for besides the cluster's own names. */
   readonly nameAllowances?: readonly NameAllowance[];
   /** Where Jobs of restores may go. */
   readonly egress?: Egress;
-  /** Aborts at the claim's deadline. */
+  /** Aborts at the lease's deadline. */
   readonly signal: AbortSignal;
 }
 

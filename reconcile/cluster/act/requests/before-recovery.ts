@@ -28,7 +28,7 @@ async function hasQuorum({ etcdNow, signal }: Live): Promise<boolean> {
   }
 }
 
-/** What is left of a quorum: whether there is one, and how far the log of every member that answers is decided. */
+/** The rest of a quorum: whether there is one, and how far the log of every member that answers is decided. */
 export interface Remains {
   readonly quorum: boolean;
   readonly logs: readonly LogSeen[];

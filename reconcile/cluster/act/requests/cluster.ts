@@ -16,7 +16,7 @@ import { nameTaken } from '../actions/context.ts';
 import { getOne, type Live, writeBack } from './live.ts';
 import { defineRequest } from './request.ts';
 
-/** What is the cluster's and no member's; and labels. */
+/** Objects of the cluster as a whole; and labels. */
 
 const shared = {
   'headless-service': { key: 'headlessService', resource: resources.services },
@@ -75,7 +75,7 @@ export const applySharedObject = defineRequest('applySharedObject', {
   },
 });
 
-/** What is not needed is deleted. */
+/** A shared object that is not needed is deleted. */
 function isNeeded({ object, minAvailable }: SharedWish): boolean {
   if (object === 'no-network-policy' || object === 'no-external-service') return false;
   return object !== 'disruption-budget' || minAvailable > 0;

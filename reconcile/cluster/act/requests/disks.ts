@@ -6,7 +6,7 @@ import { readDisk } from '../../observe/read-disks.ts';
 import type { ReadAt } from './read-at.ts';
 import { defineRequest } from './request.ts';
 
-/** What is behind PVCs. */
+/** The disks behind PVCs. */
 
 interface OfVolume {
   readonly readAt: ReadAt;

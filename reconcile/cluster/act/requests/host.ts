@@ -43,7 +43,7 @@ export interface Host<S> {
   labelled(state: S, object: LabelledRef): S;
   /** Of the cluster itself: whether its deletion waits for its volumes, or for its last backup. */
   finalizer(state: S, finalizer: Finalizer, present: boolean): S;
-  /** What is remembered of versions: all of it but what members would answer. */
+  /** The record of versions: all of it but what members would answer. */
   looked(state: S): Looked;
   readonly etcd: EtcdHost<S>;
   readonly certificates: CertificatesHost<S>;

@@ -157,7 +157,7 @@ type RestoreAsked = Omit<Order, 'withoutCopy'> & {
 };
 
 /**
- * Made of the snapshot that the spec names when the step is claimed, or that the volume remembers. Done already where
+ * Made of the snapshot that the spec names when the lease is taken, or that the volume remembers. Done already where
  * there is a Job of this very attempt.
  *
  * @throws {StepError} `NameTaken` where there is any other; `SnapshotOnMember`, `SnapshotHostRefused`: no Job is made.

@@ -23,7 +23,7 @@ interface OfCluster {
  * Milliseconds.
  */
 const timeoutMs = 10_000;
-/** How long one step adds entries, in milliseconds: well within its claim. */
+/** How long one step adds entries, in milliseconds: well within its lease. */
 const patienceMs = 8_000;
 /** Asked at once, so that one write to the disk takes several of them. */
 const sideBySide = 16;

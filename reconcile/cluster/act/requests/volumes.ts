@@ -106,7 +106,7 @@ export const listOtherVolumes = defineRequest('listOtherVolumes', {
     `lists the volumes of all but ${name}`,
   live: async ({ name, listed }, live): Promise<readonly OtherVolume[]> => {
     const cluster = live.cluster.metadata.name;
-    // By name as well: a claim that has lost its labels is as good a mark as any.
+    // By name as well: a PVC that has lost its labels is as good a mark as any.
     const names = listed.filter((member) => ordinalOf(cluster, member) !== undefined);
     const claims = await listOursAnd<PersistentVolumeClaim>(live, resources.volumeClaims, names);
     return claims.flatMap((claim) => {

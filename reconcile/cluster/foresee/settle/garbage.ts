@@ -70,7 +70,7 @@ function isEnding({ pod, statefulSet }: Slot, observation: Observation): boolean
   return pod.leaving ? pod.endsBy === undefined || !hasOutlasted({ pod }, observation) : !statefulSet;
 }
 
-/** Claims that are deleted go when no pod that has a node uses them. */
+/** PVCs that are deleted go when no pod that has a node uses them. */
 export const dropVolumes: Effect = (observation) =>
   observation.slots.reduce(
     (seen, { name, volume, pod }) =>

@@ -64,7 +64,7 @@ export const growVolumes = onEach((slot) => {
   return { ...slot, volume: grown };
 });
 
-/** When a pod wants it, and finds a node; a claim that we made anew finds what the one before did not. */
+/** When a pod wants it, and finds a node; a PVC that we made anew finds what the one before did not. */
 export const bindVolumes = onEach((slot) => {
   const { volume, pod } = slot;
   if (!volume || !pod || volume.bound || volume.leaving || volume.lost) return slot;

@@ -18,7 +18,7 @@ export interface Misfit {
   readonly cure: string;
 }
 
-/** What is asked of an etcd cluster before a member of ours joins it. */
+/** The facts of an etcd cluster that are judged before a member of ours joins it. */
 export interface Candidate {
   readonly existing: ExistingCluster;
   readonly inputs: Inputs;

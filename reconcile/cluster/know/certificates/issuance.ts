@@ -20,7 +20,7 @@ export interface Trouble {
 /** How long a Certificate may have no status of cert-manager before a person is told, in milliseconds. */
 const patience = 2 * 60_000;
 
-/** What is wrong with cert-manager's part of one leaf; `undefined`: nothing. */
+/** The trouble with cert-manager's part of one leaf; `undefined`: none. */
 export function issuanceTrouble(cluster: EtcdCluster, { plan, issued }: LeafView, at: Date): Trouble | undefined {
   if (!issued?.certificate) return undefined;
   const { name, certificate, secret, defects } = issued;

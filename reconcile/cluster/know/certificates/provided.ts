@@ -2,7 +2,7 @@ import { isFatal } from '../../../x509/defect.ts';
 import { agreementDefects, type Defect } from '../../../x509/judge.ts';
 import type { ReadCertificates } from '../observation.ts';
 
-/** What is fatally wrong with certificates that a person provides: with each alone, or with all of them together. */
+/** Fatal defects of certificates that a person provides: of each alone, or of all of them together. */
 export function sourceDefects({ at }: { readonly at: Date }, { leaves }: ReadCertificates): readonly Defect[] {
   const own = leaves.flatMap(({ issued }) => issued?.defects ?? []).filter(isFatal);
   if (own.length > 0) return own;

@@ -47,7 +47,7 @@ const maxLag = 5000n;
 /** They are received within a moment. */
 const fewEntries = 100n;
 
-/** What is wrong with one member, the deepest cause first; `undefined`: it is healthy. */
+/** The ailment of one member, the deepest cause first; `undefined`: it is healthy. */
 export function ailmentOf(slot: Slot, seen: Seen): Ailment | undefined {
   const found = ailmentBeside(slot, seen);
   if (!isUnreadable(slot)) return found;

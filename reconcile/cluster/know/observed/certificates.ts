@@ -48,7 +48,7 @@ export interface LeafView {
   readonly state: SecretState;
   /** Absent when it cannot be read. */
   readonly facts?: LeafFacts;
-  /** What is wrong with it, at the time of the observation. */
+  /** Its defects, at the time of the observation. */
   readonly defects: readonly Defect[];
   /** Fingerprint of the certificate that its member presents; absent when it was not asked, or did not answer. */
   readonly served?: string;

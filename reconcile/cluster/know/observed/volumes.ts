@@ -22,7 +22,7 @@ export interface VolumeView extends View {
 
 /** The PersistentVolume of a PVC. All but its name is read only on an occasion (`read-disks.ts`), else `unknown`. */
 export interface DiskView {
-  /** As the claim names it. */
+  /** As the PVC names it. */
   readonly pv: string;
   /** Of its driver, where that is a CSI driver and the PersistentVolume was read. */
   readonly handle?: string;

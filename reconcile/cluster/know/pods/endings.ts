@@ -25,7 +25,7 @@ function wasKilled({ code, reason }: ContainerExit): boolean {
   return code === 0 || code > 128 || reason === 'ContainerStatusUnknown';
 }
 
-/** What is wrong with a member whose etcd keeps exiting, in words that name the possible cause. */
+/** The ailment of a member whose etcd keeps exiting, in words that name the possible cause. */
 export function endingOf(slot: Slot, pod: PodView): Ailment | undefined {
   const { name } = slot;
   const { container } = pod;

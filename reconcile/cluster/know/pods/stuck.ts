@@ -5,7 +5,7 @@ import { hasDeparted } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import type { Situation } from '../situation.ts';
 
-/** What is awaited, and only a person can end: pods on nodes that never return, and objects with finalizers. */
+/** Waits that only a person can end: for pods on nodes that never return, and for objects with finalizers. */
 
 /** A pod that should long have ended, as on a node that is dead. */
 export function stuckPod(slots: readonly Slot[], situation: Situation): Decision | undefined {

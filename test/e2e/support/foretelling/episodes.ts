@@ -80,7 +80,7 @@ function isOver({ plan, from, isByAct }: Open, known: readonly ClusterHistoryEnt
   const last = known.slice(from).at(-1);
   switch (kind) {
     case 'done':
-      // Who looked beside the one that acts saw no occasion yet, or none that it looked for.
+      // An invocation that looked beside the acting one saw no occasion yet, or none that it looked for.
       return !isByAct || known.length > from;
     case 'refuse':
       // What ends by itself is a wait, as long as more or another end is foretold, or a failure is to be made up for.
@@ -129,7 +129,7 @@ function isDone({ steps, isBlind }: Foreseen, taken: readonly ClusterHistoryEntr
 }
 
 /**
- * Who has not looked at certificates does not know whether the step that records a member finds what it needs to sign
+ * A look without certificates can't tell whether the step that records a member finds what it needs to sign
  * for it, and starts it, too.
  */
 function knowable<T extends Step>(steps: readonly T[]): readonly T[] {

@@ -16,7 +16,7 @@ export interface Sight {
   readonly name: string;
   /** When it looked. Milliseconds since 1970. */
   readonly at: number;
-  /** What is asked of it, by its spec and by people: the same words as long as nothing else is. */
+  /** The requests to it, by its spec and by people: the same words as long as they are the same. */
   readonly asked: string;
   /** Of the spec. */
   readonly generation: number;

@@ -11,7 +11,7 @@ export interface BuildOptions {
   readonly onPackage?: () => void;
 }
 
-/** What is built by one command: of one module, with the same flags. Their links then run side by side. */
+/** Binaries of one module with the same flags: one command builds them, and their links run side by side. */
 export function buildsWith(wanted: Wanted): string {
   return [wanted.module, wanted.tags, wanted.ldflags].join('\n');
 }

@@ -36,7 +36,7 @@ interface Source {
   readonly buildSeconds: number;
 }
 
-/** One that people have, or that its project releases: it reports its version. */
+/** A binary that people have, or that its project releases: it reports its version. */
 export interface Released extends Source {
   readonly name: KubernetesBinary | EtcdBinary;
   readonly onlyBuilt?: never;
@@ -44,7 +44,7 @@ export interface Released extends Source {
   readonly onlyThisMinor?: boolean;
 }
 
-/** One that is neither looked for on PATH nor downloaded. */
+/** A binary that is neither looked for on PATH nor downloaded. */
 export interface OnlyBuilt extends Source {
   readonly name: EmulatorBinary | ChartBinary | KustomizationBinary | ForgeBinary | IssuerBinary | MonitoringBinary;
   readonly onlyBuilt: true;

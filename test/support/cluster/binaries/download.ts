@@ -30,7 +30,7 @@ export function releaseOf({ name, version, onlyBuilt }: Wanted): Release | undef
   return { url, checksumUrl: `${url}.sha256` };
 }
 
-/** Who is behind a firewall must not wait for it: one question, and a moment for the answer. */
+/** A machine behind a firewall must not wait for it: one question, and a moment for the answer. */
 export async function isReachable(release: Release, signal: AbortSignal, milliseconds = 3_000): Promise<boolean> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
   return fetch(release.url, { method: 'HEAD', signal: deadline }).then(

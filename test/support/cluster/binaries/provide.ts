@@ -98,7 +98,7 @@ interface Course extends Settled {
 async function fill(group: readonly Wanted[], course: Course): Promise<void> {
   await withLocks(group, course, async () => {
     const open: Wanted[] = [];
-    // Whoever held the lock before us probably made it.
+    // The process that held the lock before us probably made it.
     for (const one of group)
       if ((await cached(course.directory, one)) === undefined && !(await downloaded(one, course))) open.push(one);
     const [first, ...others] = open;

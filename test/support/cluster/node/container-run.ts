@@ -106,7 +106,7 @@ function noteEnd(state: PodState, record: ContainerRecord, exit: Exit, since: nu
       containerID: record.containerID,
     },
   };
-  // Who ran this long is not in a loop of crashes.
+  // A container that ran this long is not in a loop of crashes.
   if (now - since > 2 * state.node.timing.crash.capMs) record.crash = undefined;
   publish(state);
 }

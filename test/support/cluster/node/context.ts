@@ -30,11 +30,11 @@ export type NodeContext = {
   /** Paths of the host that pods may mount → what is there. All others are this machine's. */
   readonly hostPaths: Readonly<Record<string, string>>;
   readonly pulls: { paused: boolean };
-  /** Claims that can't be mounted, as `<namespace>/<name>`. */
+  /** PVCs that can't be mounted, as `<namespace>/<name>`. */
   readonly unmountable: Set<string>;
   readonly services: Informer<Service>;
   readonly claims: Informer<Claim>;
   readonly persistentVolumes: Informer<PersistentVolume>;
-  /** A pod began (1) or ceased (-1) to have this claim mounted here. */
+  /** A pod began (1) or ceased (-1) to have this PVC mounted here. */
   onClaimMounted(key: string, by: 1 | -1): void;
 };

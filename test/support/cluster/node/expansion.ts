@@ -9,13 +9,13 @@ import { formatTime } from './status.ts';
 import { type Claim, corePath, keyOf, type PersistentVolume } from './wire.ts';
 
 export type Expansion = {
-  /** A pod began (1) or ceased (-1) to have the claim mounted: only then does its file system grow. */
+  /** A pod began (1) or ceased (-1) to have the PVC mounted: only then does its file system grow. */
   mounted(key: string, by: 1 | -1): void;
 };
 
 /**
- * Grows volumes as external-resizer and kubelet do between them: first the PersistentVolume, and the claim waits for
- * its file system (`FileSystemResizePending`); then, where a pod has it mounted, the claim's capacity.
+ * Grows volumes as external-resizer and kubelet do between them: first the PersistentVolume, and the PVC waits for
+ * its file system (`FileSystemResizePending`); then, where a pod has it mounted, the PVC's capacity.
  */
 export function startExpansion(options: {
   api: Api;

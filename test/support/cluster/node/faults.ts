@@ -32,7 +32,7 @@ export type Faults = {
   restoreNode(node: string): Promise<void>;
   /** It reboots without a word to anybody: all its processes die, and after so long it is back with another boot. */
   rebootNode(node: string, downMs?: number): Promise<void>;
-  /** Empties the claim's volume, under whatever uses it. */
+  /** Empties the PVC's volume, under whatever uses it. */
   wipeVolume(namespace: string, claim: string): Promise<void>;
   /** Overwrites the middle of each of the volume's files (or those whose path contains `part`); says how many. */
   corruptVolume(namespace: string, claim: string, part?: string): Promise<number>;
@@ -43,7 +43,7 @@ export type Faults = {
    */
   alterVolume(namespace: string, claim: string, part: string, found: string, other: string): Promise<number>;
   /**
-   * The claim's volume can't be mounted for a pod that is made from now on, as with a broken file system; `false`: it
+   * The PVC's volume can't be mounted for a pod that is made from now on, as with a broken file system; `false`: it
    * can again.
    */
   failMounts(namespace: string, claim: string, failing: boolean): Promise<void>;

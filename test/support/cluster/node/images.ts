@@ -7,7 +7,7 @@ export type Image = {
   /** Path in the container → path on this machine. */
   readonly files: Readonly<Record<string, string>>;
   readonly entrypoint: readonly string[];
-  /** What is run, or given to the entrypoint, when the pod has no args. */
+  /** The command that is run, or given to the entrypoint, when the pod has no args. */
   readonly cmd: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly workingDir: string;

@@ -18,7 +18,7 @@ export type RootPlan = {
 const libraries = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/nix/store', '/gnu/store'];
 const devices = ['null', 'zero', 'full', 'random', 'urandom'];
 
-/** What is to be run, and the mount tables that it reads. */
+/** A script to run, and the mount tables that it reads. */
 export type RootScript = { readonly script: string; readonly tables: ReadonlyMap<string, string> };
 
 /**
@@ -53,7 +53,7 @@ export function rootScript({ image, root, binds, workingDir, readOnly }: RootPla
   return { script: lines.join('\n'), tables };
 }
 
-/** What is bound below another's target comes after it: its own target is to be made in what shows up there. */
+/** A bind below another's target comes after it: its own target is made in what shows up there. */
 function layersOf(binds: readonly Bind[]): Bind[][] {
   const layers: Bind[][] = [];
   for (const bind of binds) {

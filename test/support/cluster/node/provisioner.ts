@@ -22,7 +22,7 @@ export type ProvisionerOptions = {
 };
 
 /**
- * Makes a directory and a PersistentVolume for each claim of our storage classes, on the node that the scheduler
+ * Makes a directory and a PersistentVolume for each PVC of our storage classes, on the node that the scheduler
  * selected where the class binds late, and removes both when the volume is released and its policy is Delete. Binding
  * is done by Kubernetes' own controller.
  */

@@ -8,7 +8,7 @@ export type ContainerPhase =
   | { readonly kind: 'running'; readonly startedAt: number }
   | { readonly kind: 'terminated'; readonly terminated: Terminated };
 
-/** What is known of one container; the worker changes it, the status is shaped from it. */
+/** The record of one container; the worker changes it, the status is shaped from it. */
 export type ContainerView = {
   readonly spec: Container;
   readonly role: ContainerRole;

@@ -86,7 +86,7 @@ export function createPodVolumes(context: VolumeContext, firstPod: Pod, director
   }
 
   async function claimPath(name: string): Promise<string> {
-    // Live, as kubelet does: a claim that was made anew under its name would be taken for the one before.
+    // Live, as kubelet does: a PVC that was made anew under its name would be taken for the one before.
     const claim = await found(api.get<Claim>(corePath(namespace, 'persistentvolumeclaims', name)));
     if (!claim) throw new MountError(`persistentvolumeclaim "${name}" not found`);
     const bound = claim.spec?.volumeName;

@@ -170,7 +170,7 @@ async function assertEnds(world: World, starts: number, context: string): Promis
   assertOneCluster(world, 3, context);
 }
 
-/** Claims run out by this world's clock, and so do fences. */
+/** Leases run out by this world's clock, and so do fences. */
 function byItsClock(t: TestContext): (world: World) => void {
   return (world) => {
     t.mock.restoreAll();

@@ -6,7 +6,7 @@ import { ending } from '../../../support/world/ending.ts';
 import { type Life, lifeOf } from '../../../support/world/life.ts';
 import { createWorld, type World } from '../../../support/world/world.ts';
 
-/** Two invocations: one stands still at a write until its claim has run out, others go on, and then it wakes. */
+/** Two invocations: one stands still at a write until its lease has run out, others go on, and then it wakes. */
 describe('an invocation that is frozen at any write of a birth, and wakes late', () => {
   test('after others have finished: they had one cluster, and have it still', async (t) => {
     const birth = await birthOf(t);
@@ -79,7 +79,7 @@ describe('two invocations that start together', () => {
   });
 });
 
-/** Claims run out by this world's clock, and so do fences. */
+/** Leases run out by this world's clock, and so do fences. */
 function byItsClock(t: TestContext, world: World): void {
   t.mock.restoreAll();
   t.mock.method(performance, 'now', () => world.now());

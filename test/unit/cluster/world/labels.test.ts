@@ -146,7 +146,7 @@ test('PVCs that lost all labels while the cluster was deleted are found on the n
   assert.deepEqual([...world.formations.keys()], before);
 });
 
-test('one of the claims lost all labels while its cluster was deleted: its member comes back too', async () => {
+test('one of the PVCs lost all labels while its cluster was deleted: its member comes back too', async () => {
   const world = await healthyWorld();
   await world.remove();
   await tickUntilConverged(world);
@@ -158,7 +158,7 @@ test('one of the claims lost all labels while its cluster was deleted: its membe
   assertWhole(world, ['orders-0', 'orders-1', 'orders-2'], trail.join('\n'));
 });
 
-test('a claim that lost its labels and its record is named, and its serving member stays', async () => {
+test('a PVC that lost its labels and its record is named, and its serving member stays', async () => {
   const world = await healthyWorld();
   const claim = world.claims().find(({ metadata }) => metadata.name === 'orders-1') ?? assert.fail();
   const { labels: _, annotations: __, ...metadata } = claim.metadata;
@@ -169,7 +169,7 @@ test('a claim that lost its labels and its record is named, and its serving memb
   assertWhole(world, ['orders-0', 'orders-1', 'orders-2'], trail.join('\n'));
 });
 
-test('a claim that is not listed and cannot be read is unknown: nothing is given up for it', async () => {
+test('a PVC that is not listed and cannot be read is unknown: nothing is given up for it', async () => {
   const world = await healthyWorld();
   relabel(world, resources.volumeClaims, 'orders-1', () => ({}));
   world.forbidden.add('GET persistentvolumeclaims');

@@ -6,7 +6,7 @@ import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { tickUntilFrozen } from '../../../support/world/freeze.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';
 
-/** Claims run out by this world's clock, and so do fences. */
+/** Leases run out by this world's clock, and so do fences. */
 function anew(t: TestContext): World {
   const world = createWorld();
   t.mock.restoreAll();
@@ -19,7 +19,7 @@ interface Request {
   readonly claim: string;
 }
 
-/** Those of a birth that make a claim: they are sent side by side. */
+/** Those of a birth that make a PVC: they are sent side by side. */
 async function requestsForClaims(t: TestContext, spec: Partial<EtcdClusterSpec>): Promise<readonly Request[]> {
   const world = anew(t);
   await world.apply(spec);
@@ -36,7 +36,7 @@ async function requestsForClaims(t: TestContext, spec: Partial<EtcdClusterSpec>)
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 
 /**
- * What people do to a cluster that lives, so that the name of this claim is free, and its ConfigMap may be unsealed.
+ * What people do to a cluster that lives, so that the name of this PVC is free, and its ConfigMap may be unsealed.
  */
 const losses: readonly (readonly [
   string,
@@ -78,10 +78,10 @@ async function appliedAgain(world: World, claim: string, spec: Partial<EtcdClust
 }
 
 /**
- * Somebody froze in a birth with the request for a claim on its way; others went on, and clients were let in. Then that
- * claim is lost, with whatever else; and the request arrives after all.
+ * Somebody froze in a birth with the request for a PVC on its way; others went on, and clients were let in. Then that
+ * PVC is lost, with whatever else; and the request arrives after all.
  */
-describe('a claim of a birth that arrives when clients have long been let in', () => {
+describe('a PVC of a birth that arrives when clients have long been let in', () => {
   for (const storageClassName of [undefined, 'immediate']) {
     const spec = { replicas: 3, healing, storage: { size: '1Gi', ...(storageClassName && { storageClassName }) } };
     for (const [what, lose] of losses) {

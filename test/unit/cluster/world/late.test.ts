@@ -10,7 +10,7 @@ import type { World } from '../../../support/world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 
-/** Claims run out by this world's clock, and so do fences. */
+/** Leases run out by this world's clock, and so do fences. */
 function byItsClock(t: TestContext): (world: World) => void {
   return (world) => {
     t.mock.restoreAll();
@@ -36,7 +36,7 @@ async function ended(world: World, text: string): Promise<void> {
 const text = ({ when, write }: Crash, what: string) => `frozen ${when} write ${write}, ${what}`;
 
 /**
- * One invocation stands still at a call, to Kubernetes or to etcd, until its claim has run out; others go on, to the
+ * One invocation stands still at a call, to Kubernetes or to etcd, until its lease has run out; others go on, to the
  * same end or to another; and then the call arrives after all.
  */
 describe('a call that arrives late', () => {

@@ -19,7 +19,7 @@ async function healthyWorld(): Promise<World> {
   return bornWith({ healing });
 }
 
-/** The claim comes back as it was, on another disk, which holds the same data: etcd would start on it. */
+/** The PVC comes back as it was, on another disk, which holds the same data: etcd would start on it. */
 function restore(world: World, name: string): void {
   const claim = world.claims().find(({ metadata }) => metadata.name === name) ?? assert.fail(name);
   const data = world.state.disks.get(claim.metadata.uid ?? '') ?? assert.fail(name);
@@ -112,7 +112,7 @@ function putDisk(world: World, pv: string, volumeHandle: string, creationTimesta
 }
 
 /**
- * As backup tools do it: claim and PersistentVolume come back under their names, and only the handle tells another
+ * As backup tools do it: PVC and PersistentVolume come back under their names, and only the handle tells another
  * disk.
  */
 function restoreUnderBothNames(world: World, name: string): void {
@@ -177,7 +177,7 @@ test('all of them under the same names: nothing starts before a person approves 
   assertWhole(world, 3, end.trail.join('\n'));
 });
 
-/** Deleted, all claims restored, and applied again. */
+/** Deleted, all PVCs restored, and applied again. */
 async function allRestored(): Promise<World> {
   const world = await healthyWorld();
   await world.remove();

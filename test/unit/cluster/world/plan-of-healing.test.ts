@@ -42,7 +42,7 @@ test('whether a pod that is made anew fares better is not foretold, nor that a p
   assert.deepEqual([later.end.kind, reached.kind], ['done', 'done']);
 });
 
-/** What is foretold just before the first step is taken. */
+/** The plan just before the first step is taken. */
 async function planOnceDue(world: World) {
   for (let ticks = 0; ticks < 300; ticks += 1) {
     world.settle();

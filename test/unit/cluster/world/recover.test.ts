@@ -34,7 +34,7 @@ async function annotate(world: World, text: string): Promise<void> {
 async function approved(world: World): Promise<string> {
   let end = await tickUntilConverged(world, { limit: 300 });
   if (end.reason !== 'QuorumLost') {
-    // Who may still come back is lost when the grace is over.
+    // A member that may still come back is lost when its grace is over.
     world.advance(60);
     end = await tickUntilConverged(world, { limit: 300 });
   }

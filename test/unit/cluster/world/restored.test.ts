@@ -17,7 +17,7 @@ async function healthyWorld(): Promise<World> {
   return world;
 }
 
-/** A backup of the claim that was made at its birth: before its member was sealed, and after it was started. */
+/** A backup of the PVC that was made at its birth: before its member was sealed, and after it was started. */
 function restoreAsBorn(world: World, name: string, disk: 'empty' | 'copy'): void {
   const claim = world.claims().find(({ metadata }) => metadata.name === name) ?? assert.fail(name);
   const data = world.state.disks.get(claim.metadata.uid ?? '') ?? assert.fail(name);
@@ -44,7 +44,7 @@ function startsOf(world: World): ReadonlyMap<string, number> {
 }
 
 for (const disk of ['empty', 'copy'] as const) {
-  describe(`a claim that was restored as its birth made it, on a disk that is ${disk === 'copy' ? 'a copy' : 'empty'}`, () => {
+  describe(`a PVC that was restored as its birth made it, on a disk that is ${disk === 'copy' ? 'a copy' : 'empty'}`, () => {
     test('is not started on while the others serve: its member is replaced', async () => {
       const world = await healthyWorld();
       const before = startsOf(world).get('orders-1-0');
@@ -91,7 +91,7 @@ function objectsOf(world: World, name: string): readonly { resource: Resource; o
   );
 }
 
-/** The claim comes back sealed, on an older disk. */
+/** The PVC comes back sealed, on an older disk. */
 function restoreOlder(world: World, name: string): void {
   const claim = world.claims().find(({ metadata }) => metadata.name === name) ?? assert.fail(name);
   const data = world.state.disks.get(claim.metadata.uid ?? '') ?? assert.fail(name);

@@ -238,7 +238,7 @@ describe('files that have grown far beyond what is in them', () => {
       const end = await tickUntilConverged(world);
       assert.equal(end.reason, 'Converged', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
       assert.ok(space.asked.length <= 3, 'nobody twice');
-      // Who was to be asked when somebody died is asked an hour later.
+      // A member that should have been asked when an invocation died is asked an hour later.
       world.advance(3601);
       await tickUntilConverged(world);
       assert.ok(Math.max(...sizesIn(space)) < 11, sizesIn(space).join());

@@ -112,7 +112,7 @@ function* asRecorded(name: string, { record, uid, leaving, bound, readAt }: Read
 }
 
 /**
- * One that was there already, and was never bound, may be otherwise than the spec asks now: its peer says so, and it is
+ * A PVC that existed, and was never bound, may differ from the spec of now: its peer says so, and it is
  * made anew.
  */
 function withStorageOf({ view, existed }: Made<VolumeView>, inputs: Inputs): Inputs {

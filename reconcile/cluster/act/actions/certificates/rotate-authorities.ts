@@ -7,7 +7,7 @@ import { defineAction } from '../define.ts';
  * A new CA in the place of each, cross-signed by the one before, which stays trusted. Members need no restart for it:
  * the chain that new leaves come with leads to the CA that they know.
  *
- * One that is trusted beside another already is in the middle of a rotation, and is left as it is.
+ * A CA that is trusted beside another one is in the middle of a rotation, and is left as it is.
  */
 export const rotateAuthorities = defineAction('rotate-authorities', {
   target: ({ authorities }) => authorities.join(', '),

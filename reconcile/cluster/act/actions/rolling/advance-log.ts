@@ -1,7 +1,7 @@
 import { addEntries } from '../../requests/space.ts';
 import { defineAction } from '../define.ts';
 
-/** What is not reached in this step the next one goes on with. */
+/** The next step goes on where this one ends. */
 export const advanceLog = defineAction('advance-log', {
   target: () => undefined,
   *run({ clusterId, index }) {

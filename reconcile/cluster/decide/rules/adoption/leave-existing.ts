@@ -27,7 +27,7 @@ export function leaveExisting(situation: Situation): Decision | undefined {
   const [next] = ours.toSorted((a, b) => Number(isBegun(b)) - Number(isBegun(a)) || b.ordinal - a.ordinal);
   const member = next && memberOf(next, members);
   if (!next || !member) return undefined;
-  // One that was begun counts as ill, and may have been sent: only the others have to be a quorum.
+  // A removal that was begun may have been sent, and its member counts as ill: only the others must be a quorum.
   if (isBegun(next) ? !isQuorumWithout(member.id, situation) : !hasHealthyQuorum(situation)) {
     return wait(
       'AdoptionUnfinished',
