@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { Job, PersistentVolume, PersistentVolumeClaim } from '../../manifests/kube-types.ts';
+import type { Job, PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { type KubeObject, resources } from '../../reconcile/interfaces/kube.ts';
-import { makeBackupStore } from './support/backup-store.ts';
+import { makeBackupStore, storeDirectory } from './support/backup-store.ts';
 import { condition, isConverged, isStalledFor, isWholeOf } from './support/conditions.ts';
 import { doneIn } from './support/done.ts';
 import { assertForetold, foretell } from './support/foretold.ts';
@@ -55,17 +55,8 @@ function files(): Readonly<Record<string, string>> {
   };
 }
 
-/** The directory that the PersistentVolumeClaim stands for. */
-async function disk(): Promise<string> {
-  const claim = await stage().get<PersistentVolumeClaim>(resources.volumeClaims, 'backups');
-  const { kube } = stage();
-  const volume = await kube.get<PersistentVolume>(resources.persistentVolumes, undefined, claim?.spec.volumeName ?? '');
-  const path = (volume?.spec as { readonly local?: { readonly path: string } } | undefined)?.local?.path;
-  return path ?? assert.fail('the store has no disk');
-}
-
 async function store(): Promise<string> {
-  return join(await disk(), stage().namespace, 'orders');
+  return join(await storeDirectory(stage()), stage().namespace, 'orders');
 }
 
 async function stored(prefix: string): Promise<readonly string[]> {
@@ -141,7 +132,7 @@ test('asleep, a cluster goes only while what it was put to sleep on is in its st
   await until('its pod is gone', async () => (await get(resources.pods, 'lasting-0-0')) === undefined);
 
   const { status } = await takenOf('lasting', 'hibernation');
-  const file = join(await disk(), (status?.object ?? '').replace('pvc://backups/', ''));
+  const file = join(await storeDirectory(stage()), (status?.object ?? '').replace('pvc://backups/', ''));
   await rename(file, `${file}-away`);
   await remove('lasting');
   const stalled = await tickUntil('lasting', isStalledFor('BackupFailed'), 120);

@@ -5,10 +5,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
-import type { Job, PersistentVolume, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import type { Job, Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { type Emulator, s3Secret, startFakeGcs, startVersity } from '../integration/backup/emulators.ts';
-import { backupStore } from './support/backup-store.ts';
+import { backupStore, storeDirectory } from './support/backup-store.ts';
 import { backupUntil, createBackup, keysIn, messageOf, reasonOf, startGate } from './support/backups.ts';
 import { connectTo } from './support/client.ts';
 import { isReady } from './support/conditions.ts';
@@ -50,14 +50,6 @@ after(async () => {
 const inPath = '{{namespace}}/{{cluster}}/{{timestamp}}.db';
 const s3At = (endpoint: string) => ({ credentialsSecretName: 's3-key', endpoint, region: 'eu-test-1' });
 
-/** The directory of the PersistentVolumeClaim on this machine. */
-async function claimDirectory(): Promise<string> {
-  const claim = await stage().get<PersistentVolumeClaim>(resources.volumeClaims, 'backups');
-  const name = claim?.spec.volumeName ?? '';
-  const volume = await stage().kube.get<PersistentVolume>(resources.persistentVolumes, undefined, name);
-  return (volume?.spec as { local?: { path?: string } } | undefined)?.local?.path ?? assert.fail('no local volume');
-}
-
 test('under a writer, backups to a volume, GCS and S3 are restored and hold what was written', async (t) => {
   const { access, kubectl, namespace } = stage();
   const way = await access('orders');
@@ -85,7 +77,7 @@ test('under a writer, backups to a volume, GCS and S3 are restored and hold what
   }
   // While the writer still has its connection: what is live at that very revision.
   const live = connectTo(way, 10_000);
-  const stores = [{ directory: await claimDirectory() }, { gcs: { endpoint: gcs.url, anonymous: true } }];
+  const stores = [{ directory: await storeDirectory(stage()) }, { gcs: { endpoint: gcs.url, anonymous: true } }];
   for (const [index, store] of stores.entries()) {
     const { object = '', revision = 0 } = done[index]?.status ?? {};
     const restored = await keysIn(object, store, '3.6.16', revision);
@@ -102,7 +94,7 @@ test('under a writer, backups to a volume, GCS and S3 are restored and hold what
   t.diagnostic(`longest gap ${longestGap} ms`);
 
   const { object = '' } = done[0]?.status ?? {};
-  const directory = await claimDirectory();
+  const directory = await storeDirectory(stage());
   const path = object.slice('pvc://backups/'.length);
   assert.partialDeepStrictEqual(JSON.parse(await readFile(join(directory, `${path}.verified.json`), 'utf8')), {
     object,
@@ -147,7 +139,7 @@ test('a backup goes with its Jobs, and leaves the object where it is', async () 
   assert.ok(await get(resources.jobs, 'to-volume-take-1'));
   await kubectl(['delete', 'etcdbackups.etcd.ratchet.dev', '-n', namespace, 'to-volume']);
   await until('its Job is collected', async () => !(await get(resources.jobs, 'to-volume-take-1')));
-  assert.ok((await readFile(join(await claimDirectory(), object.slice('pvc://backups/'.length)))).length > 0);
+  assert.ok((await readFile(join(await storeDirectory(stage()), object.slice('pvc://backups/'.length)))).length > 0);
 });
 
 /** With the rights that the install gives to the CronJob's pods, and no others. */
