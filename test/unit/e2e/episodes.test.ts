@@ -156,6 +156,19 @@ describe('of what was foretold', () => {
     );
   });
 
+  test('where a pod that is made anew does not come up, what is done then is foretold then', () => {
+    const recreate: Step = { action: 'recreate-pod', target: 'a-1', reason: 'RecreatingPod' };
+    const rest: Look = { decided: done };
+    const start: Look = { decided: acts, plan: plan([recreate]) };
+    const vain: Look = { decided: acts, so: [recreate], plan: plan([prepare, remove]) };
+    const end: Look = { decided: done, so: [recreate, prepare, remove] };
+    assert.deepEqual(differences(rest, start, vain, end), [undefined, undefined]);
+    assert.deepEqual(differences(rest, start, vain, { decided: done, so: [recreate, prepare] }), [undefined, 'steps']);
+    assert.deepEqual(differences(rest, start, { ...end, so: [recreate, add] }), ['steps']);
+    const more: Look = { ...start, plan: plan([recreate, add]) };
+    assert.deepEqual(differences(rest, more, vain, end), ['steps'], 'more was foretold');
+  });
+
   test('certificates are not foretold where they were not looked at', () => {
     const blind = { ...plan([prepare, add]), isBlind: true } as const;
     const end: Look = { decided: done, so: [prepare, issue, add] };

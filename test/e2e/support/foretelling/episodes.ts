@@ -61,6 +61,7 @@ export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
     if (open && sight.asked !== open.sight.asked) close();
     // A look beside the invocation that acts may see what a step did before the status says that it was taken.
     const isReported = open?.actedAt !== known.length;
+    if (open && isReported && isInVain(open, known, sight)) close();
     if (open && isReported && isOver(open, known, sight)) close(sight.decided);
     const isNews = sight.asked !== asked;
     if (open && !isDeepStrictEqual(open.decided.at(-1), sight.decided)) open.decided.push(sight.decided);
@@ -73,6 +74,15 @@ export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
   }
   close();
   return episodes;
+}
+
+/**
+ * Whether a pod that is made anew comes up is seen when it is tried: a plan takes it that it does. What is done where it
+ * does not, as on damaged data that its log has not told of yet, is foretold then.
+ */
+function isInVain({ plan, from }: Open, known: readonly ClusterHistoryEntry[], { decided }: Sight): boolean {
+  const taken = known.slice(from);
+  return decided.kind === 'act' && taken.at(-1)?.action === 'recreate-pod' && isDone(plan, taken);
 }
 
 function isOver({ plan, from, isByAct }: Open, known: readonly ClusterHistoryEntry[], sight: Sight): boolean {
