@@ -77,8 +77,8 @@ export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
 }
 
 /**
- * Whether a pod that is made anew comes up is seen when it is tried: a plan takes it that it does. What is done where it
- * does not, as on damaged data that its log has not told of yet, is foretold then.
+ * A plan takes it that a pod which is made anew comes up. Where it does not, as on damaged data that its log has not
+ * told of yet, what is done then is foretold then.
  */
 function isInVain({ plan, from }: Open, known: readonly ClusterHistoryEntry[], { decided }: Sight): boolean {
   const taken = known.slice(from);
