@@ -1,12 +1,13 @@
 import type { Static, TOptional } from 'typebox';
 import type { ReadonlyDeep } from '../api/schema.ts';
+import { azure } from './azure.ts';
 import { gcs } from './gcs.ts';
 import { pvc } from './pvc.ts';
 import { s3 } from './s3.ts';
 import type { SchemaTools } from './store-kind.ts';
 
 /** Every store, by the scheme of its objects' names. */
-export const stores = { gs: gcs, s3, pvc } as const;
+export const stores = { gs: gcs, s3, azure, pvc } as const;
 
 export type Scheme = keyof typeof stores;
 export const schemes = Object.keys(stores) as readonly Scheme[];

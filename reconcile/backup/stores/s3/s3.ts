@@ -14,7 +14,8 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { BackupFailure } from '../../../jobs/failure.ts';
-import { partsOf } from '../../agent/parts.ts';
+import { type Cut, cutBody, sendParts } from '../parts.ts';
+import { existsAlready, putOnce } from '../put-once.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
 import { nextPage, resumed } from '../transfer.ts';
 import { s3Failure, statusOf } from './s3-failures.ts';
@@ -39,8 +40,6 @@ export interface S3Settings {
  */
 const partSize = 5 * 1024 * 1024;
 const mostParts = 10_000;
-/** On their way at a time, while one more is filled. */
-const underWay = 2;
 
 /** How often a request is sent before it is given up; in between, up to 20 s. */
 const maxAttempts = 8;
@@ -65,34 +64,14 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
   return { place, put, read, list, stat, delete: remove, close: () => client.destroy() };
 
   async function put(name: string, body: AsyncIterable<Uint8Array>, { signal }: StoreOptions): Promise<StoredObject> {
+    const at = `${place}/${name}`;
     const nonce = randomUUID();
-    const free = async () => {
-      // Some stores take a precondition and pass over it: there, this is what keeps an object.
-      if ((await details(name, signal)) !== undefined) throw exists(name);
+    const upload = async () => {
+      await using cut = await cutBody(body, partSize);
+      if (cut.whole !== undefined) await putWhole(name, cut.whole, nonce, signal);
+      else await putParts(name, cut, nonce, signal);
     };
-    await free();
-    const spare: Uint8Array[] = [];
-    const parts = partsOf(body, partSize, spare);
-    const first = await parts.next();
-    const second = first.done ? first : await parts.next();
-    const whole = second.done ? (first.value ?? new Uint8Array(0)) : undefined;
-    try {
-      if (whole !== undefined) await putWhole(name, whole, nonce, signal);
-      else await putParts(name, [first.value, second.value], parts, { nonce, signal, free, spare });
-    } catch (error) {
-      // The answer to our own last request may have been lost, and the next one says that the name is taken.
-      const taken =
-        error instanceof BackupFailure && error.reason === 'Exists' ? await details(name, signal) : undefined;
-      if (taken === undefined || taken.nonce !== nonce) throw error;
-    } finally {
-      await parts.return(undefined);
-    }
-    const stored = await details(name, signal);
-    if (stored?.nonce === nonce) return stored.object;
-    throw new BackupFailure(
-      'Changed',
-      `${place}/${name} was deleted or replaced as soon as it was stored: look at what else writes there`,
-    );
+    return putOnce({ at, nonce, details: () => details(name, signal), upload });
   }
 
   async function putWhole(name: string, body: Uint8Array, nonce: string, signal: AbortSignal): Promise<void> {
@@ -102,47 +81,23 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
     );
   }
 
-  async function putParts(
-    name: string,
-    begun: readonly (Uint8Array | undefined)[],
-    rest: AsyncIterable<Uint8Array>,
-    {
-      nonce,
-      signal,
-      free,
-      spare,
-    }: {
-      readonly nonce: string;
-      readonly signal: AbortSignal;
-      readonly free: () => Promise<void>;
-      readonly spare: Uint8Array[];
-    },
-  ): Promise<void> {
+  async function putParts(name: string, cut: Cut, nonce: string, signal: AbortSignal): Promise<void> {
     const at = { Bucket: bucket, Key: name };
     const created = await ask(name, 'put', signal, (options) =>
       client.send(new CreateMultipartUploadCommand({ ...at, Metadata: { [nonceKey]: nonce } }), options),
     );
     const upload = { ...at, UploadId: created.UploadId };
     try {
-      const sent: Promise<{ ETag: string | undefined; PartNumber: number }>[] = [];
-      const send = async (Body: Uint8Array, PartNumber: number) => {
+      const limit = { most: mostParts, tooMany: () => tooLarge(name) };
+      const Parts = await sendParts(cut, limit, async (Body, PartNumber) => {
         const { ETag } = await ask(name, 'put', signal, (options) =>
           client.send(new UploadPartCommand({ ...upload, PartNumber, Body }), options),
         );
-        if (Body.length === partSize) spare.push(Body);
         return { ETag, PartNumber };
-      };
-      for await (const part of joined(begun, rest)) {
-        if (sent.length === mostParts) throw tooLarge(name);
-        const sending = send(part, sent.length + 1);
-        // It is awaited below; until then, it must not count as unhandled.
-        sending.catch(() => undefined);
-        sent.push(sending);
-        await sent.at(-underWay);
-      }
-      const Parts = await Promise.all(sent);
-      await free();
-      const complete = { ...upload, MultipartUpload: { Parts } };
+      });
+      // Some stores take the condition below and pass over it.
+      if ((await details(name, signal)) !== undefined) throw existsAlready(`${place}/${name}`);
+      const complete = { ...upload, MultipartUpload: { Parts: [...Parts] } };
       await conditionally((condition) =>
         ask(name, 'put', signal, (options) =>
           client.send(new CompleteMultipartUploadCommand({ ...complete, ...condition }), options),
@@ -253,13 +208,6 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
     }
   }
 
-  function exists(name: string): BackupFailure {
-    return new BackupFailure(
-      'Exists',
-      `${place}/${name} exists already, and a backup replaces nothing: choose another name, as by {{timestamp}}`,
-    );
-  }
-
   function missing(name: string): BackupFailure {
     return new BackupFailure('NotFound', `there is no ${place}/${name}: look for its name in the status of the backup`);
   }
@@ -270,14 +218,6 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
       `${place}/${name} would be larger than ${(partSize * mostParts) / 1024 ** 3} GiB: compress it`,
     );
   }
-}
-
-async function* joined(
-  begun: readonly (Uint8Array | undefined)[],
-  rest: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  for (const part of begun) if (part !== undefined) yield part;
-  yield* rest;
 }
 
 function itself(error: unknown): unknown {
