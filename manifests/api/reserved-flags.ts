@@ -1,23 +1,25 @@
+import { flagFields } from './flag-fields.ts';
+
 /**
  * Flags of etcd that can't be set through `extraArgs`, and why. Flags about identity, membership, addresses or where
  * the data lies would undo the seal; a flag with a field of its own must not have two values.
  */
 export const reservedFlags: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    Object.entries(flagFields).flatMap(([field, flags]) =>
+      Object.keys(flags).map((flag) => [flag, `use spec.etcd.${field}`]),
+    ),
+  ),
   name: 'it is the peer',
   'data-dir': 'it lies on the volume',
   'wal-dir': 'it lies on the volume',
   'config-file': 'etcd would ignore every other flag',
   'force-new-cluster': 'it belongs to an approved recovery',
   'strict-reconfig-check': 'it guards the quorum',
+  'pre-vote': 'a member that comes back must not depose the leader',
   'unsafe-no-fsync': 'acknowledged writes would be lost',
   'max-learners': 'members join one at a time',
   proxy: 'members are no proxies',
-  'auto-compaction-mode': 'use spec.etcd.autoCompaction',
-  'auto-compaction-retention': 'use spec.etcd.autoCompaction',
-  'quota-backend-bytes': 'use spec.etcd.quotaBackendBytes',
-  'heartbeat-interval': 'use spec.etcd.heartbeatInterval',
-  'election-timeout': 'use spec.etcd.electionTimeout',
-  'snapshot-count': 'use spec.etcd.snapshotCount',
   'feature-gates': 'the corruption checks are set there',
   'corrupt-check-time': 'the corruption checks are set for you',
   'compact-hash-check-time': 'the corruption checks are set for you',

@@ -1,5 +1,5 @@
-import { parseDuration } from '../api/duration.ts';
 import type { EtcdPeer } from '../api/etcd-peer.ts';
+import { flagFields } from '../api/flag-fields.ts';
 import { reservedBecause } from '../api/reserved-flags.ts';
 import { compareVersions, parseVersion } from '../api/version.ts';
 import { unknownFlags } from './etcd-flags.ts';
@@ -68,22 +68,32 @@ function addresses({ metadata, spec }: EtcdPeer): Flags {
 }
 
 function settings({ spec }: EtcdPeer): Flags {
-  const { autoCompaction, heartbeatInterval, electionTimeout, snapshotCount } = spec.etcd ?? {};
   return {
     logger: 'zap',
     'log-outputs': 'stderr',
     // Defaults of etcd's, said aloud because the planner's safety rests on them.
     'strict-reconfig-check': true,
     'pre-vote': true,
-    'quota-backend-bytes': quotaBackendBytes(spec),
-    ...(autoCompaction && {
-      'auto-compaction-mode': autoCompaction.mode.toLowerCase(),
-      'auto-compaction-retention': autoCompaction.retention,
-    }),
-    ...(heartbeatInterval !== undefined && { 'heartbeat-interval': parseDuration(heartbeatInterval) }),
-    ...(electionTimeout !== undefined && { 'election-timeout': parseDuration(electionTimeout) }),
-    ...(snapshotCount !== undefined && { 'snapshot-count': snapshotCount }),
+    ...fieldFlags({ ...spec.etcd, quotaBackendBytes: quotaBackendBytes(spec) }),
   };
+}
+
+type Fields = Omit<NonNullable<EtcdPeer['spec']['etcd']>, 'extraArgs'>;
+type Value<F extends keyof Fields> = NonNullable<Fields[F]>;
+
+const flagsByField: {
+  readonly [F in keyof Fields]-?: Readonly<Record<string, (value: Value<F>) => string | number>>;
+} = flagFields;
+
+function fieldFlags(fields: Fields): Flags {
+  const names = Object.keys(flagsByField) as (keyof Fields)[];
+  return Object.assign({}, ...names.map((field) => flagsOfField(field, fields[field]))) as Flags;
+}
+
+function flagsOfField<F extends keyof Fields>(field: F, value: Fields[F]): Flags {
+  if (value === undefined) return {};
+  const given: Value<F> = value;
+  return Object.fromEntries(Object.entries(flagsByField[field]).map(([flag, convert]) => [flag, convert(given)]));
 }
 
 /** A member that lost or mangled data should say so, at its start and at every compaction. */

@@ -32,6 +32,7 @@ const clientOf: Readonly<Record<string, RegExp>> = {
   etcd3: /^reconcile\/clients\/etcd[^/]*\.ts$/,
   '@grpc/grpc-js': /^reconcile\/clients\/etcd[^/]*\.ts$/,
   'isomorphic-git': /^gitops\//,
+  '@azure/storage-blob': /^reconcile\/backup\/stores\/azure\/azure\.ts$/,
   '@aws-sdk/client-s3': /^reconcile\/backup\/stores\/s3\/s3\.ts$/,
   croner: /^reconcile\/time\/due\.ts$/,
   'age-encryption': /^reconcile\/backup\/agent\/age\.ts$/,

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { partsOf } from './parts.ts';
+import { partsOf } from '../stores/parts.ts';
 
 /** Read and written at a time, in bytes: each costs a turn of the thread pool, whatever its size. */
 export const pieceSize = 1024 * 1024;

@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { join } from 'node:path';
+import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { freePort } from '../../../reconcile/backup/agent/free-port.ts';
 import { until } from '../../e2e/support/until.ts';
 import { tools } from '../../support/cluster/tools.ts';
@@ -82,6 +83,36 @@ export async function startVersity(host = '127.0.0.1', tls?: ServerFiles): Promi
     { stdio: 'ignore' },
   );
   await until('versitygw', async () => (await answerOf(url, {})) > 0);
+  return { url, [Symbol.asyncDispose]: () => end(child, place) };
+}
+
+export const azureAccount = 'devstoreaccount1';
+/** Published, as the only one that the emulator takes. */
+export const azureKey = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
+
+/** The URL names the account. */
+export async function startAzurite(host = '127.0.0.1', tls?: ServerFiles): Promise<Emulator> {
+  const script = await tools.azurite.provide();
+  const place = await temporary();
+  const port = await freePort(host);
+  const url = `${tls ? 'https' : 'http'}://${host}:${port}/${azureAccount}`;
+  const child = spawn(
+    process.execPath,
+    [
+      script,
+      `--blobHost=${host}`,
+      `--blobPort=${port}`,
+      `--location=${place.path}`,
+      '--silent',
+      '--disableTelemetry',
+      '--skipApiVersionCheck',
+      ...(tls ? [`--cert=${tls.cert}`, `--key=${tls.key}`] : []),
+    ],
+    { stdio: 'ignore' },
+  );
+  await until('azurite', async () => (await answerOf(url, {})) > 0);
+  const service = new BlobServiceClient(url, new StorageSharedKeyCredential(azureAccount, azureKey));
+  if (!tls) await service.createContainer(bucket);
   return { url, [Symbol.asyncDispose]: () => end(child, place) };
 }
 

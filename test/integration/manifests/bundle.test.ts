@@ -84,7 +84,7 @@ test('of client-node there is what a kubeconfig takes, and neither its classes n
 
 test('the agent of backups loads the client of a store only where it is used', async () => {
   const entry = await readFile(join(app, 'chunks/backup.js'), 'utf8');
-  for (const name of ['s3', 'gcs', 'directory', 'age']) {
+  for (const name of ['s3', 'gcs', 'azure', 'directory', 'age']) {
     assert.equal(globSync(`chunks/${name}-*.js`, { cwd: app }).length, 1, name);
     assert.doesNotMatch(entry, new RegExp(`from ?"./${name}-`));
   }

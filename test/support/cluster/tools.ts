@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { provideAzurite } from './binaries/azurite.ts';
 import {
   certManager as certManagerBinary,
   type EmulatorBinary,
@@ -23,6 +24,9 @@ const helm = handed<string>('RATCHET_HELM_BINARY', (options) => only(helmBinary,
 const emulators = handed<Readonly<Record<EmulatorBinary, string>>>('RATCHET_EMULATORS', (options) =>
   each(emulatorBinaries, options),
 );
+
+/** Azurite, the emulator of Azure Blob Storage, is no binary: one file that Node runs. */
+const azurite = handed<string>('RATCHET_AZURITE_BUNDLE', provideAzurite);
 
 /** What reads metrics. */
 const monitoring = handed<Readonly<Record<MonitoringBinary, string>>>('RATCHET_MONITORING', (options) =>
@@ -66,13 +70,14 @@ const pageTools = handed<PageTools>('RATCHET_PAGE_TOOLS', async (options) => ({
   knative: await knativeKinds(),
 }));
 
-export const tools = { helm, emulators, monitoring, gitea, certManager, pageTools };
+export const tools = { helm, emulators, azurite, monitoring, gitea, certManager, pageTools };
 
 type Environment = Readonly<Record<string, string>>;
 
 /** For which test files `npm test` provides it. */
 const toolsOfTests: readonly (readonly [files: RegExp, tool: () => Promise<Environment>])[] = [
   [/(integration\/backup\/.*|e2e\/backup)\.test\.ts$/, () => handIn(emulators)],
+  [/\/integration\/backup\/azure\.test\.ts$/, () => handIn(azurite)],
   [/(chart[^/]*|bystanders|uninstall)\.test\.ts$/, () => handIn(helm)],
   [/\/integration\/docs\/typed\.test\.ts$/, () => handIn(pageTools)],
   [/\/integration\/monitoring\//, () => handIn(monitoring)],

@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { flagFields } from '../../../manifests/api/flag-fields.ts';
 import { parseQuantity } from '../../../manifests/api/quantity.ts';
+import { reservedBecause } from '../../../manifests/api/reserved-flags.ts';
 import { etcdArgs } from '../../../manifests/render/etcd-args.ts';
 import { etcdImage } from '../../../manifests/render/image.ts';
 import { quotaBackendBytes } from '../../../manifests/render/quota.ts';
 import { peerOf } from './build-fixtures.ts';
 
 const MiB = 2 ** 20;
+const everyField = {
+  quotaBackendBytes: '1Gi',
+  autoCompaction: { mode: 'Periodic', retention: '1h' },
+  heartbeatInterval: '100ms',
+  electionTimeout: '1s',
+  snapshotCount: 10_000,
+} as const satisfies Record<keyof typeof flagFields, unknown>;
 
 test('a member listens on every address and advertises its own names', () => {
   const args = etcdArgs(peerOf());
@@ -138,4 +147,18 @@ test('a flag that its version does not know never reaches a member', () => {
     const flags = etcdArgs(peerOf({ version, etcd: { extraArgs } })).map((arg) => arg.slice(2).split('=')[0] ?? '');
     assert.deepEqual(flags.filter((flag) => Object.hasOwn(extraArgs, flag)).toSorted(), expected);
   }
+});
+
+test('what a member is given as a flag can not be given by extraArgs as well', () => {
+  for (const version of ['3.5.35', '3.6.16'])
+    for (const mode of ['Disabled', 'Managed'] as const) {
+      const every = peerOf({ version, tls: { mode }, etcd: everyField });
+      const flags = etcdArgs(every).map((arg) => arg.slice(2, arg.indexOf('=')));
+      assert.deepEqual(
+        flags.filter((flag) => reservedBecause(flag) === undefined),
+        [],
+      );
+    }
+  for (const [field, flags] of Object.entries(flagFields))
+    for (const flag of Object.keys(flags)) assert.equal(reservedBecause(flag), `use spec.etcd.${field}`);
 });

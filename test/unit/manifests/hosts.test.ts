@@ -40,6 +40,8 @@ const allowed = [
   // A bucket is no host.
   'manifests/api/backup-settings.ts',
   'manifests/api/object-template.ts',
+  'reconcile/backup/stores/azure/azure.ts',
+  'reconcile/backup/stores/azure/opener.ts',
   'reconcile/backup/stores/gcs/gcs.ts',
   'reconcile/backup/stores/pvc/opener.ts',
   'reconcile/backup/stores/s3/s3.ts',

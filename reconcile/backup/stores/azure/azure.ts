@@ -20,8 +20,8 @@ export interface AzureSettings {
 const partSize = 5 * 1024 * 1024;
 const mostParts = 50_000;
 
-/** In between, up to 20 s. */
-const retryOptions = { maxTries: 8, retryDelayInMs: 500, maxRetryDelayInMs: 20_000 };
+/** In between, up to 8 s. */
+const retryOptions = { maxTries: 6, retryDelayInMs: 500, maxRetryDelayInMs: 8000 };
 
 /** By which an upload whose answer was lost knows its own object. */
 const nonceKey = 'ratchetupload';
@@ -118,6 +118,8 @@ export function openAzure(containerName: string, { account, endpoint, credential
     { name, version }: Pick<StoredObject, 'name' | 'version'>,
     { signal }: StoreOptions,
   ): Promise<void> {
+    // Of what is not there, a condition says the same as of what was replaced.
+    if ((await stat(name, { signal })) === undefined) return;
     const conditions = { ifMatch: quoted(version) };
     await ask(name, 'delete', signal, (abortSignal) =>
       container
