@@ -1,6 +1,7 @@
 import type { Adding } from './adding.ts';
 import { commands } from './rows/commands.ts';
 import { forge } from './rows/forge.ts';
+import { kind } from './rows/kind.ts';
 import { reason } from './rows/reason.ts';
 import { request } from './rows/request.ts';
 import { ruleWithAction } from './rows/rule-with-action.ts';
@@ -9,6 +10,7 @@ import { trigger } from './rows/trigger.ts';
 import { volumeAnnotation } from './rows/volume-annotation.ts';
 
 export const addings: readonly Adding[] = [
+  kind,
   ruleWithAction,
   reason,
   request,
