@@ -20,7 +20,7 @@ const mostFiles = 24;
 
 /**
  * One process per folder: what a small test file takes is to start Node and to load what its neighbours load, too. A
- * long one stays alone, and one with hooks for its whole process: these would run for its neighbours.
+ * long one stays alone, and one with hooks for its whole process, or that looks at its memory.
  *
  * `run()` gets the entries, and perFile() makes of its events those of files.
  *
@@ -29,7 +29,7 @@ const mostFiles = 24;
 export function unitGroups(files: readonly string[], directory: string): readonly UnitGroup[] {
   const measured = measuredTimes();
   const staysAlone = (file: string) =>
-    (measured(file)?.processors ?? 0) > longSeconds || hasHooksOfProcess(readFileSync(file, 'utf8'));
+    (measured(file)?.processors ?? 0) > longSeconds || isAboutItsProcess(readFileSync(file, 'utf8'));
   const alone = files.filter(staysAlone);
   const folders = Map.groupBy(
     files.filter((file) => !alone.includes(file)),
@@ -46,9 +46,12 @@ export function unitGroups(files: readonly string[], directory: string): readonl
   return [...alone.map((file) => ({ entry: file, files: [file] })), ...together];
 }
 
-/** At the start of a line; Biome indents what is in a suite. `after` only comes late, when the folder has ended. */
-function hasHooksOfProcess(source: string): boolean {
-  return /^(before|beforeEach|afterEach)\(/m.test(source);
+/**
+ * Hooks at the start of a line, as Biome indents what is in a suite; `after` only comes late, when the folder ends.
+ * And the memory of the process, which neighbours use, too.
+ */
+function isAboutItsProcess(source: string): boolean {
+  return /^(before|beforeEach|afterEach)\(|\bmemoryUsage\b/m.test(source);
 }
 
 function inPieces(files: readonly string[]): readonly (readonly string[])[] {

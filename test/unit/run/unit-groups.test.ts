@@ -124,3 +124,12 @@ test('a large folder has several processes, none of them much larger than anothe
   assert.deepEqual(groups.flatMap(({ files: inside }) => inside).toSorted(), files.toSorted());
   assert.equal(new Set(groups.map(({ entry }) => entry)).size, 3);
 });
+
+test('a test may wait for a timer that keeps no process up, and its neighbours still run', async () => {
+  await using machine = await bareMachine();
+  const files = await written(machine, {
+    'a.test.mjs': "test('waits', () => new Promise((resolve) => { setTimeout(resolve, 200).unref(); }));",
+    'b.test.mjs': "test('passes', () => {});",
+  });
+  assert.deepEqual((await ran(machine, files)).files, { 'a.test.mjs': true, 'b.test.mjs': true });
+});
