@@ -38,8 +38,9 @@ test('a cluster is upgraded and shrunk in one commit, and taken back in the midd
           const isMixed = (found: EtcdCluster) => versionsOf(found).filter((one) => one === '3.7.3').length === 1;
           const { status } = await stage().tickUntil(name, isMixed);
           assert.deepEqual([status?.clusterVersion, status?.version], ['3.6.0', '3.6.16..3.7.3']);
+          // No plan is asked for: what is left to correct depends on how far the restart has come.
+          await stage().pushCluster(name, { ...fields, version: '3.6.16' });
         },
-        spec: { version: '3.6.16' },
         until: runsOn('3.6.16'),
         proves: (after) => assert.ok(stepsFor('RollingBackVersion', after).length > 0),
       },

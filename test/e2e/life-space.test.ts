@@ -13,10 +13,10 @@ const name = 'filled';
 
 const actionsOf = ({ status }: EtcdCluster) => doneIn(status?.history).map(({ action }) => action);
 
-async function filled(key: (number: number) => string): Promise<readonly string[]> {
+async function filled(size: number, key: (number: number) => string): Promise<readonly string[]> {
   const client = connectTo(await stage().access(name), 5000);
   try {
-    return await fill(client, key, 20_000);
+    return await fill(client, key, size);
   } finally {
     client.close();
   }
@@ -30,7 +30,7 @@ test('a cluster runs out of space for its history, then for its data, and is upg
     chapters: [
       {
         what: 'its history fills the quota',
-        happens: () => filled(() => 'again and again'),
+        happens: () => filled(20_000, () => 'again and again'),
         until: (found) => isConverged(found) && actionsOf(found).includes('disarm-alarm'),
         proves: (after, before) => {
           const own = actionsOf(after).slice(actionsOf(before).length);
@@ -41,7 +41,7 @@ test('a cluster runs out of space for its history, then for its data, and is upg
       {
         what: 'its data fill the quota',
         happens: async () => {
-          taken = await filled((number) => `key ${number}`);
+          taken = await filled(10_000, (number) => `key ${number}`);
         },
         until: isStalledFor('NoSpace'),
         proves: (after) => {

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Etcd3 } from 'etcd3';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { labels } from '../../../manifests/render/names.ts';
-import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
-import { type Access, accessTo, connectTo } from './client.ts';
+import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
+import { type Access, accessTo, connectTo, lookUpAccess } from './client.ts';
 import { measureGaps } from './gaps.ts';
 
 /**
@@ -55,7 +56,8 @@ export async function startKnowingWriter(
   prefix: string,
   options: { readonly soon?: number } = {},
 ): Promise<KnowingWriter> {
-  return writerAt(kube, { namespace, name }, await accessTo(kube, namespace, name), prefix, options);
+  const follow = () => lookUpAccess(kube, namespace, name);
+  return writerAt(kube, { namespace, name }, await accessTo(kube, namespace, name), prefix, { ...options, follow });
 }
 
 /** The same where the cluster also has members of another origin, or has no other yet. */
@@ -66,12 +68,13 @@ export async function writerAt(
     name,
     alsoLabelled,
   }: { readonly namespace: string; readonly name: string; readonly alsoLabelled?: string },
-  access: Access,
+  first: Access,
   prefix: string,
-  { soon = usuallySoon }: { readonly soon?: number } = {},
+  { soon = usuallySoon, follow }: { readonly soon?: number; readonly follow?: () => Promise<Access> } = {},
 ): Promise<KnowingWriter> {
   const clients = new Map<string, Etcd3>();
-  const scheme = new URL(access.url).protocol;
+  const scheme = new URL(first.url).protocol;
+  let access = first;
   const stop = new AbortController();
   const acknowledged: string[] = [];
   const gaps = measureGaps();
@@ -83,7 +86,10 @@ export async function writerAt(
   const looking = (async () => {
     while (!stop.signal.aborted) {
       await pause(rhythm, undefined, { signal: stop.signal }).catch(() => undefined);
-      await look();
+      // Writes don't depend on the API server: one that does not answer is asked again.
+      await look().catch((error: unknown) => {
+        if (!(error instanceof KubeError)) throw error;
+      });
     }
   })();
   const writing = (async () => {
@@ -166,6 +172,17 @@ export async function writerAt(
     return false;
   }
 
+  /** New certificates, as an application that mounts the Secret: it connects anew to all. */
+  async function takeUp(): Promise<void> {
+    const found = await follow?.();
+    const { certChain, rootCertificate } = found?.credentials ?? {};
+    if (!found || !certChain?.length || !rootCertificate?.length || isDeepStrictEqual(found, access)) return;
+    access = found;
+    const former = [...clients.values()];
+    clients.clear();
+    void pause(patience).then(() => former.map((client) => client.close()));
+  }
+
   async function look(): Promise<void> {
     const selectors = [`${labels.cluster}=${name}`, ...(alsoLabelled === undefined ? [] : [alsoLabelled])];
     const lists = selectors.map((labelSelector) => kube.list<Pod>(resources.pods, { namespace, labelSelector }));
@@ -175,6 +192,7 @@ export async function writerAt(
         metadata.deletionTimestamp === undefined &&
         status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
     );
+    await takeUp();
     const addresses = new Set(ready.flatMap(({ status }) => status?.podIP ?? []));
     for (const address of addresses) {
       if (clients.has(address)) continue;
