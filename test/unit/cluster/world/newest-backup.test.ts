@@ -134,7 +134,7 @@ describe('when a cluster that was rolled back loses its data', () => {
     const former = world.cluster()?.status?.clusterID ?? assert.fail('no cluster ID');
     await world.apply({ replicas: 3, healing, rollback: { clusterID: former, backupName: origin.name } });
     await tickUntilConverged(world);
-    await annotate(world, /roll-back=(\S+)/.exec(stalledOf(world))?.[1] ?? assert.fail(stalledOf(world)));
+    await annotate(world, /roll-back=([^\s;]+)/.exec(stalledOf(world))?.[1] ?? assert.fail(stalledOf(world)));
     await tickUntilConverged(world, { limit: 300 });
     const present = world.cluster()?.status?.clusterID;
     assert.notEqual(present, former);
@@ -173,7 +173,7 @@ describe('when a cluster that was rolled back loses its data', () => {
     const { world, former, present = assert.fail('no cluster ID') } = await rolledBack([]);
     await world.apply({ replicas: 3, healing, rollback: { clusterID: present, backupName: origin.name } });
     await tickUntilConverged(world);
-    await annotate(world, /roll-back=(\S+)/.exec(stalledOf(world))?.[1] ?? assert.fail(stalledOf(world)));
+    await annotate(world, /roll-back=([^\s;]+)/.exec(stalledOf(world))?.[1] ?? assert.fail(stalledOf(world)));
     const { trail } = await tickUntilConverged(world, { limit: 300 });
     assert.deepEqual(world.cluster()?.status?.gaveUp, [former, present], trail.join('\n'));
     const records = world.claims().map(({ metadata }) => readVolumeRecord(metadata.annotations));
@@ -195,7 +195,7 @@ describe('when a cluster that was rolled back loses its data', () => {
     });
     await world.apply({ replicas: 3, healing, rollback: { clusterID: present, backupName: origin.name } });
     await tickUntilConverged(world);
-    await annotate(world, /roll-back=(\S+)/.exec(stalledOf(world))?.[1] ?? assert.fail(stalledOf(world)));
+    await annotate(world, /roll-back=([^\s;]+)/.exec(stalledOf(world))?.[1] ?? assert.fail(stalledOf(world)));
     const { trail } = await tickUntilConverged(world, { limit: 300 });
     assert.deepEqual(world.cluster()?.status?.gaveUp, [former, present], trail.join('\n'));
   });

@@ -59,7 +59,7 @@ describe('a snapshot on the volume of a member', () => {
     await tickUntilConverged(world);
     const cluster = world.cluster() ?? assert.fail('no cluster');
     const said = cluster.status?.conditions?.find(({ type }) => type === 'Stalled')?.message ?? '';
-    const text = /roll-back=(\S+)/.exec(said)?.[1] ?? assert.fail(said);
+    const text = /roll-back=([^\s;]+)/.exec(said)?.[1] ?? assert.fail(said);
     const metadata = {
       ...cluster.metadata,
       annotations: { ...cluster.metadata.annotations, [annotations.rollBack]: text },
