@@ -31,6 +31,16 @@ import { toy as toyWebhook } from './toy/webhook.ts';
       ],
       missedBy: { in: 'gitops/forges/registry.ts', says: /'Toy' is missing/ },
     },
+    {
+      file: 'test/integration/gitops/forges/others.ts',
+      text: [{ before: '} as const satisfies Record<ForgeType, OtherClient>', insert: '  Toy: gitea,\n' }],
+      missedBy: { in: 'test/integration/gitops/forges/others.ts', says: /'Toy' is missing/ },
+    },
+    {
+      file: 'test/support/webhooks/deliveries.ts',
+      text: [{ before: '  Generic: generic,', insert: '  Toy: gitea,\n' }],
+      missedBy: { in: 'test/support/webhooks/deliveries.ts', says: /'Toy' is missing/ },
+    },
   ],
   generated: /crds\/etcdfleets\.yaml/,
 };

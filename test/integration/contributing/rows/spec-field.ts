@@ -55,6 +55,11 @@ export const specFieldOfMembers: Adding = {
       text: [{ before: '  podTemplate: withoutEmpty,', insert: '  doll: (doll) => doll,\n' }],
       missedBy: { in: 'manifests/render/inputs-hash.ts', says: /'doll' is missing/ },
     },
+    {
+      file: 'test/unit/manifests/member-inputs.test.ts',
+      text: [{ before: "  resources: { limits: { memory: '3Gi' } },\n", insert: '  doll: true,\n' }],
+      missedBy: { in: 'test/unit/manifests/member-inputs.test.ts', says: /'doll' is missing/ },
+    },
   ],
   generated: /crds\/etcdpeers\.yaml/,
 };

@@ -19,6 +19,11 @@ export const volumeAnnotation: Adding = {
       missedBy: { in: 'manifests/render/volume-fields.ts', says: /'toy' is missing/ },
     },
     {
+      file: 'test/unit/manifests/build-volume.test.ts',
+      text: [{ before: '  nextVersion: version,\n', insert: "  toy: fc.constant('toy'),\n" }],
+      missedBy: { in: 'test/unit/manifests/build-volume.test.ts', says: /'toy' is missing/ },
+    },
+    {
       file: 'docs/annotations.ts',
       text: [{ before: '  goesBackTo:', insert: "  toy: own(volume, 'which toy it has'),\n" }],
       missedBy: { in: 'docs/annotations.ts', says: /'toy' is missing/ },
