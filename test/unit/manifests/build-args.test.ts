@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import { flagFields } from '../../../manifests/api/flag-fields.ts';
 import { parseQuantity } from '../../../manifests/api/quantity.ts';
 import { reservedBecause } from '../../../manifests/api/reserved-flags.ts';
@@ -9,6 +10,8 @@ import { etcdImage } from '../../../manifests/render/image.ts';
 import { quotaBackendBytes } from '../../../manifests/render/quota.ts';
 import { peerOf } from './build-fixtures.ts';
 
+type EtcdSettings = NonNullable<EtcdPeer['spec']['etcd']>;
+
 const MiB = 2 ** 20;
 const everyField = {
   quotaBackendBytes: '1Gi',
@@ -16,7 +19,7 @@ const everyField = {
   heartbeatInterval: '100ms',
   electionTimeout: '1s',
   snapshotCount: 10_000,
-} as const satisfies Record<keyof typeof flagFields, unknown>;
+} as const satisfies { readonly [F in keyof typeof flagFields]: EtcdSettings[F] };
 
 test('a member listens on every address and advertises its own names', () => {
   const args = etcdArgs(peerOf());
