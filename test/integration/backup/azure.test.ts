@@ -46,7 +46,7 @@ describe('Azure Blob Storage', async () => {
     assert.equal(await store.stat('sas/a.db', limited()), undefined);
   });
 
-  test('a missing container, wrong credentials and a dead endpoint are named, without the credentials', async () => {
+  test('a missing container, wrong credentials and a dead endpoint are named, and no credential', async () => {
     const put = async (container: string, settings: Partial<Parameters<typeof openAzure>[1]>) => {
       const store = openAzure(container, { account, endpoint: azurite.url, credentials, ...settings });
       const failure = await store.put('a.db', pieces(Buffer.from('x')), limited()).catch((error: unknown) => error);

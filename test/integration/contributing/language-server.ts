@@ -23,7 +23,8 @@ const patience = 300_000;
 const separator = '\r\n\r\n';
 
 export function startLanguageServer(command: string, args: readonly string[], cwd: string): LanguageServer {
-  const child = spawn(command, args, { cwd });
+  // It would fetch types of packages that have none: nothing here asks a registry.
+  const child = spawn(command, args, { cwd, env: { ...process.env, npm_config_offline: 'true' } });
   child.stderr.resume();
   const waiting: Waiting = new Map();
   let asked = 0;

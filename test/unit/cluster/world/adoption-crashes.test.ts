@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, type TestContext, test } from 'node:test';
+import { partOf } from '../../../run/part.ts';
 import { approveLeaving, assertTakenOver, besideOthers, oursOnTheList } from '../../../support/world/adoption.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { type Crash, sample, squares, text } from '../../../support/world/crash.ts';
@@ -158,14 +159,15 @@ async function eachKilled(
   places: readonly Crash[],
   tell: (world: World, crash: Crash) => Promise<void>,
 ): Promise<void> {
+  const some = partOf(places);
   let told = 0;
-  for (const crash of places) {
+  for (const crash of some) {
     const { world, struck } = await life.killedAt(crash);
     if (!struck) continue;
     told += 1;
     await tell(world, crash);
   }
-  assert.ok(told >= places.length - unanswered, `${told} of ${places.length} places`);
+  assert.ok(told >= some.length - unanswered, `${told} of ${some.length} places`);
 }
 
 async function eachFrozen(
@@ -173,12 +175,13 @@ async function eachFrozen(
   places: readonly Crash[],
   tell: (world: World, frozen: Frozen, freeze: Crash) => Promise<void>,
 ): Promise<void> {
+  const some = partOf(places);
   let told = 0;
-  for (const freeze of places) {
+  for (const freeze of some) {
     const { world, frozen } = await life.frozenAt(freeze);
     if (!frozen) continue;
     told += 1;
     await tell(world, frozen, freeze);
   }
-  assert.ok(told >= places.length - unanswered, `${told} of ${places.length} places`);
+  assert.ok(told >= some.length - unanswered, `${told} of ${some.length} places`);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
+import { partOf } from '../../../run/part.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
 import { type Crash, killer, squares } from '../../../support/world/crash.ts';
 import { ending } from '../../../support/world/ending.ts';
@@ -17,7 +18,7 @@ describe('an invocation that dies at any write of a birth', () => {
   });
 
   test('leaves a cluster that the next ones finish', async () => {
-    for (const crash of birth.places) {
+    for (const crash of partOf(birth.places)) {
       const world = await killedAt(birth, crash);
       assert.equal(await ending(world, crash), 'done Converged');
       assertOneCluster(world, 3, text(crash));
@@ -26,7 +27,7 @@ describe('an invocation that dies at any write of a birth', () => {
 
   test('leaves a cluster that the next ones finish while everything around them is slow', async () => {
     const slow = await lifeOf(await unborn(), { slow: true });
-    for (const crash of slow.places) {
+    for (const crash of partOf(slow.places)) {
       const world = await killedAt(slow, crash);
       const end = await tickUntilConverged(world, { slow: true });
       assert.equal(end.kind, 'done', `${text(crash)}\n${end.trail.join('\n')}`);
@@ -71,7 +72,7 @@ describe('an invocation that dies at any write of a birth', () => {
   }
 
   test('and then the status is dropped, as a backup tool does: one cluster', async () => {
-    for (const crash of birth.places) {
+    for (const crash of partOf(birth.places)) {
       const world = await killedAt(birth, crash);
       world.dropStatus();
       assert.equal(await ending(world, crash), 'done Converged');
@@ -80,7 +81,7 @@ describe('an invocation that dies at any write of a birth', () => {
   });
 
   test('and another one at the same place, again and again: one cluster', async () => {
-    for (const crash of birth.places) {
+    for (const crash of partOf(birth.places)) {
       const world = await killedAt(birth, crash);
       for (let again = 0; again < 3; again += 1) {
         world.advance(31);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import { partOf } from '../../../run/part.ts';
 import { assertOneCluster } from '../../../support/world/converge.ts';
 import { type Crash, squares } from '../../../support/world/crash.ts';
 import { ending } from '../../../support/world/ending.ts';
@@ -10,7 +11,7 @@ import { createWorld, type World } from '../../../support/world/world.ts';
 describe('an invocation that is frozen at any write of a birth, and wakes late', () => {
   test('after others have finished: they had one cluster, and have it still', async (t) => {
     const birth = await birthOf(t);
-    for (const freeze of birth.places) {
+    for (const freeze of partOf(birth.places)) {
       const { world, frozen } = await frozenAt(birth, freeze);
       world.advance(31);
       assert.equal(await ending(world, freeze), 'done Converged');
