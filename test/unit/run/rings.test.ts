@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { parse } from 'yaml';
 import { parseOptions } from '../../run/options.ts';
 import { partOf, partVariable, turn } from '../../run/part.ts';
-import { integration, isInRing1, livesOf } from '../../run/rings.ts';
+import { integration, isInRing1, isResting, livesOf } from '../../run/rings.ts';
 import { select, slices } from '../../run/scenarios.ts';
 import { held, shares } from '../../run/shares.ts';
 import { sliceOf, sliceSeconds, slicesOf } from '../../run/slices.ts';
@@ -85,15 +85,25 @@ test('long lives are told by turns, three at a time, and no other story waits', 
   for (const name of lives) assert.equal(told.filter((one) => one === name).length, 3, name);
 });
 
-test('the workflow runs every slice', () => {
-  const workflow: unknown = parse(readFileSync(join(checkout, '.github/workflows/ci.yml'), 'utf8'));
-  const matrix = (workflow as { jobs: { rest: { strategy: { matrix: { slice: number[] } } } } }).jobs.rest.strategy
-    .matrix;
-  assert.deepEqual(
-    matrix.slice,
-    slices().map((_, index) => index),
-  );
+test('the workflow runs every test file there is: all turns of ring 1, and all slices', async () => {
+  const { jobs } = parse(readFileSync(join(checkout, '.github/workflows/ci.yml'), 'utf8')) as Workflow;
+  const { turn: turns = [] } = jobs.test?.strategy?.matrix ?? {};
+  const { slice: taken = [] } = jobs.rest?.strategy?.matrix ?? {};
+  const all = await filesOf(['--all']);
+  const ring1 = all.filter((file) => isInRing1(file) && turns.some((turn) => !isResting(file, turn)));
+  const sliced = await Promise.all(taken.map((n) => filesOf(['--slice', `${n}`])));
+  assert.deepEqual([...ring1, ...sliced.flat()].toSorted(), all.toSorted());
+  assert.deepEqual([...turns], [0, 1, 2], 'long enumerations go round by thirds');
 });
+
+interface Workflow {
+  readonly jobs: Readonly<Record<string, { readonly strategy?: { readonly matrix?: Matrix } }>>;
+}
+
+interface Matrix {
+  readonly turn?: readonly number[];
+  readonly slice?: readonly number[];
+}
 
 test('shares add up to 1,500 s, and one that is exceeded by more than a fifth is told', () => {
   assert.equal(
