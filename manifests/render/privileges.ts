@@ -46,7 +46,7 @@ function podFields(spec: Json): string[] {
       [undefined, null, false],
       "it shows the member's data and keys to other containers",
     ),
-    ...(String(spec.priorityClassName ?? '').startsWith('system-')
+    ...(typeof spec.priorityClassName === 'string' && spec.priorityClassName.startsWith('system-')
       ? ["spec.priorityClassName: it is for what the system needs, and evicts other people's pods"]
       : []),
   ];

@@ -52,7 +52,7 @@ test('a run that was killed while it built leaves no half-made file, and the nex
 
 test('an interrupted build stops its compiler, says so, and leaves nothing', async () => {
   await using machine = await bareMachine();
-  await machine.script('bin/go', `echo $$ > ${machine.directory}/builds; exec sleep 60`);
+  await machine.script('bin/go', `[ "$1" = list ] && exit; echo $$ > ${machine.directory}/builds; exec sleep 60`);
   const interrupt = new AbortController();
   const providing = provide([wanted], {
     environment: machine.environment,
