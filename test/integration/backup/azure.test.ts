@@ -63,8 +63,11 @@ describe('Azure Blob Storage', async () => {
     assert.equal(await put(bucket, { endpoint: 'http://127.0.0.1:9/x' }), 'Unreachable');
   });
 
-  test('a list in a container that is not there is told as such', async () => {
+  test('a missing container is reported by every call', async () => {
     const store = openAzure('another', { account, endpoint, credentials });
     assert.equal(await reasonOf(Array.fromAsync(store.list('a', limited()))), 'NoSuchBucket');
+    assert.equal(await reasonOf(store.stat('a.db', limited())), 'NoSuchBucket');
+    assert.equal(await reasonOf(whole(store.read('a.db', limited()))), 'NoSuchBucket');
+    assert.equal(await reasonOf(store.delete({ name: 'a.db', version: '1' }, limited())), 'NoSuchBucket');
   });
 });

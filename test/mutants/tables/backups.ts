@@ -70,6 +70,13 @@ export const ofBackups: readonly Mutant[] = [
     killers: [hostile],
   },
   {
+    file: 'reconcile/backup/stores/azure/azure-failures.ts',
+    from: "statusOf(error) === 404 && codeOf(error) !== 'ContainerNotFound'",
+    to: 'statusOf(error) === 404',
+    without: 'an object counts as deleted where its container is missing',
+    killers: ['test/unit/backup/azure-absent.test.ts'],
+  },
+  {
     file: 'reconcile/backup/decide.ts',
     from: 'id === metadata.uid;',
     to: 'id !== metadata.name;',

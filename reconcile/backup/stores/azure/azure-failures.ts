@@ -49,7 +49,12 @@ export function azureFailure(error: unknown, { place, name, call }: AzureCall): 
  */
 const taken = new Set(['BlobAlreadyExists', 'ConditionNotMet', 'UnauthorizedBlobOverwrite', 'InvalidBlockList']);
 
-export function statusOf(error: unknown): number | undefined {
+/** Only the blob: without its container, an object that exists would count as deleted. */
+export function isMissingBlob(error: unknown): boolean {
+  return statusOf(error) === 404 && codeOf(error) !== 'ContainerNotFound';
+}
+
+function statusOf(error: unknown): number | undefined {
   const { statusCode } = Object(error) as { readonly statusCode?: unknown };
   return typeof statusCode === 'number' ? statusCode : undefined;
 }

@@ -7,7 +7,7 @@ import { cutBody, sendParts } from '../parts.ts';
 import { putOnce } from '../put-once.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
 import { nextPage, patiently, resumed } from '../transfer.ts';
-import { azureFailure, type Call, statusOf } from './azure-failures.ts';
+import { azureFailure, type Call, isMissingBlob } from './azure-failures.ts';
 
 export interface AzureSettings {
   readonly account: string;
@@ -104,7 +104,7 @@ export function openAzure(containerName: string, { account, endpoint, credential
         .getBlobClient(name)
         .getProperties({ abortSignal })
         .catch((error: unknown) => {
-          if (statusOf(error) === 404) return undefined;
+          if (isMissingBlob(error)) return undefined;
           throw error;
         }),
     );
@@ -126,7 +126,7 @@ export function openAzure(containerName: string, { account, endpoint, credential
         .getBlobClient(name)
         .delete({ conditions, abortSignal })
         .catch((error: unknown) => {
-          if (statusOf(error) !== 404) throw error;
+          if (!isMissingBlob(error)) throw error;
         }),
     );
   }
