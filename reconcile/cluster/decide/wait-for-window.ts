@@ -35,18 +35,23 @@ const byTheWay: readonly string[] = [
   ...(['CuringConfiguration', 'CorrectingTemplates', 'ReplacingMember'] satisfies Reason[]),
   ...(['PreparingMember', 'PreparingMembers', 'UpdatingPeers', 'WakingMembers'] satisfies Reason[]),
 ];
+/** The same, where the step is a `change-template`: other steps with these reasons change no template. */
+const cures: readonly string[] = ['NoSpace', 'ReloadingAuthorities'] satisfies Reason[];
 
 /**
  * Whether a roll is half done: members differ, and the last step that made them differ was one of a roll. One that was
- * cured or made anew on the new configuration, because it was down, begins no roll of the others. Without a history the
- * answer is no: then it waits, which costs time only.
+ * cured or made anew on the new configuration, because it was down, or that got a larger quota in an outage, begins no
+ * roll of the others. Without a history the answer is no: then it waits, which costs time only.
  */
 function isHalfDone({ slots, cluster }: Situation): boolean {
   const given = slots.flatMap(({ peer, statefulSet }) =>
     peer?.current ? [inputsHash(peer.inputs), ...(statefulSet ? [statefulSet.inputsHash] : [])] : [],
   );
   if (new Set(given).size < 2) return false;
-  const made = cluster.status?.history?.findLast(({ reason }) => [...rolls, ...byTheWay].includes(reason));
+  const made = cluster.status?.history?.findLast(
+    ({ reason, action }) =>
+      [...rolls, ...byTheWay].includes(reason) || (action === 'change-template' && cures.includes(reason)),
+  );
   return made !== undefined && rolls.includes(made.reason);
 }
 

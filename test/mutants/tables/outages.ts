@@ -29,6 +29,20 @@ export const ofOutages: readonly Mutant[] = [
     killers: ['test/unit/cluster/free-space.test.ts'],
   },
   {
+    file: 'reconcile/cluster/decide/wait-for-window.ts',
+    from: "['NoSpace', 'ReloadingAuthorities'] satisfies",
+    to: '[] satisfies',
+    without: 'a larger quota in an outage begins a roll of the whole commit outside the windows',
+    killers: ['test/unit/cluster/maintenance.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/decide/wait-for-window.ts',
+    from: "(action === 'change-template' && cures.includes(reason))",
+    to: 'cures.includes(reason)',
+    without: 'a roll that was begun stops where space was freed meanwhile',
+    killers: ['test/unit/cluster/maintenance.test.ts'],
+  },
+  {
     file: 'reconcile/cluster/decide/what-may-go-on.ts',
     from: "(kind === 'act' ? passing : isOutOfSpace(slots) ? besides : undefined)",
     to: "(kind === 'act' ? passing : slots.length < 0 && isOutOfSpace(slots) ? besides : undefined)",

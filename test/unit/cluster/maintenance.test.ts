@@ -38,16 +38,13 @@ const grown = (slot: Slot): Slot =>
 const older = withInputs({ resources: { limits: { memory: '1Gi' } } });
 const older2 = withInputs({ resources: { limits: { memory: '2Gi' } } });
 const upgraded = all(withInputs({ version: '3.6.17' }), withPod({ version: '3.6.17' }));
-const after = (...reasons: readonly Reason[]) => ({
+const acted = { at: '2026-01-01T00:00:00Z', message: 'x', outcome: 'acted' } as const;
+const stepped = (...steps: readonly (readonly [action: string, reason: Reason])[]) => ({
   observedGeneration: 3,
-  history: reasons.map((reason) => ({
-    at: '2026-01-01T00:00:00Z',
-    action: 'x',
-    reason,
-    message: 'x',
-    outcome: 'acted',
-  })),
+  history: steps.map(([action, reason]) => ({ ...acted, action, reason })),
 });
+const after = (...reasons: readonly Reason[]) => stepped(...reasons.map((reason) => ['x', reason] as const));
+const rolled = ['change-template', 'RollingConfiguration'] as const;
 const lost = all(without('volume', 'pod'), withEndpoint(silent));
 const longAgo = {
   observedGeneration: 3,
@@ -94,10 +91,32 @@ describe('outside the windows of spec.maintenance', () => {
       'OutsideWindows',
     ],
     [
+      'nor does one that got a larger quota in an outage',
+      {
+        spec: { etcd: { quotaBackendBytes: '512Mi', snapshotCount: 5000 } },
+        slots: { 1: withInputs({ etcd: { quotaBackendBytes: '512Mi' } }) },
+        status: stepped(rolled, ['change-template', 'NoSpace'], ['disarm-alarm', 'NoSpace']),
+      },
+      'RollingConfiguration',
+      'OutsideWindows',
+    ],
+    [
+      'nor does one that got a new CA because the old one is lost',
+      { slots: { 0: older, 2: older }, status: stepped(rolled, ['change-template', 'ReloadingAuthorities']) },
+      'RollingConfiguration',
+      'OutsideWindows',
+    ],
+    [
       'nor an upgrade',
       { spec: { version: '3.6.17' }, slots: { 1: upgraded }, status: after('CuringConfiguration') },
       'UpgradingMember',
       'OutsideWindows',
+    ],
+    [
+      'a roll that was begun goes on when space was freed meanwhile',
+      { slots: { 1: older }, status: stepped(rolled, ['compact', 'NoSpace'], ['disarm-alarm', 'NoSpace']) },
+      'RollingConfiguration',
+      'RollingConfiguration',
     ],
     ['what is unknown waits', { slots: { 1: older } }, 'RollingConfiguration', 'OutsideWindows'],
     ['a cluster grows', { spec: { replicas: 5 } }, 'PreparingMember', 'PreparingMember'],
