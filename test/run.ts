@@ -31,7 +31,7 @@ const timeouts = {
   // Many files share a process: see unit-groups.ts.
   unit: 600_000,
   explore: 240_000,
-  integration: 300_000,
+  integration: 600_000,
   e2e: process.env.EXHAUSTIVE ? 14_400_000 : 900_000,
 } as const satisfies Record<Room, number>;
 
