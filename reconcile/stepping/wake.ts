@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Wake } from '../cluster/know/decision.ts';
-import { type Kube, type KubeObject, type Resource, resources } from '../interfaces/kube.ts';
+import { type Kube, KubeError, type KubeObject, type Resource, resources } from '../interfaces/kube.ts';
 import type { Log } from './log.ts';
 import { type Changing, matterOf } from './matter.ts';
+import { patiently } from './patience.ts';
 
 /** The events of a wait, by the key of the object that they make worth another step. */
 export interface Waiting {
@@ -31,6 +32,8 @@ interface WakerContext {
 export interface Waker extends WakerContext, Disposable {
   readonly closing: AbortController;
   readonly watched: Set<Changing | 'adopted'>;
+  /** Watches that would fail again: the clock alone wakes. */
+  readonly lost: Set<Changing>;
   readonly matters: Map<string, string>;
   /** Kind and key, or a star for all of that kind. */
   readonly news: Set<string>;
@@ -39,7 +42,7 @@ export interface Waker extends WakerContext, Disposable {
 
 /** Several changes come together, as a rule: three pods get ready within a moment. */
 const gatherMs = 100;
-/** Until a watch that ended is begun anew. */
+/** Until a watch that ended is begun anew, or a wait that has lost its watch is over. */
 const retrySeconds = 2;
 
 /**
@@ -54,6 +57,7 @@ export function createWaker(context: WakerContext): Waker {
     ...context,
     closing,
     watched: new Set(),
+    lost: new Set(),
     matters: new Map(),
     news: new Set(),
     heard: Promise.withResolvers(),
@@ -74,14 +78,15 @@ export async function waitFor(
 ): Promise<ReadonlySet<string>> {
   const startedAt = performance.now();
   watchFor(waker, waits);
-  const wakes = waits.flatMap((one) => one.wakes);
-  const times = wakes.flatMap((wake) => (wake.on === 'time' ? [wake.afterSeconds * 1000] : []));
   while (!until.aborted) {
     const passed = performance.now() - startedAt;
-    if (wokenOf(waker, waits, passed).size > 0) {
+    const now = waits.map((one) => withClock(waker, one));
+    if (wokenOf(waker, now, passed).size > 0) {
       if (waker.news.size > 0) await slept(gatherMs, until);
-      return wokenOf(waker, waits, passed);
+      return wokenOf(waker, now, passed);
     }
+    const wakes = now.flatMap((one) => one.wakes);
+    const times = wakes.flatMap((wake) => (wake.on === 'time' ? [wake.afterSeconds * 1000] : []));
     waker.heard = Promise.withResolvers();
     const left = times.length > 0 ? Math.max(1, Math.min(...times) - passed) : undefined;
     await firstOf(waker.heard.promise, left, until);
@@ -100,6 +105,13 @@ function watchFor(waker: Waker, waits: readonly Waiting[]): void {
     watched.add(wake.of);
     void watch(waker, wake.of);
   }
+}
+
+/** A wait that named no time, and whose watch is lost, gets one. */
+function withClock({ lost }: Waker, { key, wakes }: Waiting): Waiting {
+  const isLost = wakes.some((wake) => wake.on === 'change' && lost.has(wake.of));
+  if (!isLost || wakes.some(({ on }) => on === 'time')) return { key, wakes };
+  return { key, wakes: [...wakes, { on: 'time', afterSeconds: retrySeconds }] };
 }
 
 function wokenOf({ news }: Waker, waits: readonly Waiting[], passedMs: number): ReadonlySet<string> {
@@ -131,25 +143,35 @@ async function watchAdopted(waker: Waker, { resource, isBegun }: Adopting): Prom
 }
 
 async function watch(waker: Waker, kind: Changing): Promise<void> {
-  const { kube, namespace, resourceVersion, closing, log, label = '', matters, watched } = waker;
-  const options = { namespace, labelSelector: label, resourceVersion, signal: closing.signal };
+  const { closing, log, watched, lost } = waker;
   try {
-    for await (const { type, object } of kube.watch<KubeObject>(resources[kind], options)) {
-      const id = `${kind} ${object.metadata.uid}`;
-      const matter = type === 'DELETED' ? 'gone' : matterOf(kind, object);
-      // An object that was there at the start wakes only if it already is what the wait is for.
-      if (matter === (matters.get(id) ?? '')) continue;
-      matters.set(id, matter);
-      tell(waker, `${kind} ${object.metadata.namespace}/${object.metadata.labels?.[label]}`);
-    }
+    await patiently({ log, until: closing.signal, pauseMs: retrySeconds * 1000 }, () => watchOnce(waker, kind));
   } catch (error) {
+    if (closing.signal.aborted && error instanceof KubeError) return;
     // This promise is not awaited, so a rejection would end the whole process; and a watch only saves time.
     log({ problem: problemOf(error) }, `${kind} cannot be watched; the timers go on`);
+    lost.add(kind);
+    waker.heard.resolve();
+    return;
   }
   // The watch ended by itself: one look too many is better than a missed change.
   await pause(retrySeconds * 1000, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
   watched.delete(kind);
   tell(waker, `${kind} *`);
+}
+
+/** Begun anew, it tells again what came since the list: what changed meanwhile is not missed. */
+async function watchOnce(waker: Waker, kind: Changing): Promise<void> {
+  const { kube, namespace, resourceVersion, closing, label = '', matters } = waker;
+  const options = { namespace, labelSelector: label, resourceVersion, signal: closing.signal };
+  for await (const { type, object } of kube.watch<KubeObject>(resources[kind], options)) {
+    const id = `${kind} ${object.metadata.uid}`;
+    const matter = type === 'DELETED' ? 'gone' : matterOf(kind, object);
+    // An object that was there at the start wakes only if it already is what the wait is for.
+    if (matter === (matters.get(id) ?? '')) continue;
+    matters.set(id, matter);
+    tell(waker, `${kind} ${object.metadata.namespace}/${object.metadata.labels?.[label]}`);
+  }
 }
 
 function tell({ news, heard }: Waker, what: string): void {

@@ -6,7 +6,7 @@ import { clusterKind } from '../../../reconcile/cluster/kind.ts';
 import { type Decision, type Wake, wait } from '../../../reconcile/cluster/know/decision.ts';
 import { clustersWake, wakesOf } from '../../../reconcile/cluster/quiet.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
-import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createWaker, forgetNews, type Waiting, waitFor } from '../../../reconcile/stepping/wake.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 import { clusterOf } from '../fleet/objects.ts';
@@ -140,6 +140,37 @@ test('a watch that fails is a late wake, never none', async () => {
   assert.deepEqual([...woken], ['payments/orders']);
 });
 
+test('where a watch is refused, a wait that named a time wakes by that alone', async () => {
+  const kube = createFakeKube({ authorize: ({ verb }) => verb !== 'WATCH' });
+  const told: string[] = [];
+  const log = (_: object, message: string) => told.push(message);
+  using waker = createWaker({ kube, resourceVersion: '1', log, label: labels.cluster });
+  const timed = waiting('orders', onPods, { on: 'time', afterSeconds: 60 });
+  const untimed = waiting('users', onPods);
+  for (let rounds = 0; rounds < 2; rounds += 1) {
+    assert.deepEqual([...(await waitFor(waker, [timed, untimed], AbortSignal.timeout(10_000)))], ['payments/users']);
+    forgetNews(waker);
+  }
+  assert.deepEqual(told, ['pods cannot be watched; the timers go on']);
+});
+
+test('a watch that finds no API server for a moment is begun anew, and misses nothing', async () => {
+  let breaks = true;
+  const kube = createFakeKube({
+    before: ({ verb }) => {
+      if (verb !== 'WATCH' || !breaks) return;
+      breaks = false;
+      throw new KubeError('no answer', { class: 'retryable', status: undefined, reason: 'Unreachable' });
+    },
+  });
+  const { resourceVersion } = await kube.list(resources.clusters, {});
+  using waker = createWaker({ kube, resourceVersion, log: () => {}, label: labels.cluster });
+  const wakes: Wake[] = [onPods, { on: 'time', afterSeconds: 60 }];
+  kube.seed(resources.pods, pod('orders', true));
+  const both = [waiting('orders', ...wakes), waiting('users', ...wakes)];
+  assert.deepEqual([...(await waitFor(waker, both, AbortSignal.timeout(10_000)))], ['payments/orders']);
+});
+
 test('a watch that breaks unexpectedly is logged, and ends neither the process nor the timers', async () => {
   const kube = createFakeKube();
   const told: string[] = [];
@@ -152,7 +183,7 @@ test('a watch that breaks unexpectedly is logged, and ends neither the process n
   const log = ({ problem }: { problem?: unknown }) => told.push(String(problem));
   const waker = createWaker({ kube: broken, resourceVersion: '1', log, label: labels.cluster });
   try {
-    const wakes: Wake[] = [onPods, { on: 'time', afterSeconds: 0 }];
+    const wakes: Wake[] = [onPods, { on: 'time', afterSeconds: 0.01 }];
     const woken = await waitFor(waker, [waiting('orders', ...wakes)], AbortSignal.timeout(5_000));
     assert.equal(woken.size, 1);
     assert.deepEqual(told, ['an answer of no known shape']);
