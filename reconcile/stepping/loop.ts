@@ -37,31 +37,33 @@ export async function stepAndWait(
   onFirst: (results: readonly StepResult[]) => Promise<void>,
 ): Promise<Looked> {
   const { waitMs, dryRun } = context;
-  const first = await firstSteps(name, kind, context);
+  // The first steps take their share of the time: what makes a follow-up needs the rest.
+  const inWait = whileWaiting(context);
+  const first = await firstSteps(name, kind, context, inWait);
   if (!first) return nothing;
   await onFirst(first.results);
   const { waits } = kind;
   if (!waits || waitMs <= 0 || dryRun || isOver(waits, first.results)) return { ...first, hasGone: false };
   using waker = wakerFor(waits, first.resourceVersion, context);
-  const until = AbortSignal.any([whileWaiting(context), done]);
+  const until = AbortSignal.any([inWait, done]);
   return await waitAndStep({ name, kind, waits, context, waker, until }, first.results);
 }
 
 /** Asked for again only where no pass could be made without: the others cost the pass no time. */
-export async function firstSteps(name: string, kind: Kind, context: KindContext) {
+export async function firstSteps(name: string, kind: Kind, context: KindContext, until = whileWaiting(context)) {
   const { log } = context;
   const steps = async () => {
     const listed = await context.lists.of(name);
     return { resourceVersion: listed.resourceVersion, results: await stepped(kind, listed.items, context) };
   };
-  if (!kind.problem) return patiently({ log, until: whileWaiting(context) }, steps);
-  try {
-    return await steps();
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    log({ problem: error.message }, kind.problem(error));
-    return undefined;
-  }
+  if (!kind.problem) return patiently({ log, until }, steps);
+  return steps().catch((error: unknown) => goOnWithout(kind, context, error));
+}
+
+/** Where the pass is made without the kind, what keeps it from being looked at is logged. */
+function goOnWithout(kind: Kind, { log }: KindContext, error: unknown): undefined {
+  if (!kind.problem || !(error instanceof KubeError)) throw error;
+  log({ problem: error.message }, kind.problem(error));
 }
 
 async function stepped(
@@ -94,7 +96,7 @@ async function waitAndStep(waking: Waking, first: readonly StepResult[]): Promis
     if (woken.size === 0) break;
     const looked = waits.again === 'all' ? new Set(results.filter(hasWork).map(keyOf)) : woken;
     const again = await inTime({ log: context.log, until }, () => lookAgain(waking, looked));
-    // Stopped, or out of time: what remains is left to the next one, which asks both again.
+    // Stopped, out of time, or refused: what remains is left to the next one, which asks all of that again.
     if (!again) break;
     hasGone ||= waits.again === 'woken' && [...looked].some((key) => !again.some((one) => keyOf(one) === key));
     results = merged(results, again, looked);
@@ -108,8 +110,13 @@ async function lookAgain(
 ): Promise<readonly StepResult[] | undefined> {
   if (await context.isStopped?.()) return undefined;
   forgetNews(waker);
-  const { items } = await context.lists.fresh(name);
-  return stepped(kind, items, context, (key) => waits.again === 'all' || looked.has(key));
+  try {
+    const { items } = await context.lists.fresh(name);
+    return await stepped(kind, items, context, (key) => waits.again === 'all' || looked.has(key));
+  } catch (error) {
+    if (error instanceof KubeError && error.class === 'retryable') throw error;
+    return goOnWithout(kind, context, error);
+  }
 }
 
 /** What was done counts for the whole invocation; what was looked at and is not there any more, does not. */

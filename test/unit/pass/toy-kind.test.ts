@@ -11,7 +11,7 @@ import { type KubeObject, type Resource, resources } from '../../../reconcile/in
 import { kinds } from '../../../reconcile/kinds.ts';
 import type { Kind } from '../../../reconcile/stepping/kind.ts';
 import type { StepResult } from '../../../reconcile/stepping/result.ts';
-import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
+import { createFakeKube, type FakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 import { cronJob, env, namespace } from '../serve/installation.ts';
 
 /** A kind that only this test knows: a row, and what steps it. Nothing of functions/ names it. */
@@ -61,11 +61,24 @@ function tableFor(kube: FakeKube) {
   return { ...kinds, toy };
 }
 
-function stage() {
-  const kube = createFakeKube();
+function stage(options: FakeKubeOptions = {}) {
+  const kube = createFakeKube(options);
   kube.seed(resources.cronJobs, cronJob);
   kube.seed(toys, { metadata: { name: 'ball', namespace, uid: 'ball' } });
   return { kube, table: tableFor(kube) };
+}
+
+async function isWatched(kube: FakeKube): Promise<void> {
+  while (!kube.journal().some(({ verb }) => verb === 'WATCH')) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function endJob(kube: FakeKube): Promise<void> {
+  await isWatched(kube);
+  kube.seed<Job>(resources.jobs, {
+    metadata: { name: 'play', namespace, uid: 'play', labels: { [label]: 'ball' } },
+    spec: { template: { spec: { containers: [] } } },
+    status: { conditions: [{ type: 'Complete', status: 'True' }] },
+  });
 }
 
 function contextOf(kube: FakeKube, more: Partial<PassContext> = {}): PassContext {
@@ -104,14 +117,29 @@ test('a kind of one row is listed after the kinds that it names, stepped and rep
 test('an object of it is woken by a change that its row names, and stepped again', async () => {
   const { kube, table } = stage();
   const running = pass(contextOf(kube, { waitMs: 15_000 }), table);
-  while (!kube.journal().some(({ verb }) => verb === 'WATCH')) await new Promise((resolve) => setImmediate(resolve));
-  kube.seed<Job>(resources.jobs, {
-    metadata: { name: 'play', namespace, uid: 'play', labels: { [label]: 'ball' } },
-    spec: { template: { spec: { containers: [] } } },
-    status: { conditions: [{ type: 'Complete', status: 'True' }] },
-  });
+  await endJob(kube);
   const result = await running;
   assert.deepEqual([result.workRemains, result.moved], [false, true]);
+});
+
+test('what was learned is kept and told where a later look is refused', async () => {
+  let isRefused = false;
+  const { kube, table } = stage({ authorize: ({ key }) => !(isRefused && key === 'LIST toys') });
+  const said: string[] = [];
+  const told: PassNews[] = [];
+  const log = (_: object, message: string) => void said.push(message);
+  const context = contextOf(kube, { waitMs: 15_000, log, onNews: async (news) => void told.push(news) });
+  const running = pass(context, table);
+  await isWatched(kube);
+  isRefused = true;
+  await endJob(kube);
+  const { results, workRemains } = await running;
+  const { toy = [] } = results as { readonly toy?: readonly StepResult[] };
+  assert.deepEqual([toy.map(({ reason }) => reason), workRemains, told.length], [['Playing'], true, 1]);
+  assert.deepEqual(
+    said.filter((one) => one === 'toys were not looked at'),
+    ['toys were not looked at'],
+  );
 });
 
 test('what is left of it is followed up', async () => {
