@@ -6,7 +6,7 @@ import type { RestoreResult } from './pass.ts';
 
 /** What a pass must know of restores; where they stand among the kinds, the table says. */
 export const restoreKind = {
-  changes: ['cluster'],
+  changes: { cluster: ['acted'] },
   lister:
     ({ kube, namespace, signal }) =>
     () =>

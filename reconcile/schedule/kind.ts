@@ -7,7 +7,8 @@ import type { ScheduleResult } from './pass.ts';
 
 /** What a pass must know of schedules; where they stand among the kinds, the table says. */
 export const scheduleKind = {
-  changes: ['backup'],
+  // What failed may have acted.
+  changes: { backup: ['acted', 'failed', 'lost'] },
   lister:
     ({ kube, namespace, signal }) =>
     () =>

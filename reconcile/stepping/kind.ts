@@ -53,8 +53,8 @@ export interface Kind<Item extends KubeObject = KubeObject, Result extends StepR
   readonly scope: 'whole' | 'some';
   /** Whose first steps must be over before the first of this kind. */
   readonly after: After;
-  /** Whose lists are old when a step of this kind did anything. */
-  readonly changes?: readonly string[];
+  /** Whose lists are old when a step of this kind came out so. */
+  readonly changes?: Readonly<Record<string, readonly StepResult['outcome'][]>>;
   /** Whether its component is installed. Absent: it needs none. */
   needs?(context: SteppingContext): boolean;
   /** Made once for a pass. @throws {KubeError} */

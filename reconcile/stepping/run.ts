@@ -78,8 +78,9 @@ async function oneTurn(run: Run, name: string, kind: Kind, onFirst: (results: re
   await Promise.all(Object.keys(kind.after).map((before) => turns.get(before)?.first));
   if (!isStepped(kind, context)) return nothing;
   return stepAndWait(name, kind, context, doneBy(run, kind), async (results) => {
-    const isOld = results.some(({ outcome }) => outcome !== 'none');
-    await Promise.all((isOld ? (kind.changes ?? []) : []).map((old) => listAnew(context, old)));
+    const outcomes = new Set(results.map(({ outcome }) => outcome));
+    const old = Object.entries(kind.changes ?? {}).filter(([, by]) => by.some((outcome) => outcomes.has(outcome)));
+    await Promise.all(old.map(([other]) => listAnew(context, other)));
     onFirst(results);
   });
 }
@@ -111,7 +112,16 @@ async function wholeTurn(run: Run, name: string, kind: Kind): Promise<Looked> {
   if (!kind.again || !isStepped(kind, run.context) || !(await isDue(run, kind.again, looked.results))) return looked;
   run.context.lists.forget(name);
   const { results = [] } = (await firstSteps(name, kind, run.context)) ?? {};
-  return { ...looked, results: merged(looked.results, results, new Set(results.map(keyOf))) };
+  return { ...looked, results: secondTurn(looked.results, results) };
+}
+
+/** Takes nothing back: what an object did in the first turn is still to be gone on with. */
+function secondTurn(before: readonly StepResult[], now: readonly StepResult[]): readonly StepResult[] {
+  const acted = new Map(before.filter(hasActed).map((one) => [keyOf(one), one]));
+  return merged(before, now, new Set(now.map(keyOf))).map((one): StepResult => {
+    const was = acted.get(keyOf(one));
+    return was ? { ...one, outcome: 'acted', workRemains: one.workRemains || was.workRemains } : one;
+  });
 }
 
 async function isDue({ turns }: Run, { after, isDue: isWorthIt }: Again<StepResult>, first: readonly StepResult[]) {

@@ -6,6 +6,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
 import {
   type Kube,
+  KubeError,
   type KubeObject,
   type ListOptions,
   type Resource,
@@ -57,6 +58,21 @@ test('the cluster that a restore makes has its first step in the same pass', asy
   assert.equal(made?.status?.history?.at(-1)?.outcome, 'acted', JSON.stringify(made?.status?.conditions));
   const [told] = world.kube.stored<EtcdRestore>(resources.restores);
   assert.equal(told?.status?.conditions?.[0]?.reason, 'Restoring');
+});
+
+test('clusters are listed anew only after a restore that made one', async () => {
+  const clusterLists = async (more?: Partial<Kube>) => {
+    const world = createWorld();
+    await world.kube.create<EtcdRestore>(resources.restores, more ? ofBackup : restore);
+    return (await onePass(world, more)).filter((plural) => plural === 'etcdclusters').length;
+  };
+  const made = await clusterLists();
+  for (const kind of ['precondition', 'retryable'] as const) {
+    const updateStatus = async () => {
+      throw new KubeError('not now', { class: kind, status: undefined, reason: 'Conflict' });
+    };
+    assert.equal(await clusterLists({ updateStatus }), made - 1, kind);
+  }
 });
 
 test('restores are listed once where none is under way', async () => {

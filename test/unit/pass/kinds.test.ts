@@ -34,8 +34,12 @@ test('a kind comes only after kinds that stand above it, and says why', () => {
 
 test('whatever else a row names is a kind of the table', () => {
   for (const [name, kind] of Object.entries<Kind>(kinds)) {
-    const { changes = [], waits, again } = kind;
-    for (const other of [...changes, ...Object.keys(waits?.until ?? {}), ...Object.keys(again?.after ?? {})])
+    const { changes = {}, waits, again } = kind;
+    for (const other of [
+      ...Object.keys(changes),
+      ...Object.keys(waits?.until ?? {}),
+      ...Object.keys(again?.after ?? {}),
+    ])
       assert.ok(Object.hasOwn(kinds, other), `${name}: ${other}`);
   }
 });

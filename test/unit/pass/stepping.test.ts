@@ -6,6 +6,7 @@ import type { Kind } from '../../../reconcile/stepping/kind.ts';
 import { createLists } from '../../../reconcile/stepping/lists.ts';
 import { stepAndWait } from '../../../reconcile/stepping/loop.ts';
 import type { StepResult } from '../../../reconcile/stepping/result.ts';
+import { stepKinds } from '../../../reconcile/stepping/run.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 import { kindContext } from '../../support/kind-context.ts';
 
@@ -37,3 +38,16 @@ test('no wait is left where the first steps took longer than the time to wait', 
   const { results } = await stepAndWait('toy', { ...slow, waits }, context(waitMs), never, async () => undefined);
   assert.deepEqual([steps, results.length], [1, 1]);
 });
+
+for (const second of ['none', 'failed', 'lost'] as const) {
+  test(`what acted in a first turn is gone on with, also where the second comes out as ${second}`, async () => {
+    let turns = 0;
+    const made = toy(async () => {
+      turns += 1;
+      return [turns === 1 ? { ...rests, outcome: 'acted', workRemains: true } : { ...rests, outcome: second }];
+    });
+    const table = { toy: { ...made, again: { after: {}, isDue: () => true } } };
+    const { workRemains, moved } = await stepKinds(table, context());
+    assert.deepEqual([turns, workRemains, moved], [2, true, true]);
+  });
+}
