@@ -183,15 +183,15 @@ export const tiers = [
     rows: [
       [knowDisks, 'only a healthy member proves that its disk is the right one; before a change moves it'],
       [
+        raiseQuota,
+        'what ends an outage precedes every change that waits for room, a window, a backup or a person; where a person asks for a stop, it does not speak',
+      ],
+      [
         takeOver,
         'members of another origin leave before anything else changes: until then a cluster is half in other hands',
       ],
       [backUpBeforeHibernation, 'a backup is taken of members that run'],
       [hibernate, 'members that are about to stop need no change first'],
-      [
-        raiseQuota,
-        'what ends an outage precedes every change that waits for room, a window or a backup; not the stop that a person asks for',
-      ],
       [shrinkFirst, 'members that will be removed are not restarted first'],
       [dropOldAuthorities, 'old CAs are dropped before a roll, so that members restart once for both'],
       [backUpFirst, 'a backup holds what the lower version wrote: it is there before the first member gets another'],

@@ -112,10 +112,10 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   // version or configuration that cannot be had.
   [knowDisks, onlyAction(cares)],
   [dropOldAuthorities, onlyAction(cares)],
+  [raiseQuota, onlyAction(cares)],
   [takeOver, unlessOutOfSpace()],
   [backUpBeforeHibernation, unlessOutOfSpace()],
   [hibernate, unlessOutOfSpace()],
-  [raiseQuota, onlyAction(cares)],
   [backUpFirst, unlessOutOfSpace()],
   [upgrade, unlessOutOfSpace({ ...cares, holds: [rollConfiguration, renewAuthorities, grow] })],
   [rollConfiguration, unlessOutOfSpace({ ...cares, holds: [renewAuthorities, grow] })],

@@ -9,10 +9,31 @@ const conditions = 'reconcile/cluster/report/conditions.ts';
 export const ofOutages: readonly Mutant[] = [
   {
     file: quota,
-    from: '  if (!isOutOfSpace(slots)) return undefined;\n',
-    to: '',
+    from: 'if (!isOutOfSpace(slots) || (',
+    to: 'if ((',
     without: 'an outage is no reason: a larger quota never waits for room or a window',
     killers: [outage],
+  },
+  {
+    file: quota,
+    from: ' || (effective.replicas === 0 && !isAdopting(situation))',
+    to: '',
+    without: 'members that a person asks to stop are restarted for a quota first',
+    killers: [outage],
+  },
+  {
+    file: quota,
+    from: ' && !isAdopting(situation)',
+    to: '',
+    without: 'members that cannot stop before an adoption ends get no larger quota in an outage',
+    killers: ['test/unit/cluster/adoption-goes-on.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/decide/restarting.ts',
+    from: ' || isAdopting(situation)',
+    to: '',
+    without: 'while an adoption is unfinished, a restart waits for an eviction that the budget never allows',
+    killers: ['test/unit/cluster/world/outage.test.ts'],
   },
   {
     file: quota,

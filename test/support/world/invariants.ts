@@ -115,9 +115,10 @@ export function assertMayDelete(state: State, request: FakeRequest, before: Kube
   if (request.resource.plural === 'pods') {
     const pod = before as Pod;
     // One or two members can't lose one and keep their quorum, whatever is done: there it is said, and done.
-    const size = state.formations.get([...state.processes.values()][0]?.data.clusterId ?? '')?.members.length ?? 0;
+    const clusterId = [...state.processes.values()][0]?.data.clusterId ?? '';
+    const size = state.formations.get(clusterId)?.members.length ?? 0;
     const isReady = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
-    if (isReady && size > 2 && isServing(state, pod)) {
+    if (isReady && size > 2 && isServing(state, pod) && !isSparedByOthers(state, clusterId)) {
       violate(state, `I1: ${pod.metadata.name} was Ready and is deleted`);
     }
   }
@@ -203,6 +204,14 @@ export function assertEverybodyTalks(state: State): void {
     if (running.length < members.length - 1)
       violate(state, `I1: only ${running.length} of ${members.length} members run`);
   }
+}
+
+/** Beside members of another origin the disruption budget refuses every eviction; then every voter must run. */
+function isSparedByOthers(state: State, clusterId: string): boolean {
+  const others = state.formations.get(clusterId)?.others ?? [];
+  const voters = votersOf(state, clusterId);
+  const running = new Set(runningOf(state, clusterId).map(({ data }) => data.memberId));
+  return others.some((id) => voters.has(id)) && [...voters].every((id) => running.has(id));
 }
 
 /** Whether whoever reads his Secret now can open a connection to this member: what nobody can reach, nobody loses. */

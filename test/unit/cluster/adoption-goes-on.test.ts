@@ -2,10 +2,21 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
 import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import { sentBy } from './actions/sent.ts';
 import { approved, beside, inherited, others } from './adoptions.ts';
-import { clusterId, members, silent, withEndpoint, without, type withPod, withVolume } from './observations.ts';
+import {
+  clusterId,
+  type Differences,
+  endpoint,
+  members,
+  silent,
+  withEndpoint,
+  without,
+  withPod,
+  withVolume,
+} from './observations.ts';
 
 describe('while members of others vote beside ours', () => {
   test('more of ours join until there are as many as the spec asks', () => {
@@ -79,6 +90,35 @@ describe('while members of others vote beside ours', () => {
     assert.equal(decide(beside(3, { spec: { replicas: 0 } })).reason, 'AdoptionUnfinished');
     assert.equal(decide(beside(3, { spec: { version: '3.6.17' } })).reason, 'AdoptionNotApproved');
     assert.equal(decide(beside(1, { spec: { replicas: 3, version: '3.7.3' } })).reason, 'ExistingNotFit');
+  });
+
+  describe('out of space', () => {
+    const shut = { maintenance: { windows: [] } };
+    const twice = { quotaBackendBytes: '512Mi' } as const;
+    const full = (spec: Differences['spec']) => {
+      const seen = beside(3);
+      const errors = ['memberID:161 alarm:NOSPACE '];
+      const every = (slot: Slot) =>
+        withPod({ quota: 256 * 2 ** 20 })(withEndpoint(endpoint(slot.ordinal, { leader: 'ed2', errors }))(slot));
+      const { annotations: given } = approved(seen).cluster.metadata;
+      return beside(3, { spec: { ...shut, ...spec }, every, ...(given && { metadata: { annotations: given } }) });
+    };
+
+    test('a larger quota waits for no window that the others must wait for', () => {
+      assert.equal(decide(beside(3, { spec: { ...shut, etcd: twice } })).reason, 'AdoptionNotApproved');
+      assert.partialDeepStrictEqual(decide(full({ etcd: twice })), {
+        reason: 'NoSpace',
+        action: { kind: 'change-template', inputs: { etcd: twice } },
+      });
+      assert.equal(decide(full({ etcd: twice, replicas: 0 })).kind, 'act', 'they do not stop yet');
+    });
+
+    test('without one, a person is told that the others keep their own quotas', () => {
+      const decision = decide(full({}));
+      assert.deepEqual([decision.kind, decision.reason], ['refuse', 'NoSpace']);
+      assert.match(decision.message, /while old-0, old-1, old-2 have not left/);
+      assert.match(decision.kind === 'refuse' ? decision.cure : '', /alarm disarm/);
+    });
   });
 
   test('where no quorum answers, no recovery is offered: the others may serve elsewhere', () => {

@@ -72,6 +72,10 @@ describe('a larger quota for a cluster that accepts no writes', () => {
     assert.equal(decision.reason, 'WaitingForRoom');
   });
 
+  test('is not rolled before a stop that a person asks for', () => {
+    assert.equal(decide(fullOf({ spec: { etcd: twice, replicas: 0 } })).reason, 'Hibernating');
+  });
+
   test('comes alone: the rest of its commit begins when writes are accepted again', () => {
     const decision = decide(fullOf({ spec: { etcd: { ...twice, snapshotCount: 5000 } } }));
     assert.deepEqual(

@@ -39,6 +39,10 @@ export function isWell({ status }: Inherited): boolean {
   return status !== undefined && status.leader !== '0';
 }
 
+export function namesOf(inherited: readonly Inherited[]): string {
+  return inherited.map(({ member }) => member.name || member.id).join(', ');
+}
+
 export function statusesOf(seen: Partial<Pick<Observation, 'inherited'>>): readonly EndpointStatus[] {
   return (seen.inherited ?? []).flatMap(({ endpoint }) => (endpoint.kind === 'known' ? [endpoint.status] : []));
 }

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../../manifests/api/etcd-fleet.ts';
+import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import { labels } from '../../../../manifests/render/names.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import { approveLeaving, assertTakenOver, besideOthers } from '../../../support/world/adoption.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
 import { fillUp } from '../../../support/world/harm.ts';
@@ -92,4 +94,53 @@ describe('a cluster that is out of space, while its fleet has no room', () => {
     assert.partialDeepStrictEqual(conditionOf(world, 'Stalled'), { status: 'True', reason: 'NoSpace' });
     assert.partialDeepStrictEqual(conditionOf(world, 'Available'), { status: 'False', reason: 'NoSpace' });
   });
+});
+
+const shut = { maintenance: { windows: [] } };
+
+/** What each member is given. */
+const settingsIn = (world: World) => world.kube.stored<EtcdPeer>(resources.peers).map(({ spec }) => spec.etcd);
+
+test('an alarm that ends while the quota is raised begins no other change outside the windows', async () => {
+  const world = await bornWith({ replicas: 3, etcd: { quotaBackendBytes: '100Mi' } });
+  await world.apply({ etcd: { quotaBackendBytes: '100Mi', snapshotCount: 4000 } });
+  await tickUntilConverged(world);
+  const space = fillUp(world, { quota, live: 99 * MiB, history: 2 * MiB });
+  await world.apply({ etcd: { ...etcd, snapshotCount: 5000 }, ...shut });
+  const meanwhile = async () => {
+    if (settingsIn(world).some((given) => given?.quotaBackendBytes === '200Mi')) space.alarms.clear();
+  };
+  await assert.rejects(tickUntilConverged(world, { meanwhile, limit: 30 }), /no end after 30 ticks/);
+  assert.equal(conditionOf(world, 'Ready')?.reason, 'OutsideWindows');
+  const given = settingsIn(world);
+  assert.deepEqual(
+    given.map((one) => one?.snapshotCount),
+    [4000, 4000, 4000],
+  );
+  assert.equal(given.filter((one) => one?.quotaBackendBytes === '200Mi').length, 1);
+});
+
+test('members of ours get a larger quota although an adoption waits for a window', async () => {
+  const world = await besideOthers(['legacy-a', 'legacy-b', 'legacy-c'], 3);
+  await approveLeaving(world);
+  const { bootstrap } = world.cluster()?.spec ?? assert.fail('there is no cluster');
+  assert.ok(bootstrap);
+  const asked = { bootstrap, etcd: { quotaBackendBytes: '100Mi' }, ...shut };
+  await world.apply(asked);
+  await assert.rejects(tickUntilConverged(world, { limit: 60 }), /no end after 60 ticks/);
+  assert.equal(conditionOf(world, 'Ready')?.reason, 'OutsideWindows');
+  const space = fillUp(world, { quota, live: 99 * MiB, history: 2 * MiB });
+  await world.apply({ ...asked, etcd });
+  const told = await tickUntilConverged(world);
+  assert.deepEqual([told.kind, told.reason], ['refuse', 'NoSpace'], told.trail.join('\n'));
+  assert.match(told.message, /while legacy-a, legacy-b, legacy-c have not left/);
+  const given = settingsIn(world).map((one) => one?.quotaBackendBytes);
+  assert.deepEqual(given, ['200Mi', '200Mi', '200Mi']);
+
+  space.quota = 2 * quota;
+  await world.apply({ bootstrap, etcd });
+  const end = await tickUntilConverged(world);
+  assert.equal(end.reason, 'Converged', end.trail.join('\n'));
+  assert.deepEqual(space.alarms, new Set());
+  assertTakenOver(world, 3, end.trail.join('\n'));
 });

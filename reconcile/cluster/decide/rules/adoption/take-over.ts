@@ -9,6 +9,7 @@ import {
   inheritedIn,
   isAdoptionApproved,
   isWell,
+  namesOf,
 } from '../../../know/adoption/inherited.ts';
 import { act, type Decision, refuse, refuseUntil } from '../../../know/decision.ts';
 import { minAvailableFor } from '../../../know/health/drains.ts';
@@ -21,7 +22,8 @@ import { grow } from '../membership/scale.ts';
 
 /**
  * While members of another origin vote beside ours: first as many of ours join as the spec asks for, then, as a person
- * approved, the others leave, one at a time, the leader last. Nothing else of the spec is changed before.
+ * approved, the others leave, one at a time, the leader last. Nothing else of the spec is changed before, except a
+ * quota in an outage (`raise-quota`).
  *
  * Guards I1 and I9: every member is a healthy voter, and one leaves at a time. Leaders hand over to one of ours.
  */
@@ -138,8 +140,4 @@ function leaving({ member }: Inherited, existing: ExistingCluster, situation: Si
 
 function leads({ member, status }: Inherited): boolean {
   return status?.leader === member.id;
-}
-
-function namesOf(inherited: readonly Inherited[]): string {
-  return inherited.map(({ member }) => member.name || member.id).join(', ');
 }

@@ -17,7 +17,7 @@ import { meanwhile, restartOf } from '../../restarting.ts';
  * The leader comes last, and hands leadership over first.
  *
  * Guards I1: the disruption budget decides, except in a cluster of one or two members: no restart there can keep the
- * quorum, so the pod is deleted, and the message says so.
+ * quorum, so the pod is deleted, and the message says so; and except while an adoption is unfinished (`restartOf`).
  */
 export function finishRolling(situation: Situation): Decision | undefined {
   const { slots, membership } = situation;

@@ -1,5 +1,6 @@
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { quotaBackendBytes } from '../../../../../manifests/render/quota.ts';
+import { inheritedIn, namesOf } from '../../../know/adoption/inherited.ts';
 import { act, type Decision, type Refused, refuse, wait } from '../../../know/decision.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { outOfSpace } from '../../../know/outage.ts';
@@ -124,6 +125,15 @@ export function lackSpace(situation: Situation): Decision | undefined {
 
 function fullOfData(situation: Situation): Refused {
   const { slots, cluster, effective, at } = situation;
+  const inherited = inheritedIn(situation);
+  if (inherited.length > 0) {
+    const names = namesOf(inherited);
+    return refuse(
+      'NoSpace',
+      `${outOfSpace}: while ${names} have not left, etcd-ratchet frees no space and does not disarm the alarm`,
+      `raise --quota-backend-bytes of ${names}, and spec.etcd.quotaBackendBytes to no less, or delete keys; then run: etcdctl compact, defrag and alarm disarm. Or let them leave: as approved, within a window of spec.maintenance`,
+    );
+  }
   const unshrunk = slots.find((slot) => gainsNothing(slot, at));
   if (unshrunk) {
     return refuse(

@@ -1,4 +1,5 @@
 import { quotaBackendBytes } from '../../../../../manifests/render/quota.ts';
+import { isAdopting } from '../../../know/adoption/inherited.ts';
 import { act, type Decision } from '../../../know/decision.ts';
 import { outOfSpace } from '../../../know/outage.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -9,13 +10,14 @@ import { reluctance } from '../rolling/roll-configuration.ts';
 
 /**
  * etcd is out of space, and the spec, or a volume that has grown, allows a larger quota than members run with: they get
- * the quota, and nothing else of a commit. That ends an outage, so it waits for no window, room or backup.
+ * the quota, and nothing else of a commit. That ends an outage, so it waits for no window, room or backup. Members that
+ * are about to hibernate need none; while an adoption is unfinished, they do not hibernate.
  *
  * Guards I1: one member at a time, the leader last.
  */
 export function raiseQuota(situation: Situation): Decision | undefined {
-  const { slots } = situation;
-  if (!isOutOfSpace(slots)) return undefined;
+  const { slots, effective } = situation;
+  if (!isOutOfSpace(slots) || (effective.replicas === 0 && !isAdopting(situation))) return undefined;
   const [next] = slots
     .flatMap((slot) => {
       const { peer, pod } = slot;
