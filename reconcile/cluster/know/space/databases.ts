@@ -34,7 +34,10 @@ function complains({ endpoint }: Slot, alarm: string): boolean {
   return endpoint.kind === 'known' && endpoint.status.errors.some((error) => error.includes(alarm));
 }
 
-/** Of every member, the leader last: the order of defragmentation. `undefined` while a voter is not healthy. */
+/**
+ * Of every member, the leader last: the order of defragmentation. `undefined` while a voter is not healthy, or has no
+ * EtcdPeer.
+ */
 export function databasesOf(situation: Seen): readonly Database[] | undefined {
   const { membership, slots } = situation;
   if (membership.kind === 'unknown') return undefined;
@@ -43,6 +46,8 @@ export function databasesOf(situation: Seen): readonly Database[] | undefined {
     const slot = slots.find((one) => memberOf(one, membership.members)?.id === member.id);
     const isWell = slot !== undefined && ailmentOf(slot, situation) === undefined;
     if (!isWell && !member.isLearner) return undefined;
+    // The EtcdPeer says the quota: without it, whether that voter has room is unknown.
+    if (!slot?.peer && !member.isLearner) return undefined;
     if (slot?.endpoint.kind !== 'known' || !slot.peer) continue;
     const { dbSize, dbSizeInUse, revision } = slot.endpoint.status;
     databases.push({
