@@ -10,7 +10,6 @@ import { parseOptions, type Room, type RunOptions, UsageError } from './run/opti
 import { bundlePackages, packagesVariable } from './run/packages.ts';
 import { commits, partVariable } from './run/part.ts';
 import { perFile } from './run/per-file.ts';
-import { notedProcessorSeconds, notesVariable, processorSeconds } from './run/processor-time.ts';
 import { type Reported, report } from './run/report.ts';
 import { isInRing1 } from './run/rings.ts';
 import { type Selection, select } from './run/scenarios.ts';
@@ -23,6 +22,7 @@ import { buildOwnImage } from './support/cluster/own-image.ts';
 import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
 import { type Offer, offerControlPlane } from './support/cluster/shared-control-plane.ts';
 import { toolsFor } from './support/cluster/tools.ts';
+import { notedProcessorSeconds, notesVariable, processorSeconds } from './support/processor-time.ts';
 
 /**
  * A file's process is killed after this many milliseconds: nothing here may hang for good. `EXHAUSTIVE=1` takes hours.

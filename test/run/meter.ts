@@ -1,6 +1,6 @@
 import { currentSandbox } from '../support/cluster/sandbox.ts';
+import { namespaceProcessorSeconds, processorSeconds } from '../support/processor-time.ts';
 import type { Room } from './options.ts';
-import { namespaceProcessorSeconds, processorSeconds } from './processor-time.ts';
 import type { RoomSeconds } from './shares.ts';
 
 /** What a run took of processors before it entered its sandbox, in seconds. */

@@ -1,4 +1,4 @@
-import { noteProcessorSeconds, notesVariable } from './processor-time.ts';
+import { noteProcessorSeconds, notesVariable } from '../support/processor-time.ts';
 
 /** Preloaded into the process of each test file. What that starts is counted with it, and notes nothing itself. */
 const directory = process.env[notesVariable];

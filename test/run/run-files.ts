@@ -1,6 +1,6 @@
 import { mock, suite, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { noteProcessorSeconds, processorSeconds } from './processor-time.ts';
+import { noteProcessorSeconds, processorSeconds } from '../support/processor-time.ts';
 
 /** With this, the name of an empty suite after the last test of a file begins. */
 export const endOf = 'end of ';

@@ -77,6 +77,20 @@ test('a build that fails shows the last words of the compiler and leaves nothing
   assert.deepEqual(await readdir(machine.cache), ['locks']);
 });
 
+test('what was made says its time, and the least that the processors need for it', async () => {
+  await using machine = await bareMachine();
+  const burns = 'timeout 1.3 sh -c "while :; do :; done"';
+  await machine.script('bin/go', fakeGo(machine, burns));
+  const lines: string[] = [];
+  const progress = showProgress({ write: (line) => lines.push(line) });
+  await provide([wanted], { environment: machine.environment, downloads: false, progress });
+  const told = /^made in 0:\d\d, with (\d+) s of processor time: \d+ processors need at least 0:0\d\n$/;
+  assert.ok(Number(told.exec(lines.at(-1) ?? '')?.[1]) >= 1, lines.at(-1));
+  lines.length = 0;
+  await provide([wanted], { environment: machine.environment, downloads: false, progress });
+  assert.deepEqual(lines, [], 'nothing where all is there');
+});
+
 test('what one module has with the same flags is built by one command, and only what is missing', async () => {
   await using machine = await bareMachine();
   await machine.script('bin/go', fakeGo(machine));

@@ -8,8 +8,8 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { notedProcessorSeconds, notesVariable, processorTimes } from '../../run/processor-time.ts';
 import { report } from '../../run/report.ts';
+import { notedProcessorSeconds, notesVariable, processorTimes } from '../../support/processor-time.ts';
 import { bareMachine } from '../local-cluster/fake-tools.ts';
 
 test('two runs are reported as one: one summary, one list of failures', async () => {

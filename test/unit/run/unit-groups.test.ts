@@ -24,7 +24,7 @@ async function ran(machine: Machine, files: readonly string[]) {
     main,
     `import { run } from 'node:test';
      import { perFile } from ${from('per-file.ts')};
-     import { notedProcessorSeconds } from ${from('processor-time.ts')};
+     import { notedProcessorSeconds } from ${from('../support/processor-time.ts')};
      import { unitGroups } from ${from('unit-groups.ts')};
      const directory = ${JSON.stringify(machine.directory)};
      const groups = unitGroups(${JSON.stringify(files)}, directory);

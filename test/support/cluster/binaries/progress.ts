@@ -50,7 +50,7 @@ export function showProgress(output: ProgressOutput): Progress {
 }
 
 /** `0:07`, `3:20` */
-function clock(seconds: number): string {
+export function clock(seconds: number): string {
   const whole = Math.round(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }

@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { processorSeconds } from '../../processor-time.ts';
 import { build, buildsWith, packagesOf } from './build.ts';
 import { cacheDirectory, cached, cachePath, install } from './cache.ts';
 import { title, titles, type Wanted } from './catalogue.ts';
@@ -7,7 +9,7 @@ import { ProvisionError } from './error.ts';
 import { type Estimate, estimateOf } from './estimate.ts';
 import { findInstalled } from './found.ts';
 import { withLock } from './lock.ts';
-import { type Progress, showProgress } from './progress.ts';
+import { clock, type Progress, showProgress } from './progress.ts';
 
 export interface ProvideOptions {
   readonly environment?: NodeJS.ProcessEnv;
@@ -47,10 +49,26 @@ export async function provide(
   const reachable = await reachableHosts(missing, settled);
   const groups = [...Map.groupBy(missing, buildsWith).values()];
   const course = { ...settled, directory, reachable, estimate: estimateOf(groups) };
+  const sayFloor = startFloor(settled.progress);
   // One after the other: Go uses every core by itself, and each build leaves the next one less to do.
   for (const group of groups) await fill(group, course);
+  sayFloor();
   for (const one of missing) paths.set(one, cachePath(directory, one));
   return paths;
+}
+
+/** The result says how long it took since, and what no order of the builds could make shorter on this machine. */
+function startFloor(progress: Progress): () => void {
+  const [started, used] = [performance.now(), processorSeconds()];
+  return () => {
+    const took = (performance.now() - started) / 1000;
+    const busy = processorSeconds() - used;
+    const processors = availableParallelism();
+    progress.note(
+      `made in ${clock(took)}, with ${busy.toFixed(0)} s of processor time: ` +
+        `${processors} processors need at least ${clock(busy / processors)}`,
+    );
+  };
 }
 
 /** @throws {ProvisionError} where one has no release to be downloaded */
