@@ -5,19 +5,31 @@ import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { hasQuorum } from './quorum.ts';
 import type { State } from './state.ts';
 
-/** I13, when a removal arrives: exactly this member of exactly this cluster was approved to leave. */
+/**
+ * I13, when a removal arrives: exactly this member of exactly this cluster was approved to leave. etcd takes no
+ * precondition, so a removal that was sent before the EtcdCluster was deleted may arrive after that.
+ */
 export function assertOthersLeaveAsApproved(state: State, clusterId: string, memberId: string): void {
-  if (!state.formations.get(clusterId)?.others?.includes(memberId)) return;
-  const isApproved = state.kube.stored<EtcdCluster>(resources.clusters).some((cluster) => {
+  const formation = state.formations.get(clusterId);
+  if (!formation?.others?.includes(memberId)) return;
+  noteApprovals(state);
+  if (!formation.approvedToLeave?.includes(memberId))
+    state.violations.push(`I13: ${memberId} of ${clusterId} is removed, and no person approved that`);
+}
+
+function noteApprovals(state: State): void {
+  for (const cluster of state.kube.stored<EtcdCluster>(resources.clusters)) {
     const existing = existingOf({ cluster });
-    if (existing?.clusterID !== clusterId || !existing.memberIDs.includes(memberId)) return false;
-    return cluster.metadata.annotations?.[annotations.adopt] === approvalOfAdoption(existing);
-  });
-  if (!isApproved) state.violations.push(`I13: ${memberId} of ${clusterId} is removed, and no person approved that`);
+    const formation = existing && state.formations.get(existing.clusterID);
+    if (!existing || !formation?.others) continue;
+    const isApproved = cluster.metadata.annotations?.[annotations.adopt] === approvalOfAdoption(existing);
+    formation.approvedToLeave = isApproved ? existing.memberIDs : [];
+  }
 }
 
 /** I1 and I13: what others made has a quorum for as long as none of its members was stopped on purpose. */
 export function assertOthersServe(state: State): void {
+  noteApprovals(state);
   if (!state.watchful) return;
   for (const [clusterId, { others }] of state.formations) {
     if (others && !hasQuorum(state, clusterId)) state.violations.push(`I13: ${clusterId} has lost its quorum`);

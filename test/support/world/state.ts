@@ -48,6 +48,8 @@ export interface Formation {
   forced?: { readonly by: string; readonly before: readonly Member[] };
   /** IDs of the members that it began with, where etcd-ratchet made none of them. */
   readonly others?: readonly string[];
+  /** IDs of those that a person let leave, as the EtcdCluster said when it was last there. */
+  approvedToLeave?: readonly string[];
   /** Whether a quorum of it ever ran at once: from then on it may hold data. */
   formed: boolean;
 }
