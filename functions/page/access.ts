@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
-import { remembered } from '../serve/remembered.ts';
-import { createRoom } from './room.ts';
+import { createRoom, remembered } from '../serve/remembered.ts';
 
 /** An object that a user asks to see. */
 export interface Question {

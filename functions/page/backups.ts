@@ -1,9 +1,10 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import { type Html, markup } from './markup.ts';
-import { card, stateWithWords, table } from './parts.ts';
-import { size } from './size.ts';
+import { badge, card, stateWithWords, table } from './parts.ts';
+import { size } from './short.ts';
 import { readyState } from './state.ts';
-import { ago } from './time.ts';
+import { ago, until } from './time.ts';
 
 const heads = ['Backup', 'State', 'Verified', 'Size', 'Revision', 'Taken'];
 const most = 10;
@@ -38,4 +39,28 @@ function row(backup: EtcdBackup, now: Date): Html {
   const { bytes, revision, object, verified, takenAt } = status ?? {};
   const none = markup`<span class="quiet">–</span>`;
   return markup`<tr role="row"><th scope="row" role="rowheader"><bdi>${metadata.name}</bdi></th><td role="cell" data-label="State"><span>${stateWithWords(readyState(status))}${object !== undefined && markup`<span class="said"><bdi class="code">${object}</bdi></span>`}</span></td><td role="cell" data-label="Verified" class="nowrap">${verified ? ago(verified.at, now) : none}</td><td role="cell" data-label="Size" class="nowrap">${bytes === undefined ? none : size(bytes)}</td><td role="cell" data-label="Revision">${revision ?? none}</td><td role="cell" data-label="Taken" class="nowrap">${takenAt === undefined ? none : ago(takenAt, now)}</td></tr>`;
+}
+
+const scheduleHeads = ['Schedule', 'State', 'Last', 'Last good', 'Next'];
+const mostSchedules = 10;
+
+/** By name. Nothing where there is none, or none that the user may see. */
+export function schedulesCard(schedules: readonly EtcdBackupSchedule[], now: Date): Html {
+  if (schedules.length === 0) return markup``;
+  const byName = schedules.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const left = byName.length - mostSchedules;
+  const more = left > 0 ? markup`<p class="quiet small">and ${left} others</p>` : markup``;
+  const rows = byName.slice(0, mostSchedules).map((schedule) => scheduleRow(schedule, now));
+  return card('Schedules of backups', table(scheduleHeads, rows), more);
+}
+
+function scheduleRow(schedule: EtcdBackupSchedule, now: Date): Html {
+  const { metadata, spec, status } = schedule;
+  const { lastAt, lastGood, nextAt } = status ?? {};
+  const none = markup`<span class="quiet">–</span>`;
+  return markup`<tr role="scheduleRow"><th scope="scheduleRow" role="rowheader"><bdi>${metadata.name}</bdi><span class="said"><bdi class="code">${spec.schedule}</bdi></span></th><td role="cell" data-label="State"><span>${scheduleState(schedule)}</span></td><td role="cell" data-label="Last" class="nowrap">${lastAt === undefined ? none : ago(lastAt, now)}</td><td role="cell" data-label="Last good" class="nowrap">${lastGood ? ago(lastGood.takenAt, now) : none}</td><td role="cell" data-label="Next" class="nowrap">${nextAt === undefined ? none : until(nextAt, now)}</td></tr>`;
+}
+
+function scheduleState({ spec, status }: EtcdBackupSchedule): Html {
+  return spec.suspend ? badge({ tone: 'calm', word: 'Suspended' }) : stateWithWords(readyState(status));
 }

@@ -67,13 +67,7 @@ const longest = 1 << 20;
 
 /** `undefined` for whatever is no report. */
 export function parseReport(text: string | undefined): ShownReport | undefined {
-  if (text === undefined || text.length > longest) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = text === undefined || text.length > longest ? undefined : jsonIn(text);
   return Value.Check(report, value) ? value : undefined;
 }
 

@@ -1,13 +1,12 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ShownCluster, ShownReport } from './check-report.ts';
-import { checkState } from './check-states.ts';
-import { commitUrl } from './commit-url.ts';
 import { problemList } from './fleet.ts';
 import { layout } from './layout.ts';
-import { fleetHref, linked } from './links.ts';
+import { commitUrl, fleetHref, linked } from './links.ts';
 import { type Html, markup } from './markup.ts';
 import { badge, card, facts } from './parts.ts';
 import { planSteps } from './plan.ts';
+import { checkState } from './state.ts';
 
 export interface CheckData {
   readonly sha: string;

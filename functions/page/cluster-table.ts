@@ -1,8 +1,8 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { firstSentence } from './first-sentence.ts';
 import { clusterHref } from './links.ts';
 import { type Html, markup } from './markup.ts';
 import { stateBadge, table } from './parts.ts';
+import { firstSentence } from './short.ts';
 import { byUrgency, clusterState } from './state.ts';
 import { age } from './time.ts';
 

@@ -1,21 +1,30 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { ClusterHistoryEntry } from '../../manifests/api/etcd-cluster-status.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { approvalsCard } from './approvals.ts';
 import { clusterConcerns } from './attention.ts';
-import { backupsCard } from './backups.ts';
+import { backupsCard, schedulesCard } from './backups.ts';
 import { versions } from './cluster-table.ts';
-import { historyCard } from './history.ts';
 import { layout } from './layout.ts';
 import { fleetHref } from './links.ts';
 import { type Html, markup } from './markup.ts';
 import { membersCard } from './members.ts';
-import { card, concern, concerns, conditionsCard, empty, facts, revision, stateBadge } from './parts.ts';
+import {
+  approvalsCard,
+  badge,
+  card,
+  concern,
+  concerns,
+  conditionsCard,
+  empty,
+  facts,
+  revision,
+  stateBadge,
+} from './parts.ts';
 import { type PlanView, planSteps } from './plan.ts';
-import { schedulesCard } from './schedules.ts';
 import { clusterState } from './state.ts';
 import { age, ago, until } from './time.ts';
 
@@ -111,4 +120,20 @@ function planCard(plan: PlanView): Html {
     default:
       return plan satisfies never;
   }
+}
+
+/** What was done and why, the newest first. */
+function historyCard({ status }: EtcdCluster, fleet: EtcdFleet | undefined, now: Date): Html {
+  const history = status?.history ?? [];
+  if (history.length === 0) return card('What was done', empty('Nothing yet.'));
+  return card(
+    'What was done',
+    markup`<ol class="past" reversed>${history.toReversed().map((entry) => historyItem(entry, fleet, now))}</ol>`,
+  );
+}
+
+function historyItem(entry: ClusterHistoryEntry, fleet: EtcdFleet | undefined, now: Date): Html {
+  const { at, action, target, reason, message, outcome } = entry;
+  const failed = outcome === 'failed' && markup`${badge({ tone: 'bad', word: 'failed' })} `;
+  return markup`<li><span>${ago(at, now)}</span><div>${failed}<bdi>${message}</bdi><div class="quiet small">${action}${target && markup` <bdi>${target}</bdi>`} · ${reason}${entry.revision !== undefined && markup` · ${revision(entry.revision, fleet)}`}</div></div></li>`;
 }

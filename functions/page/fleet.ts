@@ -1,19 +1,27 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import type { FleetProblem } from '../../manifests/api/etcd-fleet-status.ts';
+import type { FleetProblem, FleetRevisionEntry, RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { approvalsCard } from './approvals.ts';
 import { fleetConcerns } from './attention.ts';
 import { clusterTable } from './cluster-table.ts';
 import { layout } from './layout.ts';
-import { linked } from './links.ts';
+import { checkHref, linked } from './links.ts';
 import { type Html, markup } from './markup.ts';
 import { pageOf, pager } from './pager.ts';
-import { card, concern, concerns, conditionsCard, empty, facts, revision, stateBadge } from './parts.ts';
-import { requestsCard } from './requests.ts';
-import { revisionsCard } from './revisions.ts';
-import { byUrgency, clusterState, fleetState } from './state.ts';
+import {
+  approvalsCard,
+  badge,
+  card,
+  concern,
+  concerns,
+  conditionsCard,
+  empty,
+  facts,
+  revision,
+  stateBadge,
+} from './parts.ts';
+import { byUrgency, checkState, clusterState, fleetState, type Tone } from './state.ts';
 import { age, ago } from './time.ts';
 
 export interface FleetData {
@@ -90,4 +98,33 @@ export function problemList(problems: readonly FleetProblem[]): Html {
 
 function placeOf({ file, line, column }: FleetProblem): string {
   return line > 0 ? `${file}:${line}:${column}` : file;
+}
+
+/** What asks to be merged, and what its check came to. What touches nothing here is left out. */
+function requestsCard({ status }: EtcdFleet, root: string): Html {
+  const checks = (status?.checks ?? []).filter(({ state }) => state !== 'untouched');
+  if (checks.length === 0) return markup``;
+  return card('Open requests', markup`<ul class="problems">${checks.map((check) => requestItem(check, root))}</ul>`);
+}
+
+function requestItem({ number, head, state, description }: RequestCheck, root: string): Html {
+  return markup`<li><a href="${checkHref(root, head)}">#${number}</a> ${badge(checkState(state))} <code>${head.slice(0, 10)}</code><br><bdi>${description}</bdi></li>`;
+}
+
+const tones: Readonly<Record<FleetRevisionEntry['outcome'], Tone>> = {
+  Applied: 'good',
+  Refused: 'bad',
+  Retrying: 'busy',
+  Unreadable: 'bad',
+};
+
+/** The last commits and what came of them, the newest first. */
+function revisionsCard(fleet: EtcdFleet, now: Date): Html {
+  const history = fleet.status?.history ?? [];
+  if (history.length === 0) return markup``;
+  const rows = history.map(
+    ({ revision: text, outcome, at }) =>
+      markup`<li><span>${ago(at, now)}</span><div>${revision(text, fleet)} ${badge({ tone: tones[outcome] ?? 'calm', word: outcome })}</div></li>`,
+  );
+  return card('Revisions', markup`<ol class="past">${rows}</ol>`);
 }

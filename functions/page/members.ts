@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { ClusterMemberStatus } from '../../manifests/api/etcd-cluster-status.ts';
 import { type Html, markup } from './markup.ts';
 import { badge, card, empty, table } from './parts.ts';
-import { size } from './size.ts';
+import { size } from './short.ts';
 import { ago } from './time.ts';
 
 const heads = ['Member', 'State', 'Role', 'Version', 'Database', 'ID'];

@@ -1,10 +1,10 @@
+import type { ApprovalAsked } from '../../manifests/api/approval.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { Condition } from '../../manifests/api/metadata.ts';
 import { runbookOf } from '../../reconcile/reasons/runbook.ts';
 import { mentionedIn, withoutMentions } from '../../reconcile/reasons/runbook-mention.ts';
 import type { Concern } from './attention.ts';
-import { commitUrl } from './commit-url.ts';
-import { linked } from './links.ts';
+import { commitUrl, linked } from './links.ts';
 import { type Child, type Html, markup } from './markup.ts';
 import type { State, Tone } from './state.ts';
 import { ago } from './time.ts';
@@ -99,4 +99,21 @@ export function table(heads: readonly string[], rows: readonly Html[], kind = ''
 
 export function empty(...text: readonly Child[]): Html {
   return markup`<p class="empty">${text}</p>`;
+}
+
+interface Asking {
+  readonly metadata: { readonly namespace?: string; readonly name: string };
+  readonly status?: { readonly approvals?: readonly ApprovalAsked[] | undefined };
+}
+
+/** What a person is asked to approve, what is lost with it, and the command; nothing is approved from a page. */
+export function approvalsCard({ metadata, status }: Asking, kind: 'cluster' | 'fleet'): Html {
+  const asked = status?.approvals ?? [];
+  if (asked.length === 0) return markup``;
+  const command = `kubectl ratchet -n ${metadata.namespace ?? 'default'} approve ${kind === 'fleet' ? '--fleet ' : ''}${metadata.name}`;
+  const rows = asked.map(
+    ({ reason, approves, loses }) =>
+      markup`<p><strong>${reason}</strong>: <bdi>${approves}</bdi></p><p>Lost with it: <bdi>${loses}</bdi></p>`,
+  );
+  return card('Asks for your approval', rows, markup`<p>To approve: <code>${command}</code></p>`);
 }

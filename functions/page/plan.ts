@@ -1,25 +1,10 @@
 import { toGoOn } from '../../reconcile/reasons/cure.ts';
+import type { ShownCluster } from './check-report.ts';
 import { type Html, markup } from './markup.ts';
 import type { Tone } from './state.ts';
 
 /** A plan as it was made just now, or as a report keeps it. */
-export interface Planned {
-  /** One line. */
-  readonly summary: string;
-  readonly steps: readonly {
-    readonly action: string;
-    readonly target?: string;
-    readonly reason: string;
-    readonly message: string;
-  }[];
-  readonly end: {
-    readonly kind: 'done' | 'refused' | 'waits' | 'circles' | 'goes-on';
-    readonly reason: string;
-    readonly message: string;
-    /** Of `refused`. */
-    readonly cure?: string;
-  };
-}
+export type Planned = NonNullable<ShownCluster['planned']>;
 
 /** What the page knows about what comes next. */
 export type PlanView =

@@ -16,10 +16,9 @@ import {
   resources,
 } from '../../reconcile/interfaces/kube.ts';
 import { readOnly } from '../pass/read-only.ts';
-import { remembered } from '../serve/remembered.ts';
+import { createRoom, remembered } from '../serve/remembered.ts';
 import { parseReport, type ShownReport } from './check-report.ts';
 import type { PlanView } from './plan.ts';
-import { createRoom } from './room.ts';
 
 export interface LiveWorld {
   readonly fleets: readonly EtcdFleet[];

@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import type { Condition } from '../../manifests/api/metadata.ts';
 import { verdictOf } from '../../reconcile/fleet/roll-up.ts';
 import { states } from '../../reconcile/fleet/states.ts';
@@ -70,4 +71,22 @@ const order = { bad: 0, busy: 1, calm: 2, good: 3 } as const satisfies Record<To
 /** Objects that need a person come first; otherwise the API server's order (by name) stays. */
 export function byUrgency<T>(items: readonly T[], stateOf: (item: T) => State): readonly T[] {
   return items.toSorted((a, b) => order[stateOf(a).tone] - order[stateOf(b).tone]);
+}
+
+interface CheckState {
+  readonly tone: Tone;
+  readonly word: string;
+}
+
+const checkStates = {
+  pending: { tone: 'busy', word: 'Being checked' },
+  success: { tone: 'good', word: 'Passed' },
+  failure: { tone: 'bad', word: 'Failed' },
+  error: { tone: 'busy', word: 'Not checked' },
+  untouched: { tone: 'calm', word: 'Changes nothing' },
+} as const satisfies Record<RequestCheck['state'], CheckState>;
+
+/** Also for a state that only a newer version knows. */
+export function checkState(state: RequestCheck['state']): CheckState {
+  return Object.hasOwn(checkStates, state) ? checkStates[state] : { tone: 'calm', word: state };
 }

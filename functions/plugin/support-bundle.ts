@@ -7,7 +7,6 @@ import { KubeError, type KubeObject, type Resource, resources } from '../../reco
 import { printable } from '../printable.ts';
 import { type Asked, type Common, type ExitCode, Refusal } from './command.ts';
 import { say } from './objects.ts';
-import { withoutSecrets } from './without-secrets.ts';
 
 interface BundleOptions {
   /** The file that is made; it must not exist yet. */
@@ -111,4 +110,29 @@ export function kubectlLog({ kubeconfig, context }: Partial<Common>): ReadLog {
     const { stdout } = await promisify(execFile)('kubectl', [...access, '-n', namespace, ...what], limits);
     return stdout;
   };
+}
+
+/** Written by kubectl: the whole object once more, with what is left out here. */
+const copies = ['kubectl.kubernetes.io/last-applied-configuration'];
+
+/**
+ * An object as it may be shown to others: without what an API server notes for itself, and without literal values of
+ * environment variables, which people write passwords into.
+ */
+export function withoutSecrets<T extends KubeObject>(object: T): T {
+  const { managedFields: _, annotations, ...metadata } = object.metadata as T['metadata'] & { managedFields?: unknown };
+  const kept = Object.entries(annotations ?? {}).filter(([name]) => !copies.includes(name));
+  const rest = blanked({ ...object, metadata: {} }) as T;
+  return { ...rest, metadata: { ...metadata, ...(annotations && { annotations: Object.fromEntries(kept) }) } };
+}
+
+function blanked(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => blanked(key === 'env' ? withoutValue(item) : item));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, blanked(inner, name)]));
+}
+
+function withoutValue(variable: unknown): unknown {
+  if (typeof variable !== 'object' || variable === null || !('value' in variable)) return variable;
+  return { ...variable, value: '(left out)' };
 }

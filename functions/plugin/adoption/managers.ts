@@ -1,7 +1,19 @@
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { KubeError, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { Asked } from '../command.ts';
-import { operatorOf } from './operators.ts';
+
+/** Operators whose clusters are taken over, by the API group of what owns their pods: each repairs its member list. */
+export const operators: ReadonlyMap<string, string> = new Map([
+  ['operator.etcd.io', 'etcd-io/etcd-operator'],
+  ['etcd-operator.cozystack.io', 'cozystack/etcd-operator'],
+  ['etcd.aenix.io', 'aenix-io/etcd-operator'],
+  ['etcd.improbable.io', 'improbable-eng/etcd-cluster-operator'],
+]);
+
+/** Of the operator whose resource this is, like `operator.etcd.io/v1alpha1`. */
+function operatorOf(apiVersion: string): string | undefined {
+  return operators.get(apiVersion.split('/')[0] ?? '');
+}
 
 /** What manages a pod, and what manages that. */
 export interface Managers {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { parse, stringify } from 'yaml';
-import { operators } from '../../../functions/plugin/adoption/operators.ts';
+import { operators } from '../../../functions/plugin/adoption/managers.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 import { type Answering, clusterID, idOf, reaching } from '../../support/plugin/members.ts';
 import { saidOn } from '../../support/plugin/said.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { collectorAgent } from '../../../functions/telemetry/collector-agent.ts';
+import { collectorAgent } from '../../../functions/telemetry/send.ts';
 import { withTelemetry } from '../../../functions/telemetry/telemetry.ts';
 import { read } from '../docs/pages.ts';
 import { startCollector } from './collector.ts';
