@@ -1,4 +1,4 @@
-import { isSameRepository } from '../../gitops/git/same-repository.ts';
+import { isSameRepository } from '../../gitops/forges/repository.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import { longStatusName } from '../../reconcile/fleet/names.ts';

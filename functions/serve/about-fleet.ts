@@ -1,6 +1,5 @@
-import { isSameRepository } from '../../gitops/git/same-repository.ts';
-import type { WebhookEvent } from '../../gitops/webhooks/receiver.ts';
-import { isSameBranch, isSameRef, noCommit } from '../../gitops/webhooks/ref.ts';
+import { isSameRepository } from '../../gitops/forges/repository.ts';
+import { isSameBranch, isSameRef, noCommit, type WebhookEvent } from '../../gitops/webhooks/receiver.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 
 /** What a verified delivery means for a fleet. */

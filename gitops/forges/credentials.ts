@@ -1,5 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { authority, invalid, type SecretData, text, word } from '../net/secret-data.ts';
+import { ForgeError } from './error.ts';
 
 /** Our identity at a forge. Comes from a Secret; never printed. */
 export type ForgeCredentials =
@@ -84,4 +85,26 @@ function rsaKey(data: SecretData): string {
     // said below, without a word of what the key says
   }
   throw invalid('privateKey is not an RSA private key in PEM: download a new one from the App’s settings');
+}
+
+/** The header for a token under the forge's own word for it, or for a user name with a password. */
+export function basicOrToken(
+  credentials: ForgeCredentials,
+  scheme: 'Bearer' | 'token',
+): () => { readonly authorization: string } {
+  const authorization =
+    credentials.kind === 'basic'
+      ? basic(credentials.username, credentials.password)
+      : `${scheme} ${tokenOf(credentials)}`;
+  return () => ({ authorization });
+}
+
+/** @throws ForgeError InvalidForge for anything but a token; `openForge` rules that out */
+export function tokenOf(credentials: ForgeCredentials): string {
+  if (credentials.kind === 'token') return credentials.token;
+  throw new ForgeError('InvalidForge', 'this forge takes a token: put it into the Secret, under the key token');
+}
+
+export function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }

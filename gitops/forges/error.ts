@@ -1,30 +1,10 @@
-/** Why a forge could not be asked or told. Static CamelCase: it becomes the reason of a condition. */
-export type ForgeReason =
-  | 'InvalidForge'
-  | 'ForgeUnauthorized'
-  | 'ForgeForbidden'
-  | 'RepositoryNotFound'
-  | 'StatusRejected'
-  | 'RedirectRefused'
-  | 'CertificateNotTrusted'
-  | 'ProxyRefused'
-  /** The installation does not let us go there. */
-  | 'HostRefused'
-  /** A Secret would be shown without TLS. */
-  | 'PlainHttpRefused'
-  | 'RateLimited'
-  | 'ForgeBusy'
-  | 'ForgeFailing'
-  | 'ForgeUnreachable'
-  | 'Timeout'
-  | 'BadAnswer';
-
 /**
  * What to do about it: `retry` the same request, give up on this `status` (the next may pass), or on the whole `forge`
  * (a person has to change something).
  */
 export type ForgeErrorClass = 'retry' | 'status' | 'forge';
 
+/** Why a forge could not be asked or told. Static CamelCase: it becomes the reason of a condition. */
 const classes = {
   InvalidForge: 'forge',
   ForgeUnauthorized: 'forge',
@@ -34,7 +14,9 @@ const classes = {
   RedirectRefused: 'forge',
   CertificateNotTrusted: 'forge',
   ProxyRefused: 'forge',
+  /** The installation does not let us go there. */
   HostRefused: 'forge',
+  /** A Secret would be shown without TLS. */
   PlainHttpRefused: 'forge',
   RateLimited: 'retry',
   ForgeBusy: 'retry',
@@ -42,7 +24,9 @@ const classes = {
   ForgeUnreachable: 'retry',
   Timeout: 'retry',
   BadAnswer: 'forge',
-} as const satisfies Record<ForgeReason, ForgeErrorClass>;
+} as const satisfies Record<string, ForgeErrorClass>;
+
+export type ForgeReason = keyof typeof classes;
 
 /** Its message never holds a token, a password or a key. */
 export class ForgeError extends Error {

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { routeTo, type Way } from '../net/agent.ts';
-import { unreachable } from './connection-error.ts';
+import { codeOf, connectionProblem } from '../net/connection-codes.ts';
 import { ForgeError } from './error.ts';
 
 export interface ForgeRequest extends Pick<Way, 'caBundle' | 'network'> {
@@ -118,4 +118,11 @@ async function collected(answer: IncomingMessage): Promise<ForgeAnswer> {
     body: Buffer.concat(chunks).toString('utf8', 0, maxBodyBytes),
     cut: size > maxBodyBytes,
   };
+}
+
+function unreachable(origin: string, cause: unknown): ForgeError {
+  const problem = connectionProblem(origin, cause, 'forge.secretName');
+  if (problem) return new ForgeError(problem.reason, problem.message, { cause });
+  const code = codeOf(cause) ?? 'connection failed';
+  return new ForgeError('ForgeUnreachable', `${origin} cannot be reached (${code})`, { cause });
 }

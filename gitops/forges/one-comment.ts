@@ -12,8 +12,8 @@ export interface CommentThread {
   readonly address: string;
   /** Pages from 1, oldest first. */
   page(number: number): Promise<{ readonly comments: readonly ToldComment[]; readonly last: boolean }>;
-  create(body: string): Promise<void>;
-  update(id: number, body: string): Promise<void>;
+  create(body: string): Promise<unknown>;
+  update(id: number, body: string): Promise<unknown>;
 }
 
 /** GitHub takes 65,536 characters, the others more. */
@@ -32,8 +32,9 @@ export async function keepOneComment(thread: CommentThread, { marker, body }: Co
     const { comments, last } = await thread.page(number);
     const ours = comments.find((comment) => comment.ours && comment.body.startsWith(marker));
     // Forges are free to turn line ends around.
-    if (ours) return ours.body.replaceAll('\r\n', '\n') === text ? undefined : await thread.update(ours.id, text);
-    if (last) return await thread.create(text);
+    if (ours && ours.body.replaceAll('\r\n', '\n') !== text) await thread.update(ours.id, text);
+    else if (!ours && last) await thread.create(text);
+    if (ours || last) return;
   }
   throw new ForgeError('StatusRejected', `${thread.address} has too many comments in this thread to find ours`);
 }

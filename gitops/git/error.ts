@@ -1,38 +1,7 @@
-/** Why Git could not give what was asked for. Static CamelCase: it becomes the reason of a condition. */
-export type GitReason =
-  | 'InvalidSource'
-  | 'InvalidCredentials'
-  | 'SecretNotShared'
-  | 'AuthenticationFailed'
-  | 'RepositoryNotFound'
-  | 'EmptyRepository'
-  | 'RefNotFound'
-  | 'CommitNotFound'
-  | 'RefMoved'
-  | 'PathNotFound'
-  | 'NoCommonAncestor'
-  | 'RedirectRefused'
-  | 'CertificateNotTrusted'
-  | 'ProxyRefused'
-  /** The installation does not let us go there. */
-  | 'HostRefused'
-  /** A Secret would be shown without TLS. */
-  | 'PlainHttpRefused'
-  | 'Unreachable'
-  | 'ServerFailing'
-  | 'RateLimited'
-  | 'Timeout'
-  | 'Aborted'
-  | 'BadAnswer'
-  | 'TooLarge'
-  /** Others of the same pass take the room or the time. */
-  | 'BudgetUsedUp'
-  /** Its files take more processor time than one fleet has. */
-  | 'TakesTooLong';
-
 /** `retryable`: the same request may succeed later by itself. `terminal`: a person has to change something. */
 export type GitErrorClass = 'retryable' | 'terminal';
 
+/** Why Git could not give what was asked for. Static CamelCase: it becomes the reason of a condition. */
 export const gitErrorClasses = {
   InvalidSource: 'terminal',
   InvalidCredentials: 'terminal',
@@ -48,7 +17,9 @@ export const gitErrorClasses = {
   RedirectRefused: 'terminal',
   CertificateNotTrusted: 'terminal',
   ProxyRefused: 'retryable',
+  /** The installation does not let us go there. */
   HostRefused: 'terminal',
+  /** A Secret would be shown without TLS. */
   PlainHttpRefused: 'terminal',
   Unreachable: 'retryable',
   ServerFailing: 'retryable',
@@ -57,9 +28,13 @@ export const gitErrorClasses = {
   Aborted: 'retryable',
   BadAnswer: 'retryable',
   TooLarge: 'terminal',
+  /** Others of the same pass take the room or the time. */
   BudgetUsedUp: 'retryable',
+  /** Its files take more processor time than one fleet has. */
   TakesTooLong: 'retryable',
-} as const satisfies Record<GitReason, GitErrorClass>;
+} as const satisfies Record<string, GitErrorClass>;
+
+export type GitReason = keyof typeof gitErrorClasses;
 
 /** Thrown by everything in this room that talks to a Git server. Its message never holds a credential. */
 export class GitError extends Error {

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { EgressError } from '../../manifests/egress/egress.ts';
-import { codeOf, isUntrusted, proxyProblem } from '../net/connection-codes.ts';
+import { codeOf, connectionProblem } from '../net/connection-codes.ts';
 import { GitError } from './error.ts';
 import type { GitSource } from './source.ts';
 
@@ -37,19 +36,11 @@ export function answerError(source: GitSource, status: number, headers: Incoming
 
 /** What a failure below HTTP means. */
 export function connectionError(url: string, cause: unknown): GitError {
-  if (cause instanceof EgressError) return new GitError(cause.reason, cause.message, { cause });
-  const code = codeOf(cause);
-  const refused = proxyProblem(cause);
-  if (refused) return new GitError('ProxyRefused', `${url} cannot be reached: ${refused}`, { cause });
-  if (isUntrusted(code)) {
-    return new GitError(
-      'CertificateNotTrusted',
-      `the certificate of ${url} is not trusted (${code}): put the authority's certificate as ca.crt into the Secret that secretName names`,
-      { cause },
-    );
-  }
+  const problem = connectionProblem(url, cause, 'secretName');
+  if (problem) return new GitError(problem.reason, problem.message, { cause });
+  const code = codeOf(cause) ?? 'connection failed';
   if (code === 'EPROTO') {
     return new GitError('Unreachable', `${url} does not speak TLS on that port: check scheme and port`, { cause });
   }
-  return new GitError('Unreachable', `${url} cannot be reached (${code ?? 'connection failed'})`, { cause });
+  return new GitError('Unreachable', `${url} cannot be reached (${code})`, { cause });
 }

@@ -1,3 +1,5 @@
+import { EgressError } from '../../manifests/egress/egress.ts';
+
 const untrusted = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   'UNABLE_TO_GET_ISSUER_CERT',
@@ -10,9 +12,17 @@ const untrusted = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
-/** A certificate that we do not accept, and a person has to do something about. */
-export function isUntrusted(code: string | undefined): boolean {
-  return code !== undefined && untrusted.has(code);
+/** A failure below HTTP that a person can mend. The lower layers' messages repeat addresses and are not for people. */
+export function connectionProblem(address: string, cause: unknown, secretField: string) {
+  if (cause instanceof EgressError) return { reason: cause.reason, message: cause.message };
+  const refused = proxyProblem(cause);
+  if (refused) return { reason: 'ProxyRefused', message: `${address} cannot be reached: ${refused}` } as const;
+  const code = codeOf(cause);
+  if (code === undefined || !untrusted.has(code)) return undefined;
+  return {
+    reason: 'CertificateNotTrusted',
+    message: `the certificate of ${address} is not trusted (${code}): put the authority's certificate as ca.crt into the Secret that ${secretField} names`,
+  } as const;
 }
 
 /** The system's own short code. */
@@ -23,7 +33,7 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 /** What the proxy has against us, if it is the proxy; without its address, which may hold a password. */
-export function proxyProblem(error: unknown): string | undefined {
+function proxyProblem(error: unknown): string | undefined {
   const code = codeOf(error);
   if (code === 'ERR_PROXY_INVALID_CONFIG' && error instanceof Error) return error.message;
   if (code !== 'ERR_PROXY_TUNNEL') return undefined;

@@ -2,9 +2,8 @@ import { fleetKinds, isClusterScoped, isFleetKind } from '../../manifests/api/fl
 import type { Kind } from '../../manifests/api/group.ts';
 import { type Turns, takeTurns } from '../turns.ts';
 import type { Documents } from './documents.ts';
-import { fewProblems } from './few-problems.ts';
 import { type FoundDocument, isObject, type Locate } from './found.ts';
-import type { Problem } from './problem.ts';
+import { fewProblems, type Problem } from './problem.ts';
 import { recognise } from './recognise.ts';
 
 /** A desired resource, as it stands in Git: valid, with its namespace, defaults not filled in. */

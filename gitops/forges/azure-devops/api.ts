@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { type Api, apiAt, type Call } from '../api.ts';
-import { basic, tokenOf } from '../authorization.ts';
 import { changeRequests } from '../change-request.ts';
+import { basic, tokenOf } from '../credentials.ts';
 import { ForgeError } from '../error.ts';
 import type { CommitState, CommitStatus, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import { gather } from '../pages.ts';

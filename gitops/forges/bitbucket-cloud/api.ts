@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { type Api, apiAt, type Call } from '../api.ts';
-import { basicOrToken } from '../authorization.ts';
 import { bitbucketStatus } from '../bitbucket-status.ts';
 import { changeRequests } from '../change-request.ts';
+import { basicOrToken } from '../credentials.ts';
 import type { ChangeRequest, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import { gather } from '../pages.ts';
 import { encodedPath, repositoryOf, withoutSlash } from '../repository.ts';

@@ -9,8 +9,7 @@ import {
   textsAt,
 } from '../../webhooks/payload.ts';
 import { signedIn } from '../../webhooks/proof.ts';
-import type { Receiver, WebhookEvent } from '../../webhooks/receiver.ts';
-import { noCommit } from '../../webhooks/ref.ts';
+import { noCommit, type Receiver, type WebhookEvent } from '../../webhooks/receiver.ts';
 
 const telling = ['pullrequest:created', 'pullrequest:updated', 'pullrequest:fulfilled', 'pullrequest:rejected'];
 

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { apiAt } from '../api.ts';
-import { basicOrToken } from '../authorization.ts';
 import { bitbucketStatus } from '../bitbucket-status.ts';
 import { changeRequests } from '../change-request.ts';
+import { basicOrToken } from '../credentials.ts';
 import type { Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import { gather } from '../pages.ts';
 import { cannotTell, encodedPath, partsOf, withoutSlash } from '../repository.ts';

@@ -1,7 +1,6 @@
 import { field, listAt, numberAt, optionalTextAt, type Payload, payloadOf, textAt } from '../../webhooks/payload.ts';
 import { signedIn } from '../../webhooks/proof.ts';
-import type { Receiver, WebhookEvent } from '../../webhooks/receiver.ts';
-import { noCommit } from '../../webhooks/ref.ts';
+import { noCommit, type Receiver, type WebhookEvent } from '../../webhooks/receiver.ts';
 
 const telling = [
   'pr:opened',

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { apiAt, type Call } from '../api.ts';
-import { basicOrToken } from '../authorization.ts';
 import { changeRequests } from '../change-request.ts';
+import { basicOrToken } from '../credentials.ts';
 import type { Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import { gitHubStatus } from '../github/api.ts';
 import { keepOneComment } from '../one-comment.ts';
@@ -79,12 +79,8 @@ function openGitea(access: ForgeAccess): Forge {
             const { value } = await api.get(`${path}/issues/${number}/comments`, giteaComments, call);
             return { comments: value.map(({ id, body, user }) => ({ id, body, ours: user?.id === me })), last: true };
           },
-          async create(body) {
-            await api.send('POST', `${path}/issues/${number}/comments`, { body }, call);
-          },
-          async update(id, body) {
-            await api.send('PATCH', `${path}/issues/comments/${id}`, { body }, call);
-          },
+          create: (body) => api.send('POST', `${path}/issues/${number}/comments`, { body }, call),
+          update: (id, body) => api.send('PATCH', `${path}/issues/comments/${id}`, { body }, call),
         },
         comment,
       );

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { type Api, apiAt, type Call } from '../api.ts';
-import { tokenOf } from '../authorization.ts';
 import { changeRequests } from '../change-request.ts';
+import { tokenOf } from '../credentials.ts';
 import type { CommitStatus, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import { keepOneComment } from '../one-comment.ts';
 import { gather } from '../pages.ts';
@@ -90,12 +90,8 @@ function openGitHub(access: ForgeAccess): Forge {
             const comments = found.value.map((one) => ({ id: one.id, body: one.body ?? '', ours: isOurs(one) }));
             return { comments, last: comments.length < pageSize };
           },
-          async create(body) {
-            await api.send('POST', `${path}/issues/${number}/comments`, { body }, call);
-          },
-          async update(id, body) {
-            await api.send('PATCH', `${path}/issues/comments/${id}`, { body }, call);
-          },
+          create: (body) => api.send('POST', `${path}/issues/${number}/comments`, { body }, call),
+          update: (id, body) => api.send('PATCH', `${path}/issues/comments/${id}`, { body }, call),
         },
         comment,
       );

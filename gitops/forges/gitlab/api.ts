@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { apiAt, type Call } from '../api.ts';
-import { tokenOf } from '../authorization.ts';
 import { changeRequests } from '../change-request.ts';
+import { tokenOf } from '../credentials.ts';
 import type { CommitState, CommitStatus, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import type { ForgeAnswer } from '../http.ts';
 import { keepOneComment } from '../one-comment.ts';
@@ -91,12 +91,8 @@ function openGitLab(access: ForgeAccess): Forge {
             const comments = value.map(({ id, body, author }) => ({ id, body, ours: author.id === me }));
             return { comments, last: comments.length < pageSize };
           },
-          async create(body) {
-            await api.send('POST', notes, { body }, call);
-          },
-          async update(id, body) {
-            await api.send('PUT', `${notes}/${id}`, { body }, call);
-          },
+          create: (body) => api.send('POST', notes, { body }, call),
+          update: (id, body) => api.send('PUT', `${notes}/${id}`, { body }, call),
         },
         comment,
       );

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { retryAtOf } from '../../../gitops/forges/answer.ts';
 import { openForge, validateForge } from '../../../gitops/forges/forges.ts';
 import { encodedPath, repositoryOf } from '../../../gitops/forges/repository.ts';
-import { retryAtOf } from '../../../gitops/forges/retry-after.ts';
 
 for (const [type, gitUrl, expected] of [
   ['GitHub', 'https://github.com/o/r.git', 'https://api.github.com'],

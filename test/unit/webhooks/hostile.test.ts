@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isSameRepository } from '../../../gitops/git/same-repository.ts';
+import { isSameRepository } from '../../../gitops/forges/repository.ts';
 import { MalformedDelivery } from '../../../gitops/webhooks/receiver.ts';
 import { receiverOf } from '../../../gitops/webhooks/receivers.ts';
 import { webhookTypes } from '../../../manifests/api/etcd-fleet.ts';
