@@ -13,8 +13,7 @@ import { chosenClusters, chosenFleets } from './chosen.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import type { PassContext } from './pass-context.ts';
 import { readOnly } from './read-only.ts';
-import { shareGit } from './shared-git.ts';
-import { timeForGit } from './time-for-git.ts';
+import { shareGit, timeForGit } from './shared-git.ts';
 
 export type PlanPassContext = Omit<PassContext, 'dryRun' | 'followUp' | 'waitMs'>;
 

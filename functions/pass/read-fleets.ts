@@ -4,18 +4,16 @@ import { neededForNewCommit } from '../../reconcile/cluster/load-ahead.ts';
 import { listApplied, listOthers } from '../../reconcile/fleet/objects.ts';
 import { withInventory } from '../../reconcile/fleet/outcome.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
+import { conditionOf } from '../../reconcile/objects/conditions.ts';
 import type { KindContext, Kinds } from '../../reconcile/stepping/kind.ts';
 import { patiently, whileWaiting } from '../../reconcile/stepping/patience.ts';
 import { listsOf } from '../../reconcile/stepping/run.ts';
 import { createReader, type Reader } from '../read/reader.ts';
 import { chosenClusters, chosenFleets } from './chosen.ts';
-import { settledWithin, wasSilent } from './early.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
-import { once } from './once.ts';
 import type { PassContext } from './pass-context.ts';
-import { secretsOnce } from './secrets-once.ts';
-import { shareGit } from './shared-git.ts';
-import { timeForGit } from './time-for-git.ts';
+import { secretsOnce } from './secret.ts';
+import { shareGit, timeForGit } from './shared-git.ts';
 
 const patienceMs = 3_000;
 
@@ -85,4 +83,55 @@ function asLeft(fleets: readonly EtcdFleet[], results: readonly FleetResult[]): 
 
 export function hasWritten(result: FleetResult): boolean {
   return result.kind === 'done' && (result.outcome.changed.size > 0 || result.outcome.pruned.length > 0);
+}
+
+/** The same answer for all who ask, asked for when the first one does. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined;
+  return () => {
+    answer ??= ask();
+    return answer;
+  };
+}
+
+/** Reasons of a repository that took its whole time last time. One that was refused, or refuses, answers at once. */
+const silent = new Set(['Timeout', 'Aborted', 'TakesTooLong']);
+
+/** Whether the last pass waited for this fleet's repository in vain: then the others do not wait for it again. */
+function wasSilent({ status }: Pick<EtcdFleet, 'status'>): boolean {
+  const source = conditionOf(status, 'SourceReady');
+  return source?.status === 'False' && silent.has(source.reason);
+}
+
+/** Milliseconds that those who have settled wait for the others. */
+const afterFirstMs = 750;
+
+/**
+ * What has settled once all that are worth waiting for have, or once the time is over. A rejection reaches the caller
+ * where all are awaited.
+ *
+ * @param isWorthIt if none is worth it, all are: nothing else is waited for
+ */
+async function settledWithin<T>(
+  promises: readonly Promise<T>[],
+  isWorthIt: (index: number) => boolean,
+  ms: number,
+): Promise<readonly T[]> {
+  const settled: T[] = [];
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  let isFirst = true;
+  const soon: NodeJS.Timeout[] = [];
+  const noted = promises.map(async (promise) => {
+    settled.push(await promise);
+    if (isFirst && promises.length > 1) soon.push(setTimeout(resolve, Math.min(ms, afterFirstMs)));
+    isFirst = false;
+  });
+  const worth = noted.filter((_, index) => isWorthIt(index));
+  const awaited = Promise.allSettled(worth.length > 0 ? worth : noted);
+  for (const one of noted) one.catch(() => undefined); // what is not awaited here is awaited by the caller
+  await Promise.race([awaited, over]);
+  clearTimeout(timer);
+  for (const one of soon) clearTimeout(one);
+  return [...settled];
 }

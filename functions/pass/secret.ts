@@ -1,6 +1,32 @@
 import { GitError } from '../../gitops/git/error.ts';
-import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
-import { type FleetSecret, isShared, shareCommand } from '../fleet-secret.ts';
+import { kubectl } from '../../manifests/render/kubectl.ts';
+import { labels } from '../../manifests/render/names.ts';
+import { type Kube, type KubeObject, resources } from '../../reconcile/interfaces/kube.ts';
+
+/** A Secret as a fleet names it: credentials of Git or a forge, or what webhooks are verified with. */
+export interface FleetSecret extends KubeObject {
+  readonly type?: string;
+  /** Base64. */
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+const shared = 'true';
+
+/** On every Secret that fleets may use. */
+export const fleetSecretLabels = { [labels.fleetSecret]: shared } as const;
+
+/**
+ * Whether the owner of a Secret lets the fleets of its namespace use it. We may read every Secret by name, also the
+ * keys of clusters and what other software keeps there: who may write a fleet must not borrow that right.
+ */
+export function isShared({ metadata }: FleetSecret): boolean {
+  return metadata.labels?.[labels.fleetSecret] === shared;
+}
+
+/** What a person runs to share it. */
+export function shareCommand(namespace: string, name: string): string {
+  return kubectl({ namespace }, `label --overwrite secret ${name} ${labels.fleetSecret}=${shared}`);
+}
 
 /**
  * The data of a Secret that a fleet names, as it is: base64.
@@ -32,4 +58,23 @@ export async function readSecret(
     'SecretNotShared',
     `Secret ${namespace}/${name} is not for fleets: correct ${field}, or let them use it: ${shareCommand(namespace, name)}`,
   );
+}
+
+/**
+ * An API client that reads a Secret once: for the fleets' part of one pass, where Git, statuses, checks and other
+ * fleets mostly name the same one. Only found Secrets are kept, and each caller sends its own request until then: a
+ * time-out of one caller does not fail the others.
+ */
+export function secretsOnce(kube: Kube): Kube {
+  const known = new Map<string, KubeObject>();
+  return {
+    ...kube,
+    get: async <T extends KubeObject>(...[resource, namespace, name, options]: Parameters<Kube['get']>) => {
+      if (resource !== resources.secrets) return kube.get<T>(resource, namespace, name, options);
+      const key = `${namespace}/${name}`;
+      const found = known.get(key) ?? (await kube.get<T>(resource, namespace, name, options));
+      if (found) known.set(key, found);
+      return found as T | undefined;
+    },
+  };
 }

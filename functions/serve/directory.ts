@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { EtcdFleet, WebhookType } from '../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/interfaces/kube.ts';
-import { type FleetSecret, isShared, shareCommand } from '../fleet-secret.ts';
 import type { Log } from '../log.ts';
+import { type FleetSecret, isShared, shareCommand } from '../pass/secret.ts';
 import { remembered } from './remembered.ts';
 
 /** What a delivery to one fleet must prove, and to whom. */

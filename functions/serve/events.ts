@@ -4,17 +4,15 @@ import { keyOf } from '../../reconcile/fleet/names.ts';
 import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import { identityFrom } from '../environment.ts';
 import { createReader } from '../read/reader.ts';
-import { coalescing } from './coalesce.ts';
-import { changeOf } from './events/change.ts';
-import { gathering } from './events/gather.ts';
+import { changeOf, createMemory } from './events/change.ts';
 import { createHolders } from './events/holders.ts';
-import { createMemory } from './events/memory.ts';
 import { createPace } from './events/pace.ts';
 import { MalformedEvent, readEvents } from './events/read.ts';
 import { carryOut, type Done, type Task } from './events/step.ts';
 import { type Wish, wishOf } from './events/wish.ts';
 import { createGate, type GateLimits } from './gate.ts';
 import type { RouteGroup, ServeContext } from './route-group.ts';
+import { coalescing, gathering } from './sharing.ts';
 
 /**
  * An object has at most 1.5 MiB in etcd. As many at once as the Service's containerConcurrency, and some who join them.

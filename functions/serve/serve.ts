@@ -4,7 +4,6 @@ import { connectKube } from '../../reconcile/clients/kube.ts';
 import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import type { Log } from '../log.ts';
 import { openGroup } from './groups.ts';
-import { health } from './health.ts';
 import { listen } from './listen.ts';
 import type { ServeOptions } from './options.ts';
 import type { RouteGroup, ServeContext } from './route-group.ts';
@@ -45,6 +44,21 @@ export function composed(groups: readonly RouteGroup[], stop: AbortSignal): Hono
     // To stderr and not into the answer: it may quote what was sent.
     process.stderr.write(`etcd-ratchet: ${error.stack ?? error.message}\n`);
     return context.body(null, 500);
+  });
+  return app;
+}
+
+/** For kubelet and Knative: `/healthz` while the process answers at all, `/readyz` while it may be sent work. */
+function health(groups: readonly RouteGroup[], stop: AbortSignal): Hono {
+  const app = new Hono();
+  app.get('/healthz', (context) => context.text('ok'));
+  app.get('/readyz', async (context) => {
+    if (stop.aborted) return context.text('leaving', 503);
+    for (const { ready } of groups) {
+      const lack = await ready?.();
+      if (lack !== undefined) return context.text(lack, 503);
+    }
+    return context.text('ok');
   });
   return app;
 }

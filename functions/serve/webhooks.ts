@@ -9,9 +9,8 @@ import { meaningOf } from './about-fleet.ts';
 import { createDirectory, type Hook } from './directory.ts';
 import { createGate, type GateLimits } from './gate.ts';
 import { handOver } from './hand-over.ts';
-import { oneAtATime } from './one-at-a-time.ts';
 import type { RouteGroup, ServeContext } from './route-group.ts';
-import { createTally } from './tally.ts';
+import { oneAtATime } from './sharing.ts';
 
 /** GitHub sends up to 25 MiB and waits ten seconds; a push of hundreds of commits has a few hundred KiB. */
 const limits: GateLimits = { requests: 64, bodyBytes: 4 * 1024 * 1024, allBytes: 32 * 1024 * 1024 };
@@ -106,4 +105,20 @@ async function lackOf(look: () => Promise<unknown>): Promise<string | undefined>
     if (!(error instanceof KubeError)) throw error;
     return 'the API server does not let the fleets be listed';
   }
+}
+
+/** Milliseconds between two reports. */
+const everyMs = 60_000;
+
+/** Counts what a stranger could repeat without end, and tells how often it was at most once a minute. */
+function createTally(tell: (count: number) => void, clock: () => number = () => performance.now()): () => void {
+  let count = 0;
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    count += 1;
+    if (clock() - toldAt < everyMs) return;
+    toldAt = clock();
+    tell(count);
+    count = 0;
+  };
 }

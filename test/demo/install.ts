@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { fleetSecretLabels } from '../../functions/fleet-secret.ts';
+import { fleetSecretLabels } from '../../functions/pass/secret.ts';
 import type { Kubectl } from '../support/cluster/kubectl.ts';
 import type { PeoplesForge } from '../support/forge/peoples-forge.ts';
 import { localSettings } from '../support/network.ts';

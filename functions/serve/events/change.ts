@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { KubeObject } from '../../../reconcile/interfaces/kube.ts';
+import { labels } from '../../../manifests/render/names.ts';
+import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Changing, matterOf } from '../../../reconcile/stepping/matter.ts';
 
 /**
@@ -54,4 +55,58 @@ function wantedOf({ metadata }: KubeObject): string {
   const { generation = 0, annotations = {} } = metadata;
   const hash = createHash('sha256').update(JSON.stringify(Object.entries(annotations).toSorted()));
   return `${generation} ${hash.digest('base64url').slice(0, 16)}`;
+}
+
+/**
+ * What has been stepped for. It saves steps and nothing else: who has forgotten takes one too many, which changes
+ * nothing.
+ */
+interface Memory {
+  isNews(change: Change): boolean;
+  /** Only once it was stepped for: what failed is news when it comes again. */
+  keep(change: Change): void;
+  forget(uid: string): void;
+}
+
+export function createMemory(most = 10_000): Memory {
+  const matters = new Map<string, string>();
+  return {
+    isNews: ({ uid, matter }) => matters.get(uid) !== matter,
+    keep: ({ uid, matter }) => {
+      matters.delete(uid);
+      matters.set(uid, matter);
+      const [oldest] = matters.keys();
+      if (matters.size > most && oldest !== undefined) matters.delete(oldest);
+    },
+    forget: (uid) => void matters.delete(uid),
+  };
+}
+
+/** An API client that notes what a pass was told by the API server: the only thing that makes a later hint no news. */
+interface Seeing {
+  readonly kube: Kube;
+  /** What was seen of the objects of these clusters (`<namespace>/<name>`). */
+  of(clusters: ReadonlySet<string>): readonly Change[];
+}
+
+const noted: readonly Resource[] = [resources.pods, resources.volumeClaims, resources.statefulSets];
+
+export function seeing(kube: Kube): Seeing {
+  const seen: { readonly cluster: string; readonly change: Change }[] = [];
+  return {
+    kube: {
+      ...kube,
+      list: async <T extends KubeObject>(...[resource, options]: Parameters<Kube['list']>) => {
+        const listed = await kube.list<T>(resource, options);
+        if (!noted.includes(resource)) return listed;
+        for (const object of listed.items) {
+          const { namespace, labels: own } = object.metadata;
+          const change = changeOf({ ...object, kind: resource.kind }, false);
+          if (change && change.matter !== '') seen.push({ cluster: `${namespace}/${own?.[labels.cluster]}`, change });
+        }
+        return listed;
+      },
+    },
+    of: (clusters) => seen.flatMap(({ cluster, change }) => (clusters.has(cluster) ? [change] : [])),
+  };
 }

@@ -13,9 +13,8 @@ import { pass } from '../../pass/pass.ts';
 import type { PassContext, PassResult } from '../../pass/pass-context.ts';
 import type { Reader } from '../../read/reader.ts';
 import type { ServeContext } from '../route-group.ts';
-import type { Change } from './change.ts';
+import { type Change, seeing } from './change.ts';
 import type { Holders } from './holders.ts';
-import { seeing } from './seen.ts';
 
 /** What a request comes to. */
 export type Done =

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
+import { fleetSecretLabels } from '../../../functions/pass/secret.ts';
 import { isReason, type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import { until } from './until.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChecksOutcome, checkFleet } from '../../../functions/checks/check-fleet.ts';
 import { withChecks } from '../../../functions/checks/check-pass.ts';
-import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
+import { fleetSecretLabels } from '../../../functions/pass/secret.ts';
 import { createReader } from '../../../functions/read/reader.ts';
 import type { CheckReport } from '../../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';

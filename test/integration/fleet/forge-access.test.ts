@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import { openFleetForge } from '../../../functions/pass/fleet-forge.ts';
 import { connectFleetGit } from '../../../functions/pass/fleet-git.ts';
+import { fleetSecretLabels } from '../../../functions/pass/secret.ts';
 import { resolveRef } from '../../../gitops/git/resolve.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
+import { fleetSecretLabels } from '../../../functions/pass/secret.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../../reconcile/objects/conditions.ts';
 import { startStopwatch } from '../../support/awake.ts';

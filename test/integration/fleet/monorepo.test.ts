@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
+import { fleetSecretLabels } from '../../../functions/pass/secret.ts';
 import { createReader } from '../../../functions/read/reader.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../../reconcile/objects/conditions.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
+import { fleetSecretLabels } from '../../../functions/pass/secret.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { setStage } from './checks-stage.ts';

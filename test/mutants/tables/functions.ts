@@ -73,14 +73,14 @@ export const ofFunctions: readonly Mutant[] = [
     killers: ['test/unit/page/access.test.ts'],
   },
   {
-    file: 'functions/fleet-secret.ts',
+    file: 'functions/pass/secret.ts',
     from: '  return metadata.labels?.[labels.fleetSecret] === shared;',
     to: '  return true;',
     without: 'a fleet has a Secret sent that its owner has not shared',
     killers: ['test/unit/serve/webhooks.test.ts'],
   },
   {
-    file: 'functions/serve/shed-idle.ts',
+    file: 'functions/serve/listen.ts',
     from: '    if (open.size > most) oldestIdle()?.destroy();\n',
     to: '',
     without: 'connections that send nothing keep others out of the webhook server',

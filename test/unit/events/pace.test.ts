@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gathering } from '../../../functions/serve/events/gather.ts';
 import { createPace } from '../../../functions/serve/events/pace.ts';
+import { gathering } from '../../../functions/serve/sharing.ts';
 
 test('a source that sends too much waits, and another does not', () => {
   let now = 0;

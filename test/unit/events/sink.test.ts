@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
 import { type CloudEvent, HTTP } from 'cloudevents';
 import { emitFollowUps, type FollowUpData, SinkError, sinkFrom } from '../../../functions/pass/follow-up/sink.ts';
-import { coalescing } from '../../../functions/serve/coalesce.ts';
-import { createMemory } from '../../../functions/serve/events/memory.ts';
+import { createMemory } from '../../../functions/serve/events/change.ts';
+import { coalescing } from '../../../functions/serve/sharing.ts';
 
 let status = 202;
 let heard: CloudEvent<FollowUpData>[] = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import { openFleetForge } from '../../../functions/pass/fleet-forge.ts';
+import { fleetSecretLabels } from '../../../functions/pass/secret.ts';
 import type { EtcdFleet, ForgeType } from '../../../manifests/api/etcd-fleet.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';

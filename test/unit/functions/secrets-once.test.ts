@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { secretsOnce } from '../../../functions/pass/secrets-once.ts';
+import { secretsOnce } from '../../../functions/pass/secret.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 

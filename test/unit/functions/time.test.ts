@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { timeForGit } from '../../../functions/pass/time-for-git.ts';
+import { timeForGit } from '../../../functions/pass/shared-git.ts';
 
 test('Git gets at most half of the time that is left, in milliseconds that a timer takes', () => {
   fc.assert(

@@ -1,5 +1,5 @@
-import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import type { CronJob } from '../../../functions/pass/follow-up/chain.ts';
+import { fleetSecretLabels } from '../../../functions/pass/secret.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';

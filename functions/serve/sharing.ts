@@ -1,0 +1,73 @@
+import { setTimeout as pause } from 'node:timers/promises';
+/**
+ * Work that is done once for all callers that ask while it waits. Of each key one runs and at most one more waits; that
+ * one begins after all its callers have asked.
+ */
+export function coalescing<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
+  const running = new Map<string, Promise<unknown>>();
+  const waiting = new Map<string, Promise<T>>();
+  return (key, work) => {
+    const shared = waiting.get(key);
+    if (shared) return shared;
+    const before = running.get(key);
+    const mine = before ? before.then(start, start) : start();
+    if (before) waiting.set(key, mine);
+    return mine;
+
+    function start(): Promise<T> {
+      waiting.delete(key);
+      const run = work().finally(() => {
+        if (running.get(key) === run) running.delete(key);
+      });
+      running.set(key, run);
+      return run;
+    }
+  };
+}
+
+/**
+ * Runs what has the same key one after the other, and everything else side by side. Who waits is counted by who calls.
+ */
+export function oneAtATime(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>();
+  return async (key, work) => {
+    const before = last.get(key) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    last.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(key) === mine) last.delete(key);
+    }
+  };
+}
+
+/**
+ * Gathers what is asked for while it waits, and does it together: never more than one at a time, and never sooner than
+ * so many milliseconds after the last. All who asked get the same answer.
+ */
+export function gathering<T, R>(
+  everyMs: number,
+  work: (all: readonly T[]) => Promise<R>,
+): (some: readonly T[]) => Promise<R> {
+  let waiting: T[] = [];
+  let next: Promise<R> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function begin(before: Promise<unknown>): Promise<R> {
+    await Promise.allSettled([before, pause(everyMs)]);
+    const all = waiting;
+    waiting = [];
+    next = undefined;
+    return work(all);
+  }
+
+  return (some) => {
+    for (const one of some) waiting.push(one);
+    if (!next) {
+      next = begin(last);
+      last = next;
+    }
+    return next;
+  };
+}
