@@ -34,8 +34,7 @@ interface Report {
 type Installed = Readonly<Record<string, { readonly version?: string }>>;
 
 /**
- * The weaknesses of what is bundled: of a package of which several versions are installed, those of the bundled ones.
- *
+ * The weaknesses of bundled packages; where several versions are installed, of the bundled one.
  * @param report what `npm audit --json` prints
  * @param bundled like `hono@4.13.19`
  * @throws where npm could not ask

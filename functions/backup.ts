@@ -7,11 +7,9 @@ import { egressFrom } from './environment.ts';
 const hardLimitMs = 20_000;
 
 /**
- * The agent of backups, in a Job's pod. What to do comes as one JSON document (reconcile/backup/agent/request.ts), in
- * `RATCHET_BACKUP_REQUEST` or in the file that `RATCHET_BACKUP_REQUEST_FILE` names; what came of it goes as one JSON
- * document (`AgentResult`) to stdout and into the container's termination message. Resolves with the exit code: 0
- * done, 1 may succeed when repeated, 2 the request is wrong, 3 a person has to change something, 4 the snapshot is
- * defective.
+ * The agent of backups, in a Job's pod: its request and its `AgentResult` are each one JSON document. Resolves with the
+ * exit code: 0 done, 1 may succeed when repeated, 2 the request is wrong, 3 a person has to change something, 4 the
+ * snapshot is defective.
  */
 export async function main(env: NodeJS.ProcessEnv): Promise<number> {
   const stopping = new AbortController();

@@ -45,13 +45,9 @@ if (import.meta.main) {
 }
 
 /**
- * Bundles every entry point into `outdir`, which is `/app` of the image; `dist` of the checkout unless given.
- *
- * ESM with shared chunks: what an entry point imports lazily stays a file of its own, and a pass that has nothing to do
- * never reads it. Identifiers keep their names, so that a stack trace in a log means something.
- *
- * @param options `withMaterials`: beside it, the bill of its materials and the notices of their licences
- * @throws when a source does not build; esbuild has printed where.
+ * Bundles every entry point into `outdir`: `/app` of the image, or `dist` of the checkout. Shared chunks keep lazy
+ * imports lazy, so an idle pass never reads them; names stay, so that stack traces in logs mean something.
+ * @throws when a source does not build; esbuild has printed where
  */
 export async function build(outdir = join(checkout, 'dist'), { withMaterials = false } = {}): Promise<void> {
   const told = withMaterials ? await import('./materials.ts') : undefined;

@@ -18,10 +18,8 @@ const argumentOf: Readonly<Record<Entry, string>> = {
 };
 
 /**
- * What `node dist/<name>.js` starts: it asks for nothing that an old Node lacks, so that an old one says so. In a
- * checkout the Node that `npm ci` brought takes over. The bundle calls `main` unconditionally: a Node that knows no
- * `import.meta.main` would do nothing, with exit code 0.
- *
+ * Starts `node dist/<name>.js`. It needs nothing that an old Node lacks, so that an old one says so; in a checkout the
+ * Node that `npm ci` brought takes over. Without an unconditional call an old Node would do nothing, with exit code 0.
  * @param bundle where it is, from the entry point
  */
 export function entryOf(name: Entry, bundle = `./chunks/${name}.js`): string {

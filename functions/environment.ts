@@ -7,7 +7,7 @@ import { type NameAllowance, readAllowances } from '../manifests/render/certific
 import { type HostPattern, readHosts } from '../manifests/render/listed-hosts.ts';
 
 /**
- * What this process is in Kubernetes: the only place that reads the environment, apart from where the API server is.
+ * The only place that reads the environment, apart from the API server's address: what this process is in Kubernetes.
  */
 export interface Identity {
   /** The holder of the leases of this invocation. */
@@ -19,10 +19,7 @@ export interface Identity {
 /** A longer one is unreadable, and forges refuse it once something is added to it. */
 const longestPageUrl = 150;
 
-/**
- * `RATCHET_PAGE_URL`: where the page is for people. What is wrong with it costs links and nothing else, so it is told,
- * not thrown.
- */
+/** `RATCHET_PAGE_URL`: where people find the page. A wrong one costs links and nothing else: it is only logged. */
 export function pageUrlFrom(env: NodeJS.ProcessEnv): { readonly url?: string; readonly problem?: string } {
   const { RATCHET_PAGE_URL: given } = env;
   if (!given) return {};

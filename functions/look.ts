@@ -5,8 +5,8 @@ import { lookAt } from '../reconcile/nodes/agent/sentinel.ts';
 const terminationLog = '/dev/termination-log';
 
 /**
- * The short Job that looks whether a node says that it needs a reboot (manifests/render/look-job.ts). It has no rights
- * and asks no one: its answer is its termination message. Resolves with the exit code: 1 it could not look.
+ * The short Job that looks whether a node needs a reboot (manifests/render/look-job.ts). It has no rights: it answers
+ * by its termination message. Resolves with the exit code; 1: it could not look.
  */
 export async function main(env: NodeJS.ProcessEnv): Promise<number> {
   const { RATCHET_SENTINEL: path = '', RATCHET_ANSWER: answer = terminationLog } = env;

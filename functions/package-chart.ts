@@ -6,12 +6,7 @@ import { version } from '../manifests/release.ts';
 
 const checkout = join(import.meta.dirname, '..');
 
-/**
- * Packs the Helm chart as `helm package` does: one directory with the name of the chart. Asks no network, and
- * publishes nothing.
- *
- * @returns the file that was written
- */
+/** Packs the Helm chart as `helm package` does, without network, and returns the file that was written. */
 export async function packageChart(outdir = join(checkout, 'dist/package')): Promise<string> {
   const staging = join(outdir, 'chart');
   await rm(staging, { recursive: true, force: true });

@@ -20,11 +20,8 @@ const files = { plugin: 'kubectl-ratchet.js', completion: 'kubectl_complete-ratc
 const description = 'Looks at etcd clusters of etcd-ratchet, says why they do what they do, plans, and approves.';
 
 /**
- * Packs `kubectl ratchet` for npm and for krew: one archive for both, which needs Node and nothing else. Asks no
- * network, and publishes nothing.
- *
+ * Packs `kubectl ratchet` for npm and krew in one archive, without network, and returns the files that were written.
  * @param releaseUrl where people will get the archive from; without it, no manifest for krew is written
- * @returns the files that were written
  * @throws when a source does not build, or npm can't pack
  */
 export async function packagePlugin(

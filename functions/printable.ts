@@ -1,8 +1,6 @@
 /**
- * Text of others, as it may go to a terminal or into a log: what moves a cursor, changes colours, begins a line, turns
- * the direction of what follows, or can't be seen is written as `\u001b`. A file in Git may have any name.
- *
- * JSON stays JSON with the same meaning; only line breaks between its tokens go.
+ * Text of others for a terminal or a log: control, direction and invisible characters are written as `\u001b`. A file
+ * in Git may have any name. JSON stays JSON with the same meaning; only line breaks between its tokens go.
  */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) => found.split('').map(escaped).join(''));

@@ -7,8 +7,8 @@ import { carryOutOrder, parseMethod, tellHost } from '../reconcile/nodes/agent/a
 const interval = 2000;
 
 /**
- * The one-shot Job that reboots a node (manifests/render/reboot-job.ts). Resolves with the exit code: 0 it was told, or
- * nothing was to be done; 1 it was not told. Kubernetes does not repeat it.
+ * The one-shot Job that reboots a node (manifests/render/reboot-job.ts). Resolves with the exit code: 0 the reboot was
+ * ordered, or none was due; 1 it was not ordered. Kubernetes does not repeat it.
  */
 export async function main(env: NodeJS.ProcessEnv): Promise<number> {
   const { NODE_NAME: node = '', JOB_UID: job = '', RATCHET_REBOOT: json = '' } = env;

@@ -31,11 +31,9 @@ export interface ReleaseOptions {
 }
 
 /**
- * Makes every file of a release: manifests that name the image by its digest, the plugin for npm and krew, the chart,
- * the bill of materials with its notices, the notes, and SHA-256 sums of all. Asks no network, and publishes nothing.
- *
- * @returns the names of the files
- * @throws when the image is not named by digest, or this version has no notes; when something can't be built
+ * Makes every file of a release (manifests by digest, plugin, chart, materials, notes, sums), without network, and
+ * returns their names. @throws when the image is not named by digest, this version has no notes, or something can't be
+ * built
  */
 export async function makeRelease({ outdir, image, url, kubectl }: ReleaseOptions): Promise<readonly string[]> {
   const { name, digest } = byDigest(image);

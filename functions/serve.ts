@@ -2,10 +2,7 @@ import { withPodNamespace } from './environment.ts';
 import { createLog } from './log.ts';
 import { serveOptions } from './serve/options.ts';
 
-/**
- * Everything that listens: webhooks, CloudEvents, the page; each off unless its variable enables it. Resolves with the
- * exit code.
- */
+/** All listeners (webhooks, CloudEvents, the page), each enabled by its variable. Resolves with the exit code. */
 export async function main(env: NodeJS.ProcessEnv): Promise<number> {
   const options = serveOptions(env);
   if (options.kind === 'wrong') {

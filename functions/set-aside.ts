@@ -4,11 +4,9 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /**
- * Before etcd is told to forget all other members: a copy of its data, beside them on the same volume, and a mark that
- * this attempt has run. Runs in a recovery's Job, as an init container, under the user that owns the data.
- *
- * The mark is the last guard: a Job that a frozen invocation creates too late has a number that has run, or a lower
- * one, and ends here.
+ * Before `etcd --force-new-cluster`: copies its data on the same volume, and marks that this attempt has run. Runs as
+ * an init container of a recovery's Job. The mark is the last guard: a Job that a frozen invocation creates too late
+ * has the number of an attempt that has run, or a lower one, and ends here.
  */
 
 /** What the recovery reads from the pod's status (manifests/render/recovery-job.ts); a test compares the two. */
@@ -52,9 +50,7 @@ export async function setAside({ data, recovery, attempt, withoutCopy }: SetAsid
   return { code: codes.done, message: '' };
 }
 
-/**
- * @returns what is missing, in words. A copy that is there is the one from before the first attempt: it stays as it is.
- */
+/** Copies once, before the first attempt: an existing copy stays as it is. @returns what is missing, in words */
 async function copy(data: string, target: string): Promise<string | undefined> {
   if (await isDirectory(target)) return undefined;
   const partial = `${target}.partial`;

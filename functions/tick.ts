@@ -5,9 +5,7 @@ import { parseOptions } from './tick/options.ts';
 /** How long after its deadline a process may still be there, in milliseconds, whatever hangs. */
 const hardLimitMs = 10_000;
 
-/**
- * The CronJob's tick, its follow-ups, and a person's command line: one pass, and leave. Resolves with the exit code.
- */
+/** The tick, its follow-ups, and a person's command line: one pass, and leave. Resolves with the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   const parsed = parseOptions(args, {
     version,

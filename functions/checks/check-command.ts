@@ -19,10 +19,7 @@ import { checkRequest } from './check-request.ts';
 import { reportMarkdown } from './markdown.ts';
 
 /**
- * Prints what merging a request, or a commit, would do for each fleet that was chosen. Writes nothing, also not to the
- * forge.
- *
- * @returns the exit code
+ * Prints what merging a request, or a commit, would do for each chosen fleet, and writes nothing.
  * @throws {KubeError} when fleets and clusters can't be listed
  */
 export async function printChecks(

@@ -15,10 +15,8 @@ export interface DueChecked {
 }
 
 /**
- * Checks one request after the other. Each is written down as begun before it is, together with what came of the last
- * one; what another invocation has begun meanwhile is left to it.
- *
- * @throws {GitError | KubeError} when the repository can't be asked at all
+ * Checks one request after the other. Each is recorded as begun first, together with the last one's result; requests
+ * that another invocation has begun are left to it. @throws {GitError | KubeError} if the repository can't be asked
  */
 export async function checkDue(
   due: readonly Due[],

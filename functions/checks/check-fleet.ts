@@ -19,11 +19,8 @@ export interface ChecksOutcome {
 }
 
 /**
- * Checks what asks to be merged into a fleet's branch, and tells the forge.
- *
- * Never throws for what Git, the forge, the API server or a request does wrong: nothing of the fleet's own depends on
+ * Checks the requests to merge into a fleet's branch, and tells the forge. Never throws: the fleet does not depend on
  * it.
- *
  * @param target the branch's commit
  */
 export async function checkFleet(

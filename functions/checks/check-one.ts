@@ -13,18 +13,14 @@ import { commented, told } from './tell-request.ts';
 
 /** Milliseconds that one request may take: a hostile one must not have the time of the others. */
 const checkMs = 30_000;
-/**
- * Milliseconds after which nothing more is told of one: another invocation may soon take us for dead, and what we say
- * must not come after it.
- */
+/** Milliseconds. After that another invocation may count this one as dead: a late word of ours must not follow. */
 const tellingMs = heldMs - 5_000;
 /** Milliseconds below which none is begun. */
 export const leastMs = 1_000;
 
 /**
- * Checks one request, keeps the report, and tells the forge. `undefined`: something is wrong that the next one would
- * meet as well.
- *
+ * Checks one request, keeps the report, and tells the forge. `undefined`: something that the next request would meet
+ * too.
  * @param begun when it was made ours, in milliseconds since the epoch
  */
 export async function checkOne(

@@ -17,10 +17,8 @@ import type { ChecksChange } from './open-requests.ts';
 const reserveMs = 2_000;
 
 /**
- * Checks a fleet's open requests with the time that a pass has left.
- *
+ * Checks a fleet's open requests with the time that a pass has left; returns the fleet as it is now.
  * @param world the fleets as they were listed, and the clusters as the pass left them
- * @returns the fleet as it is now
  */
 export async function checkRequests(
   { fleet, result }: FleetPassed,

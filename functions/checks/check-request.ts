@@ -19,8 +19,7 @@ export interface Checked {
 }
 
 /**
- * Checks what merging would do. Nothing is written, and nothing of the branch is run.
- *
+ * Checks what merging would do. Nothing is written, and no code of the branch runs.
  * @throws {GitError} retryable: the Git server is to blame, and nothing is known of the request
  * @throws {KubeError} when not even the lists could be read
  */

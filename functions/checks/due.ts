@@ -13,12 +13,9 @@ export interface Due {
 }
 
 /**
- * Which requests are to be checked, the new ones first. Each pair of head and target is checked once, and again when
- * the clusters that it touches say something else than they did, or the fleet is another (its path, its account,
- * whether it prunes). What another invocation has just begun is left to it.
- *
- * @param remembered who was checked longest ago first
- * @param now the API server's time
+ * The requests to check, the new ones first. Each pair of head and target is checked once, and again when the clusters
+ * that it touches, or the fleet itself, have changed. A check that another invocation has just begun is left to it.
+ * @param remembered the one checked longest ago comes first
  */
 export function dueRequests(
   requests: readonly ChangeRequest[],

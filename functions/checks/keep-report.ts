@@ -13,11 +13,7 @@ import { reportMarkdown } from './markdown.ts';
 /** Bytes of one report in each of its two forms: the API server takes a MiB for a whole ConfigMap. */
 const maxBytes = 400_000;
 
-/**
- * Keeps a report where the page finds it, until its request is closed.
- *
- * @throws {KubeError} `NameTaken` where there is a ConfigMap of that name which is not the fleet's: it is left alone
- */
+/** Keeps a report for the page until its request is closed. @throws {KubeError} `NameTaken` by a ConfigMap of others */
 export async function keepReport(
   kube: Kube,
   fleet: EtcdFleet,

@@ -8,10 +8,7 @@ export interface Entry {
   readonly after?: RequestCheck | undefined;
 }
 
-/**
- * Milliseconds for which a check belongs to the invocation that began it. Then that invocation counts as dead: a tick
- * comes each minute.
- */
+/** Milliseconds for which a check belongs to its invocation. Then that counts as dead: a tick comes each minute. */
 export const heldMs = 45_000;
 /** Requests that are remembered. */
 const mostRemembered = 100;
@@ -21,9 +18,7 @@ export function isHeld({ state, begunAt = '' }: RequestCheck, now: Date): boolea
   return state === 'pending' && Math.abs(now.getTime() - Date.parse(begunAt)) < heldMs;
 }
 
-/**
- * With a check that is begun. `undefined`: another invocation has begun or ended a check of this head since we read it.
- */
+/** Adds a begun check. `undefined`: another invocation has begun or ended a check of this head since we read it. */
 export function withBegun(
   live: readonly RequestCheck[],
   { head, before, after }: Entry & { readonly after: RequestCheck },
@@ -35,10 +30,9 @@ export function withBegun(
 }
 
 /**
- * With the results of checks; the one that ended last is last.
- *
- * If another invocation has written about a head since `before`, both have told the forge, and it is unknown which word
- * came last (a `pending`, if one of them died). So the verdict is in doubt for both, and the next pass checks again.
+ * Adds results of checks; the one that ended last is last. If another invocation wrote about a head since `before`,
+ * both have told the forge, and it is unknown which word came last. So the verdict is in doubt for both, and the next
+ * pass checks again.
  */
 export function withEnded(live: readonly RequestCheck[], entries: readonly Entry[]): readonly RequestCheck[] {
   return entries.reduce((checks, { head, before, after }) => {

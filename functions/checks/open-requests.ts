@@ -15,10 +15,8 @@ export interface ChecksContext extends Omit<CheckContext, 'onTouched'> {
   readonly deadline: number;
   readonly links?: PageLinks | undefined;
   /**
-   * Changes what is remembered of checks, as it is now: a request that ends the process must not come first in the next
-   * one too, and of two invocations one checks it. Called again after a conflicting write.
-   *
-   * @returns whether it was written
+   * Changes the live record of checks, and says whether it was written: a request that ends the process must not come
+   * first again, and of two invocations one checks it. Called again after a conflicting write.
    */
   readonly record: (change: ChecksChange) => Promise<boolean>;
 }

@@ -39,10 +39,7 @@ export async function told(
   return !failure || failure.reason === 'StatusRejected' ? { sent: true } : {};
 }
 
-/**
- * Kept up to date, never repeated: it begins with a marker by which it is found again, and is sent only when it
- * differs.
- */
+/** Updates one comment in place, found again by its marker, and sends it only when it differs. */
 export async function commented(
   request: ChangeRequest,
   report: CheckReport,

@@ -4,9 +4,8 @@ import type { EtcdFleet, ForgeType } from '../../manifests/api/etcd-fleet.ts';
 import { type Html, markup } from './markup.ts';
 
 /**
- * Links of ours are relative, so that the page may live below any path of any proxy.
- *
- * `root`: from the page that is shown to `/`: '' there, `../../` two levels below.
+ * Our links are relative, so that the page may live below any path of any proxy. `root` leads from the page that is
+ * shown to `/`: '' there, `../../` two levels below.
  */
 export function clusterHref(root: string, namespace: string, name: string): string {
   return `${root}clusters/${segment(namespace)}/${segment(name)}`;

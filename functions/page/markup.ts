@@ -7,8 +7,7 @@ export type Html = HtmlEscapedString;
 export type Child = string | number | Html | undefined | false | readonly Child[];
 
 /**
- * The only way to markup here: every string that is put in is escaped, made readable and cut, in text as in attributes
- * (which are always written with double quotes).
+ * The only way to make markup here: every string is escaped, made readable and cut, in text and in quoted attributes.
  */
 export function markup(strings: TemplateStringsArray, ...children: readonly Child[]): Html {
   // Without promises among the children, the helper answers at once.

@@ -72,10 +72,7 @@ export function conditionsCard(conditions: readonly Condition[] | undefined, now
   return card('Conditions', table(['Condition', 'Status', 'Since', 'Why'], rows));
 }
 
-/**
- * Which status of a condition is the good one differs: Reconciling, Stalled, SetAside, Unlisted and ForeignLabel are
- * there only while something is up.
- */
+/** Reconciling, Stalled, SetAside, Unlisted and ForeignLabel are good when False; of all others True is good. */
 function toneOf(type: string, status: string): Tone {
   if (status === 'Unknown') return 'calm';
   const isTrue = status === 'True';

@@ -8,10 +8,7 @@ export interface Sight extends LiveWorld {
   readonly partial: boolean;
 }
 
-/**
- * Most namespaces that are asked about for a user who may not see all of them: each takes two questions to the API
- * server.
- */
+/** Most namespaces to ask about for a user without rights to all of them: each takes two API requests. */
 const mostNamespaces = 200;
 
 /** @throws {KubeError} */

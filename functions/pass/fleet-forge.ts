@@ -5,11 +5,8 @@ import { networkFrom } from '../environment.ts';
 import { readSecret } from './secret.ts';
 
 /**
- * Opens the forge that a fleet names, with what its Secret holds. Loaded only where a forge is spoken to.
- *
- * Never throws for what a person or the API server did wrong: a forge is told news about the work, it is not the work.
- *
- * @returns `undefined` where the fleet names none
+ * Opens the forge that a fleet names, with its Secret; `undefined` where the fleet names none. Loaded only when needed.
+ * Never throws for what a person or the API server did wrong: a forge hears news about the work, it is not the work.
  */
 export async function openFleetForge(
   { spec: { forge, git }, metadata }: EtcdFleet,

@@ -8,9 +8,7 @@ import { networkFrom } from '../environment.ts';
 import { readSecret } from './secret.ts';
 
 /**
- * Connects to a fleet's repository, with what its Secret holds, through the proxy that the environment names. Close it
- * when done.
- *
+ * Connects to a fleet's repository with its Secret, through the environment's proxy. The caller closes it.
  * @throws {GitError} InvalidCredentials, ProxyRefused
  * @throws {KubeError}
  */
@@ -22,10 +20,8 @@ export async function connectFleetGit(
 }
 
 /**
- * Where a fleet's specs are, with what its Secret holds. A GitHub App's costs a request: for a token that reads this
- * repository.
- *
- * @throws {GitError} InvalidCredentials, HostRefused, PlainHttpRefused, and for an App what GitHub has against it
+ * Where a fleet's specs are, with its credentials. Those of a GitHub App cost a request, for a token that reads this
+ * repository. @throws {GitError} InvalidCredentials, HostRefused, PlainHttpRefused, and GitHub's refusals of an App
  * @throws {KubeError}
  */
 export async function fleetSource(

@@ -58,10 +58,7 @@ export type FleetResult =
   /** Another invocation is at work on it, and reports. */
   | { readonly kind: 'left'; readonly fleet: EtcdFleet };
 
-/**
- * One fleet: asks Git, applies what it says. Never throws for what Git or the API server says: one fleet's failure must
- * not stop the others.
- */
+/** Asks Git for one fleet, and applies what it says. Never throws: one fleet's failure must not stop the others. */
 export function passFleet(fleet: EtcdFleet, world: World, context: FleetContext): Promise<FleetResult> {
   return traced('fleet', { fleet: keyOf(fleet) }, async (note) => {
     const result = await passOne(fleet, world, context);
@@ -90,8 +87,7 @@ async function passOne(fleet: EtcdFleet, world: World, context: FleetContext): P
 }
 
 /**
- * A follow-up asks Git only where an earlier invocation began to apply and did not live to finish, or where a person
- * asked for it.
+ * A follow-up asks Git only after an invocation that began to apply and did not finish, or where a person asked for it.
  */
 function reasonToSkip(fleet: EtcdFleet, followUp: boolean): 'suspended' | 'follow-up' | undefined {
   const { spec, status } = fleet;

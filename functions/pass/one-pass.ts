@@ -25,11 +25,7 @@ const whyNot = {
   superseded: 'a later follow-up goes on',
 } as const satisfies Record<Exclude<Standing, 'on'>, string>;
 
-/**
- * One pass, and what goes on after it. Nothing where a follow-up has nothing to do.
- *
- * @throws {KubeError} when no pass could be made
- */
+/** One pass, and its follow-up. `undefined`: this follow-up has nothing to do. @throws {KubeError} without a pass */
 export async function onePass(
   options: TickOptions,
   { cronJob, env, ...context }: OnePassContext,
@@ -58,10 +54,7 @@ export async function onePass(
   return isLeft ? result : { ...result, isDropped: true };
 }
 
-/**
- * Kubernetes starts Jobs made from a suspended CronJob's template: they ask themselves. A tick started by hand is
- * meant.
- */
+/** Kubernetes starts Jobs made from a suspended CronJob's template, so they ask. A tick started by hand is meant. */
 async function standing(
   { followUp, goOn }: TickOptions,
   { kube, cronJob, signal }: Pick<OnePassContext, 'kube' | 'cronJob' | 'signal'>,

@@ -8,7 +8,6 @@ import { checked, reportFleets } from './report-fleets.ts';
 
 /**
  * One pass: what Git says is applied, every object of every kind gets one step, the fleets and forges are told.
- *
  * @throws {KubeError} when fleets, clusters or what they consist of can't be listed: then no pass was made
  */
 export async function pass(context: PassContext, table: Kinds = kinds): Promise<PassResult> {

@@ -25,9 +25,7 @@ export interface PlanPassResult {
 }
 
 /**
- * What would be done for every cluster if what Git says were applied now. Reads, and writes nothing: not even a lease
- * or a status.
- *
+ * What would be done for every cluster if Git were applied now. Writes nothing: not even a lease or a status.
  * @throws {KubeError} when fleets, clusters or what they consist of can't be listed
  */
 export async function planPass(context: PlanPassContext, table: Kinds = kinds): Promise<PlanPassResult> {

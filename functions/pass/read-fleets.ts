@@ -31,7 +31,6 @@ export interface FleetsRead extends Disposable {
 
 /**
  * Lists fleets and clusters, and asks Git for each fleet, for as long as that is worth waiting for.
- *
  * @throws {KubeError} when they can't be listed: then no pass was made
  */
 export async function readFleets(context: PassContext, table: Kinds): Promise<FleetsRead> {
@@ -107,10 +106,8 @@ function wasSilent({ status }: Pick<EtcdFleet, 'status'>): boolean {
 const afterFirstMs = 750;
 
 /**
- * What has settled once all that are worth waiting for have, or once the time is over. A rejection reaches the caller
- * where all are awaited.
- *
- * @param isWorthIt if none is worth it, all are: nothing else is waited for
+ * Results that have settled once all that are worth waiting for have, or the time is over. A rejection reaches the
+ * caller where all are awaited. @param isWorthIt if none is worth it, all are: nothing else is waited for
  */
 async function settledWithin<T>(
   promises: readonly Promise<T>[],

@@ -12,12 +12,9 @@ import { fleetSource } from './fleet-git.ts';
 import type { SharedGit } from './shared-git.ts';
 
 /**
- * What a fleet's repository says now: one request if nothing moved, one more to fetch what did; none for what another
- * fleet has asked in the same pass.
- *
+ * What a fleet's repository says now: one request if nothing moved, one more to fetch; none if another fleet has asked.
  * Never throws for what Git, the Secret or a person did wrong: that is an answer, too.
- *
- * @param clusters and `others` listed before this is called: what is applied later is fenced against what happens since
+ * @param clusters and `others` listed before this call: what is applied later is fenced against newer changes
  */
 export async function readGit(
   fleet: EtcdFleet,

@@ -32,11 +32,8 @@ export interface ReportContext {
 }
 
 /**
- * Tells the forge and the fleet's status how things are. At most one write.
- *
+ * Tells the forge and the fleet's status how things are, with at most one write, and returns the fleet as it is now.
  * Never throws for what the API server or the forge says; the next pass reports again.
- *
- * @returns the fleet as it is now
  */
 export async function reportFleet(
   { fleet: found, outcome }: { readonly fleet: EtcdFleet; readonly outcome: FleetOutcome },
@@ -77,12 +74,9 @@ export async function reportFleet(
 }
 
 /**
- * Tells the forge what changed since the last time, if anything did; the Secret is read only then. A forge that limits
- * us is left alone until the time that it named.
- *
- * Never throws because of the forge, its Secret or the way there: a status is news about the work, not the work.
- *
- * @returns `undefined` when the fleet names no forge
+ * Sends changed statuses to the forge; the Secret is read only then, and a forge that limits us is left alone. Never
+ * throws because of the forge, its Secret or the way there: a status is news about the work, not the work. `undefined`
+ * when the fleet names no forge.
  */
 async function sendStatuses(
   fleet: EtcdFleet,

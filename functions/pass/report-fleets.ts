@@ -56,10 +56,7 @@ async function reported(
   return { fleet, result };
 }
 
-/**
- * Only ticks check requests, after everything else: a roll-out waits for no request. Loaded only where a fleet asks for
- * checks.
- */
+/** Only ticks check requests, after everything else: a roll-out waits for no request. Loaded only where needed. */
 export async function checked({ context, world }: FleetsRead, told: Promise<FleetTold>): Promise<FleetPassed> {
   const { passed, left } = await told;
   if (context.dryRun || context.followUp || context.clusters.length > 0 || context.signal.aborted) return passed;

@@ -4,11 +4,9 @@ import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import { longStatusName } from '../../reconcile/fleet/names.ts';
 
 /**
- * The fleet with its name towards the forge, written into its status: its own name, or `<name>.<namespace>`, which is
- * unique, where a fleet of another namespace reports under that name on the same repository.
- *
- * The fleet that reported first keeps the short name, because a branch's protection may ask for it; without reports the
- * older one does. A fleet keeps a long name for good: statuses under an abandoned name would stay there, unfinished.
+ * The fleet with the name that the forge sees: its own, or the unique `<name>.<namespace>` where a fleet of another
+ * namespace reports under that name. The first to report keeps the short one, since branch protection may ask for it. A
+ * long name stays for good: statuses under an abandoned name would stay unfinished.
  */
 export function withReportName(fleet: EtcdFleet, fleets: readonly EtcdFleet[]): EtcdFleet {
   const { metadata, spec, status = { observedGeneration: -1 } } = fleet;

@@ -16,8 +16,8 @@ const shared = 'true';
 export const fleetSecretLabels = { [labels.fleetSecret]: shared } as const;
 
 /**
- * Whether the owner of a Secret lets the fleets of its namespace use it. We may read every Secret by name, also the
- * keys of clusters and what other software keeps there: who may write a fleet must not borrow that right.
+ * Whether the owner of a Secret shares it with the fleets of its namespace. We may read every Secret by name, also keys
+ * of clusters and other software: the author of a fleet must not borrow that right.
  */
 export function isShared({ metadata }: FleetSecret): boolean {
   return metadata.labels?.[labels.fleetSecret] === shared;
@@ -29,11 +29,8 @@ export function shareCommand(namespace: string, name: string): string {
 }
 
 /**
- * The data of a Secret that a fleet names, as it is: base64.
- *
- * @throws {GitError} InvalidCredentials when there is none, or it is a service account's; SecretNotShared without the
- *   label by which its owner lets fleets use it
- * @throws {KubeError}
+ * The data of a Secret that a fleet names, in base64. @throws {KubeError}
+ * @throws {GitError} InvalidCredentials: there is none, or it is a service account's; SecretNotShared without the label
  */
 export async function readSecret(
   kube: Kube,
@@ -61,9 +58,8 @@ export async function readSecret(
 }
 
 /**
- * An API client that reads a Secret once: for the fleets' part of one pass, where Git, statuses, checks and other
- * fleets mostly name the same one. Only found Secrets are kept, and each caller sends its own request until then: a
- * time-out of one caller does not fail the others.
+ * An API client that reads each Secret once per pass: fleets mostly name the same one. Only found Secrets are kept, and
+ * until then each caller sends its own request, so that one caller's time-out does not fail the others.
  */
 export function secretsOnce(kube: Kube): Kube {
   const known = new Map<string, KubeObject>();

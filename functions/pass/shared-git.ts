@@ -26,11 +26,9 @@ export interface SharedGit extends Disposable {
 }
 
 /**
- * Fleets share only where url, ref and credentials are the same, so that none reads what its own Secret does not open,
- * and an error that one meets is the error of all who asked the same. Nothing outlives the pass.
- *
- * @param signal for all who share: no one's own patience ends what others wait for
- * @param log told once of each server that can leave no files out
+ * Fleets share only if url, ref and credentials are the same, so that none reads what its own Secret does not open. An
+ * error is the error of all that asked the same. Nothing outlives the pass.
+ * @param signal for all that share: one caller's patience ends nothing that others wait for
  */
 export function shareGit(signal: AbortSignal, reader: Reader, log: Log): SharedGit {
   const open = new Map<string, Conversation & { readonly git: GitConnection }>();

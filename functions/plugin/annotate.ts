@@ -33,9 +33,7 @@ export async function annotate(name: string, asked: Asked, changes: Changes): Pr
 type Changes = Readonly<Record<string, string | undefined>>;
 
 /**
- * Changes annotations of the very object that was read and, if given, checked: where it has changed since, it is read
- * and checked again.
- *
+ * Changes annotations of the object that was read and checked; after a conflict it is read and checked again.
  * @throws what `check` throws; {Refusal} when others keep changing it.
  */
 export async function annotateObject<T extends KubeObject>(

@@ -22,10 +22,8 @@ interface ApproveOptions {
 type Asking = EtcdCluster | EtcdFleet;
 
 /**
- * Shows what etcd-ratchet asks a person to approve, and what is lost with it; asks; and sets the annotation only if
- * exactly that is still asked of the same object.
- *
- * @throws {Refusal} when nothing is asked, when the person does not confirm, and when what is asked has changed.
+ * Shows what etcd-ratchet asks a person to approve, and what is lost with it; asks; and sets the annotation if the same
+ * is still asked. @throws {Refusal} when nothing is asked, it has changed, or the person does not confirm.
  */
 export async function approve(name: string, asked: Asked, options: ApproveOptions): Promise<ExitCode> {
   const read = async (): Promise<Asking> => (options.fleet ? fleetNamed(name, asked) : clusterNamed(name, asked));

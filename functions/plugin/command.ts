@@ -34,8 +34,8 @@ export interface Asked extends Terminal {
 }
 
 /**
- * The exit codes of `kubectl ratchet`: 1, the command could not be carried out; 2, it was not understood; 3, a cluster
- * that it tells of needs a person (`--exit-code`, `check`); 4, steps are to be taken (`plan --exit-code`, `check`).
+ * Exit codes of `kubectl ratchet`. 1: it could not be carried out; 2: it was not understood; 3: a cluster needs a
+ * person (`--exit-code`, `check`); 4: steps are to be taken (`plan --exit-code`, `check`).
  */
 export type ExitCode = 0 | 1 | 2 | 3 | 4;
 

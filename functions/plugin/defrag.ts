@@ -14,8 +14,8 @@ import { sizeOf } from './words.ts';
 type Member = NonNullable<NonNullable<EtcdCluster['status']>['members']>[number];
 
 /**
- * Asks that every member defragments its database once, whatever it frees: by an annotation, which steps carry out one
- * member after the other, the leader last, as soon as every member is healthy and no other change is left.
+ * Asks, by an annotation, that every member defragments its database once. Steps do it one member after the other, the
+ * leader last, as soon as every member is healthy and no other change is left.
  */
 export async function defrag(name: string, asked: Asked, options: ReconcileOptions): Promise<ExitCode> {
   const place = `${asked.namespace}/${name}`;

@@ -25,8 +25,7 @@ export async function fleetNamed(name: string, { kube, namespace, stop }: Asked)
 }
 
 /**
- * Where nothing was found: perhaps only the namespace is wrong. A person who may not read namespaces is not told.
- *
+ * Nothing was found: perhaps only the namespace is wrong. A person without rights on namespaces is not told.
  * @throws {Refusal} when there is no such namespace
  */
 export async function refuseMissing({

@@ -12,10 +12,8 @@ import type { ReadLog } from './support-bundle.ts';
 const patience = 180_000;
 
 /**
- * The plan that a Job of the installation makes where members can be reached. It takes the right to make Jobs there and
- * to read their logs, and what the Job may do is the installation's.
- *
- * @throws {Refusal} when there is no such CronJob, or its Job gives no plan in time.
+ * The plan of a Job of the installation, which reaches the members. It takes the right to make Jobs there and to read
+ * their logs; the Job has the installation's rights. @throws {Refusal} without such a CronJob, or a plan in time.
  */
 export async function planInCluster(
   name: string,

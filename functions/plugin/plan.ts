@@ -31,7 +31,6 @@ const patience = 60_000;
 
 /**
  * What etcd-ratchet would do, by the same code, with the person's rights: for the spec in the cluster, or in a file.
- *
  * @throws {Refusal} when no plan can be made, or it would be wrong because no member can be asked from here.
  */
 export async function plan(name: string, asked: Asked, options: PlanOptions, readLog: ReadLog): Promise<ExitCode> {
@@ -51,8 +50,7 @@ export async function plan(name: string, asked: Asked, options: PlanOptions, rea
 }
 
 /**
- * Looks at a cluster now, by the rules of a step: whether all is as asked, what comes next, or what needs a person.
- *
+ * Looks at a cluster now, by the rules of a step.
  * @returns 0: nothing is to be done; 3: a person is needed; 4: steps are to be taken, or something is awaited
  */
 export async function check(name: string, asked: Asked): Promise<ExitCode> {

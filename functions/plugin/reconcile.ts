@@ -21,10 +21,7 @@ export interface ReconcileOptions {
   readonly wait: number;
 }
 
-/**
- * Asks for a look now: by an annotation, which the next pass answers, and by a Job of the CronJob where this person may
- * make one, so that the next pass is at once.
- */
+/** Asks for a look now: by an annotation for the next pass, and by a Job of the CronJob if this person may make one. */
 export async function reconcile(name: string, asked: Asked, options: ReconcileOptions): Promise<ExitCode> {
   const word = asked.now().toISOString();
   await annotate(name, asked, { [annotations.reconcile]: word });

@@ -16,7 +16,6 @@ interface RestoreOptions {
 
 /**
  * Asks for a new cluster with the data of a backup, beside the one that was backed up, which is not touched.
- *
  * @throws {Refusal} when the backup is not Ready, the new name is taken, or no spec is known.
  */
 export async function restore(backupName: string, asked: Asked, { to, file }: RestoreOptions): Promise<ExitCode> {

@@ -27,9 +27,7 @@ const roles = `Roles of a namespace: view looks, edit pauses, asks for passes an
 `;
 
 /**
- * Carries out what a person asked for. Never exits and never throws for what that person wrote, or may not do.
- *
- * @returns the exit code.
+ * Carries out a person's command, and returns the exit code. Never throws for a person's mistakes or missing rights.
  */
 export async function runPlugin(
   args: readonly string[],

@@ -12,7 +12,6 @@ const largest = 1024 * 1024;
 
 /**
  * The EtcdCluster of that name in a YAML file (`-`: of stdin), validated as a fleet does, with the API's defaults.
- *
  * @throws {Refusal} when the file can't be read, is too large, is not valid, or names no such cluster.
  */
 export async function clusterInFile(

@@ -41,10 +41,8 @@ const logMilliseconds = 15_000;
 export type ReadLog = (pod: string, asked: Asked) => Promise<string>;
 
 /**
- * Writes all that helps to understand a namespace into one YAML stream: objects, events, logs, and what could not be
- * read. Literal values of environment variables are left out, as are Secrets.
- *
- * @throws {Refusal} when the file exists, or can't be written.
+ * Writes objects, events and logs of a namespace into one YAML stream, and what could not be read. Literal values of
+ * environment variables are left out, as are Secrets. @throws {Refusal} when the file exists, or can't be written.
  */
 export async function supportBundle(asked: Asked, { file }: BundleOptions, readLog: ReadLog): Promise<ExitCode> {
   const { namespace, now, err } = asked;
@@ -116,8 +114,7 @@ export function kubectlLog({ kubeconfig, context }: Partial<Common>): ReadLog {
 const copies = ['kubectl.kubernetes.io/last-applied-configuration'];
 
 /**
- * An object as it may be shown to others: without what an API server notes for itself, and without literal values of
- * environment variables, which people write passwords into.
+ * Removes what an API server notes for itself, and literal values of environment variables: people put passwords there.
  */
 export function withoutSecrets<T extends KubeObject>(object: T): T {
   const { managedFields: _, annotations, ...metadata } = object.metadata as T['metadata'] & { managedFields?: unknown };

@@ -5,8 +5,7 @@ import { GitError } from '../../gitops/git/error.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
 
 /**
- * What was fetched of repositories, for tasks that come after: as long as the thread lives, and no longer than there is
- * room. It saves bytes and nothing else: where it is gone, everything is fetched.
+ * Fetched repositories, kept for later tasks while the thread lives and there is room. It saves bytes and nothing else.
  */
 export interface FetchCache {
   /** Hands over what is kept of that repository; its bytes count for the taker from now on. */

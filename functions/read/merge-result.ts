@@ -11,12 +11,8 @@ export interface MergeResult extends Merge {
 }
 
 /**
- * What the fleet's path would hold after the merge, and what it holds now.
- *
- * Of several bases Git makes one by merging them. Here each is tried: where all lead to the same, that is taken for
- * Git's, and where they don't, nothing is promised.
- *
- * @throws {GitError}
+ * The fleet's path after the merge, and as it is now. Git merges several bases into one; here each is tried, and only
+ * where all lead to the same is that promised. @throws {GitError}
  */
 export async function mergeResult(
   git: GitConnection,

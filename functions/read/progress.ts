@@ -1,6 +1,5 @@
 /**
- * What a worker is at, in memory that is there after it has ended: it can't answer questions while it works, nor after
- * it has run out of memory.
+ * The worker's progress, in memory that outlives it: it can't answer while it works, nor after it ran out of memory.
  */
 export interface Progress {
   readonly memory: SharedArrayBuffer;

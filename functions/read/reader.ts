@@ -5,10 +5,7 @@ import type { Answer, Merged, MergeTask, ReadTask, Task } from './task.ts';
 import type { WorkerEnd, WorkerLimits } from './worker-queue.ts';
 import type { WorkerQueues } from './worker-queues.ts';
 
-/**
- * Reads repositories in threads of their own: what a stranger's bytes cost, be it time or memory, costs that fleet and
- * no other. Nothing is started before there is something to read.
- */
+/** Reads repositories in threads: a stranger's bytes cost only their own fleet time and memory. Starts lazily. */
 export interface Reader extends Disposable {
   /** @throws GitError, also TooLarge and TakesTooLong with the file that was being read */
   read(task: Omit<ReadTask, 'kind'>, signal: AbortSignal): Promise<DesiredTree>;

@@ -16,8 +16,8 @@ interface Waiting {
 }
 
 /**
- * All tasks share one worker, which is what costs least. A task that holds it up, or fills its memory, ends it: the
- * others begin again in another, and that one task in a worker for itself, after those that did so before.
+ * All tasks share one worker, which is cheapest. A task that holds it up or fills its memory ends it: that task then
+ * runs alone, after others of its kind, and the rest begin again in another worker.
  */
 export function openWorkerQueues(limits: WorkerLimits): WorkerQueues {
   const waiting = new Map<number, Waiting>();

@@ -16,8 +16,8 @@ export interface Hook {
 
 export interface Directory {
   /**
-   * `undefined`: there is no such fleet, or it takes no deliveries; then a Secret is waited for, too, which another
-   * fleet has, so that the time tells nothing. @throws {KubeError} when that can't be found out
+   * `undefined`: there is no such fleet, or it takes no deliveries. Then the Secret of another fleet is read, so that
+   * timing reveals nothing. @throws {KubeError} when that can't be found out
    */
   find(namespace: string, name: string): Promise<Hook | undefined>;
   /** @throws {KubeError} */
@@ -31,10 +31,7 @@ interface DirectoryContext {
   readonly clock?: () => number;
 }
 
-/**
- * Milliseconds. A fleet or secret that is new is known that much later; a flood of strangers costs one look in that
- * time.
- */
+/** Milliseconds. A new fleet or Secret is known that much later; a flood of strangers costs one look in that time. */
 const freshMs = 10_000;
 /** After a failure. */
 const retryMs = 2_000;
@@ -43,10 +40,8 @@ const patienceMs = 5_000;
 const mostSecrets = 2_000;
 
 /**
- * The fleets that take deliveries, with their secrets; each kept for a moment.
- *
- * All fleets come from one LIST, so that refusing an unknown name costs nothing, however many are tried. Secrets are
- * read by name, one for each fleet that is really called.
+ * The fleets that take deliveries, with their secrets; each kept for a moment. All fleets come from one LIST, so that
+ * refusing an unknown name costs nothing; Secrets are read by name, one for each fleet that is really called.
  */
 export function createDirectory({
   kube,

@@ -14,18 +14,13 @@ import { createGate, type GateLimits } from './gate.ts';
 import type { RouteGroup, ServeContext } from './route-group.ts';
 import { coalescing, gathering } from './sharing.ts';
 
-/**
- * An object has at most 1.5 MiB in etcd. As many at once as the Service's containerConcurrency, and some who join them.
- */
+/** An object has at most 1.5 MiB in etcd. As many at once as the Service's containerConcurrency, and some to join. */
 const limits: GateLimits = { requests: 32, bodyBytes: 4 * 1024 * 1024, allBytes: 32 * 1024 * 1024 };
 
 /**
- * `POST /events`: CloudEvents from PingSource, ApiServerSource, a Broker, or ourselves. The work is done inside the
- * request.
- *
- * Answers are made for a Broker: it tries again after 404, 408, 409, 429 and 5xx, and takes any body that is no event
- * for a failure. So: 204 without a body for whatever is settled, also when there was nothing to do; 400 and 422 for
- * what no repetition cures; 503 for what may pass.
+ * `POST /events`: CloudEvents from PingSource, ApiServerSource, a Broker, or ourselves. The work is done in the
+ * request. A Broker repeats after 404, 408, 409, 429 and 5xx, and fails on a body that is no event: so 204 without a
+ * body for whatever is settled; 400 and 422 for what no repetition cures; 503 for what may pass.
  */
 export async function events(context: ServeContext): Promise<RouteGroup> {
   const { log, env } = context;
@@ -82,8 +77,8 @@ export async function events(context: ServeContext): Promise<RouteGroup> {
   }
 
   /**
-   * What a pass has just looked at is no news when it comes as an event. Only what the API server itself said counts:
-   * of an event, any part may be made up, and a hint never suppresses a look.
+   * An object that a pass has just looked at is no news as an event. Only the API server's own words count: events can
+   * be made up, and a hint never suppresses a look.
    */
   function remember({ clusters, seen }: Extract<Done, { kind: 'handled' }>): void {
     const isFailed = new Set(clusters.flatMap(failureOf).map(({ cluster }) => cluster));

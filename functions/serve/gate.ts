@@ -1,11 +1,8 @@
-/**
- * What a server lets itself be burdened with at once. Who comes when it is full is asked to come again, and costs
- * nothing.
- */
+/** Limits what a server takes on at once. When it is full, callers are asked to come again, at no cost. */
 export interface Gate {
   /**
-   * Waits for the whole body, then takes a place until it is disposed of. A slow sender takes no place, and is the
-   * first to go when there is no more room for bodies.
+   * Waits for the whole body, then takes a place until disposed of. A slow sender takes no place, and goes first when
+   * bodies fill the room.
    */
   readonly admit: (request: Request) => Promise<Admission>;
 }

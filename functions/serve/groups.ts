@@ -1,9 +1,6 @@
 import type { RouteGroup, ServeContext } from './route-group.ts';
 
-/**
- * Everything that can be listened for; a new trigger is a file and a line here. Loaded only where it is enabled, by
- * `RATCHET_<NAME>=Enabled`.
- */
+/** All listeners; a new trigger is a file and a line here. Loaded only when enabled, by `RATCHET_<NAME>=Enabled`. */
 const groups = {
   events: async (context: ServeContext) => (await import('./events.ts')).events(context),
   page: async (context: ServeContext) => (await import('./page.ts')).page(context),

@@ -30,10 +30,7 @@ const fleetLabel = 'etcd.ratchet.dev/fleet';
 const reasonAnnotation = 'etcd.ratchet.dev/reason';
 const bodyAnnotation = 'etcd.ratchet.dev/body';
 
-/**
- * Jobs of one fleet under way that are started at once; who comes then waits for a moment, together with all others who
- * do.
- */
+/** Jobs of one fleet that run at once. Later deliveries wait for a moment, all together. */
 const atOnce = 2;
 /** Seconds for which deliveries are gathered. */
 const windowSeconds = 10;
@@ -41,13 +38,9 @@ const windowSeconds = 10;
 const marginSeconds = 2;
 
 /**
- * Hands a delivery to a Job made from the CronJob's template: Kubernetes is the queue, and nothing is left to do here.
- *
- * The Job bears the delivery's name, so that a repeated one is the same Job. A burst makes few: beyond two that run,
- * all deliveries of ten seconds share one, which waits as long before it looks at Git, and so sees whatever they were
- * about.
- *
- * @throws {KubeError} Then nothing was accepted, and the forge must be told so.
+ * Hands a delivery to a Job made from the CronJob's template: Kubernetes is the queue. A repeated delivery has the same
+ * Job name. Of a burst two run at once; all further deliveries of ten seconds share one Job, which waits that long
+ * before it looks at Git. @throws {KubeError} Then nothing was accepted, and the forge must be told so.
  */
 export async function handOver(delivered: Delivered, { kube, cronJob, signal }: HandOverContext): Promise<HandedOver> {
   const { namespace, name } = cronJob;

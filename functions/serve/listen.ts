@@ -9,9 +9,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/**
- * Milliseconds and bytes. Everything that a stranger can make us hold is bounded here, before any of our code sees it.
- */
+/** Milliseconds and bytes: bounds for strangers, before any of our code sees them. */
 const limits = {
   headerBytes: 16 * 1024,
   headers: 100,
@@ -76,9 +74,8 @@ interface Exchange {
 }
 
 /**
- * Keeps room for those who come: where more than `most` connections are open, the one goes that has had nothing to be
- * answered for longest, be it silent, in the middle of its headers or of its body. One that waits for an answer to a
- * whole request stays.
+ * Above `most` connections, the one that has been idle longest goes, even amid its headers or body. A connection that
+ * waits for the answer to a whole request stays.
  */
 function shedIdle(server: Server, most: number): void {
   /** The oldest first. */

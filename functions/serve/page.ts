@@ -6,9 +6,8 @@ import { reachOf } from '../pass/follow-up/reach.ts';
 import type { RouteGroup, ServeContext } from './route-group.ts';
 
 /**
- * The page. Where it listens decides who may look. On loopback: everyone whom `kubectl port-forward` lets through.
- * Elsewhere: users whom the API server knows by a bearer token, and only what they may see with kubectl. There is no
- * third way.
+ * The page. Its address decides who may look. On loopback: everyone that `kubectl port-forward` lets through.
+ * Elsewhere: users with a bearer token that the API server knows, and only what they may see with kubectl.
  */
 export async function page({ kube, log, env, namespace, stop }: ServeContext): Promise<RouteGroup> {
   const { holder } = identityFrom(env);

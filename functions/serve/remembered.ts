@@ -2,8 +2,7 @@
 export interface Remembered<T, About extends readonly unknown[] = []> {
   /**
    * Callers during a question share its answer. @throws what asking threw, for a while again
-   *
-   * @param about what it takes to ask beside the key, and is the same for the same key
+   * @param about further facts for asking, the same for the same key
    */
   get(key: string, ...about: About): Promise<T>;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 /**
- * Work that is done once for all callers that ask while it waits. Of each key one runs and at most one more waits; that
- * one begins after all its callers have asked.
+ * Does work once for all callers that ask while it waits. Per key one runs and at most one waits, which begins after
+ * all its callers have asked.
  */
 export function coalescing<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
   const running = new Map<string, Promise<unknown>>();
@@ -25,9 +25,7 @@ export function coalescing<T>(): (key: string, work: () => Promise<T>) => Promis
   };
 }
 
-/**
- * Runs what has the same key one after the other, and everything else side by side. Who waits is counted by who calls.
- */
+/** Runs work of one key in sequence, and everything else side by side. The caller bounds how many wait. */
 export function oneAtATime(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
   return async (key, work) => {
@@ -42,10 +40,7 @@ export function oneAtATime(): <T>(key: string, work: () => Promise<T>) => Promis
   };
 }
 
-/**
- * Gathers what is asked for while it waits, and does it together: never more than one at a time, and never sooner than
- * so many milliseconds after the last. All who asked get the same answer.
- */
+/** Gathers calls while it waits, and does them together: one run at a time, with pauses. All get the same answer. */
 export function gathering<T, R>(
   everyMs: number,
   work: (all: readonly T[]) => Promise<R>,

@@ -18,10 +18,8 @@ const limits: GateLimits = { requests: 64, bodyBytes: 4 * 1024 * 1024, allBytes:
 const patienceMs = 8_000;
 
 /**
- * `POST /hooks/<namespace>/<fleet>`: what a forge tells is verified, and handed to a Job.
- *
- * Unauthenticated requests get 401 and nothing else, after the same work, whether the fleet
- * exists or not; nothing of such a request is looked at, kept or logged.
+ * `POST /hooks/<namespace>/<fleet>`: verifies a forge's delivery, and hands it to a Job. Unauthenticated requests get
+ * 401 after the same work, even for unknown fleets; nothing of them is looked at, kept or logged.
  */
 export async function webhooks({ kube, log, env, namespace }: ServeContext): Promise<RouteGroup> {
   const { cronJob } = identityFrom(env);

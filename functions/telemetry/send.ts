@@ -151,10 +151,8 @@ function resourceOf({ version }: SendOptions): Resource {
 const longestFile = 1024 * 1024;
 
 /**
- * Connections to the collector, which we can end: the exporter's own would keep the process alive for as long as a
- * server likes to send. They take the files that OpenTelemetry's variables name.
- *
- * @throws where such a file can't be read
+ * Connections to the collector that we can end: the exporter's own keep the process alive as long as a server sends.
+ * They take the files that OpenTelemetry's variables name. @throws where such a file can't be read
  */
 export function collectorAgent(signal: 'TRACES' | 'METRICS', secure: boolean, env: NodeJS.ProcessEnv): HttpAgent {
   if (!secure) return new HttpAgent();

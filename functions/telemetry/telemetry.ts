@@ -17,8 +17,7 @@ export interface TelemetryContext {
 }
 
 /**
- * Runs a pass and tells a collector of it, where the installation names one; else only the pass. What goes wrong with
- * the collector is logged once, and changes nothing.
+ * Runs a pass, and tells a collector if the installation names one; its failure is logged once, and changes nothing.
  */
 export async function withTelemetry<Result extends PassResult>(
   { version, env, log, trigger, onPassed }: TelemetryContext,

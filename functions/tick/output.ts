@@ -77,7 +77,7 @@ function asText({ fleets, results }: PassResult, asked: Asked, table: Kinds): st
 }
 
 /**
- * Of a pass that was made. A follow-up fails where work remains and none can go on with it: Kubernetes starts it anew.
+ * Of a pass that was made. A follow-up fails if work remains and no next one could be made: Kubernetes starts it anew.
  * A tick does not: the next one comes.
  */
 export function exitCode(

@@ -11,11 +11,7 @@ const deeds = {
   contents: 'read the repository',
 } as const satisfies Record<Purpose, string>;
 
-/**
- * What an answer means; the forges agree on the codes.
- *
- * @throws ForgeError unless the answer is a yes
- */
+/** What an answer means; the forges agree on the codes. @throws ForgeError unless the answer is a yes */
 export function assertTaken(address: string, answer: ForgeAnswer, purpose: Purpose, now: number): void {
   const { status } = answer;
   if ([200, 201, 202, 204].includes(status)) {
@@ -70,8 +66,7 @@ function wordsOf(answer: ForgeAnswer): string {
 }
 
 /**
- * `{message}`, `{error: {message}}`, `{errors: [{message}]}`, `{error}`, and GitLab's `{message: {name: ["is too
- * long"]}}`.
+ * `{message}`, `{error: {message}}`, `{errors: [{message}]}`, `{error}`; GitLab's `{message: {name: ["too long"]}}`.
  */
 function sentencesIn(value: unknown, depth: number): string[] {
   if (typeof value === 'string') return [value];
@@ -100,12 +95,9 @@ function isHtml({ headers }: ForgeAnswer): boolean {
 const longestMs = 24 * 3_600_000;
 
 /**
- * When a forge wants to be asked again, in milliseconds since the epoch, a day from now at most; `undefined` if it does
- * not say.
- *
- * `Retry-After` is seconds or a date (RFC 9110, 10.2.3). GitHub's primary limit says it by `x-ratelimit-remaining: 0`
- * and `x-ratelimit-reset` (seconds since the epoch); its secondary one may say it only in words, and asks for a minute
- * then.
+ * When a forge wants to be asked again: milliseconds since the epoch, at most a day ahead; `undefined`: it says
+ * nothing. `Retry-After` is seconds or a date (RFC 9110, 10.2.3). GitHub's primary limit says `x-ratelimit-remaining:
+ * 0` and `x-ratelimit-reset` (seconds since the epoch); its secondary one maybe only words, which mean a minute.
  */
 export function retryAtOf(answer: Pick<ForgeAnswer, 'status' | 'headers' | 'body'>, now: number): number | undefined {
   const said = saidBy(answer, now);

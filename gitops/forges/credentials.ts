@@ -17,8 +17,7 @@ const keys = {
 
 /**
  * Reads a Secret's `data`: `token`, or `username` with `password`, or a GitHub App's `appId`, `installationId` and
- * `privateKey`, whichever of them the forge accepts; and `ca.crt` (also `caFile`) for an authority of one's own.
- *
+ * `privateKey`, as the forge accepts; and `ca.crt` (also `caFile`) for an authority of one's own.
  * @throws GitError InvalidCredentials, naming the key and never its value
  */
 export function forgeCredentialsFromSecret(

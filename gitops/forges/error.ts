@@ -1,7 +1,4 @@
-/**
- * What to do about it: `retry` the same request, give up on this `status` (the next may pass), or on the whole `forge`
- * (a person has to change something).
- */
+/** `retry` the request, give up on this `status` (the next may pass), or on the `forge` until a person mends it. */
 export type ForgeErrorClass = 'retry' | 'status' | 'forge';
 
 /** Why a forge could not be asked or told. Static CamelCase: it becomes the reason of a condition. */

@@ -7,18 +7,14 @@ export type CommitState = 'pending' | 'success' | 'failure' | 'error';
 export interface CommitStatus {
   readonly sha: string;
   /**
-   * The sender: `etcd-ratchet/<fleet>`, or that with `/<namespace>/<cluster>` or `/plan`. A newer status replaces that
-   * of the same context.
+   * The sender: `etcd-ratchet/<fleet>`, with `/<namespace>/<cluster>` or `/plan`. A newer status replaces an older one.
    */
   readonly context: string;
   readonly state: CommitState;
   /** At most 140 characters (see `describe`), without counters and clocks, or equal states would look different. */
   readonly description: string;
   readonly targetURL?: string;
-  /**
-   * The number of the request that it is about, for forges that show statuses of commits elsewhere than those of
-   * requests.
-   */
+  /** The number of its request, for forges that show statuses of requests elsewhere than those of commits. */
   readonly request?: string;
 }
 
@@ -33,8 +29,8 @@ export interface ChangeRequest {
   /** 40 hexadecimal digits. */
   readonly headSha: string;
   /**
-   * What to fetch from the *target's* repository to get `headSha`: `refs/pull/17/head`. `undefined` where the forge
-   * keeps no such ref there: requests from forks on Bitbucket Cloud and Azure DevOps.
+   * The ref that brings `headSha` from the *target's* repository: `refs/pull/17/head`. `undefined` where there is none:
+   * requests from forks on Bitbucket Cloud and Azure DevOps.
    */
   readonly headRef: string | undefined;
   /** The target's branch, without `refs/heads/`. */
@@ -70,10 +66,7 @@ export interface Forge {
   post(status: CommitStatus, patience: Patience): Promise<void>;
   /** Open requests whose target is this branch (`main`). @throws ForgeError */
   openRequests(target: string, patience: Patience): Promise<OpenRequests>;
-  /**
-   * Writes the one comment of ours that carries the marker, or updates it. Absent where the forge has no use for it.
-   * @throws ForgeError
-   */
+  /** Writes or updates our one comment with the marker. Absent where the forge has no use for it. @throws ForgeError */
   comment?(request: ChangeRequest, comment: Comment, patience: Patience): Promise<void>;
   /** Where people look at the commit. */
   commitUrl(sha: string): string;

@@ -4,10 +4,7 @@ import { ForgeError } from './error.ts';
 import type { Forge, ForgeAccess } from './forge.ts';
 import { registry } from './registry.ts';
 
-/**
- * @throws ForgeError InvalidForge if the repository cannot be told from the clone URL, or the forge does not accept
- * this kind of credentials
- */
+/** @throws ForgeError InvalidForge if the clone URL names no repository, or the forge takes no such credentials */
 export function openForge(type: ForgeType, access: ForgeAccess): Forge {
   return registry[type].api.open(access);
 }

@@ -27,11 +27,9 @@ const maxBodyBytes = 8 * 1024 * 1024;
 const maxRedirects = 2;
 
 /**
- * Sends one request: bounded in time and size, following redirects only within the same host (a renamed repository),
- * because the credentials go with them.
- *
- * @throws ForgeError Timeout, ForgeUnreachable, CertificateNotTrusted, ProxyRefused, RedirectRefused, HostRefused,
- * PlainHttpRefused
+ * Sends one request, bounded in time and size. It follows redirects only within the host (a renamed repository),
+ * because the credentials go along. @throws ForgeError Timeout, ForgeUnreachable, CertificateNotTrusted, ProxyRefused,
+ * RedirectRefused, HostRefused, PlainHttpRefused
  */
 export async function send(request: ForgeRequest, signal: AbortSignal): Promise<ForgeAnswer> {
   const deadline = AbortSignal.timeout(requestMs);

@@ -21,10 +21,8 @@ const longestBody = 65_000;
 const mostPages = 10;
 
 /**
- * Writes the comment, or updates the one that carries its marker; nothing is sent if that says the same already.
- *
- * @throws ForgeError StatusRejected in a thread too long to know whether the comment is there: it must never be written
- * twice
+ * Writes the comment, or updates the one that carries its marker; sends nothing if it says the same.
+ * @throws ForgeError StatusRejected in a thread too long to search: the comment must never be written twice
  */
 export async function keepOneComment(thread: CommentThread, { marker, body }: Comment): Promise<void> {
   const text = fitting(`${marker}\n${body}`);

@@ -50,10 +50,9 @@ export function withoutSlash(url: string): string {
 }
 
 /**
- * Whether two addresses mean the same repository, as far as can be told from outside: the forge names itself as people
- * reach it (`https://git.example.com/team/etcd`, `git@…:team/etcd.git`), and a fleet may reach it by another host or
- * another base path. So the paths decide, and one may end in the other. A delivery is verified by then: what is at
- * stake is one look too many or too few.
+ * Whether two addresses mean the same repository. Forges name themselves as people reach them (`git@…:team/etcd.git`);
+ * a fleet may use another host or base path. So one path may end in the other: deliveries are verified, and a mistake
+ * costs one look too many or too few.
  */
 export function isSameRepository(a: string, b: string): boolean {
   const [one, other] = [segmentsOf(a), segmentsOf(b)];

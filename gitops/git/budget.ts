@@ -3,9 +3,8 @@ import { GitError } from './error.ts';
 /** Bytes of Git data that all repositories of one pass may hold at a time. */
 export interface ByteBudget {
   /**
-   * One more repository: what it took is given back when it is disposed of.
-   *
-   * @param isSpare it ends before any other does: what it holds can be fetched again
+   * One more repository; disposing of it gives its bytes back.
+   * @param isSpare it ends before any other does: its content can be fetched again
    */
   join(url: string, isSpare?: boolean): ByteShare;
 }
@@ -28,8 +27,7 @@ export interface ByteShare extends Disposable {
 const defaultBytes = 48 * 1024 * 1024;
 
 /**
- * Fair: where all together take too much, the one that has taken most ends, be it that one which asks or another. So a
- * large repository is no reason why a small one can't be read.
+ * Fair: when the sum is too much, the largest taker ends, not the last. So a large repository keeps no small one out.
  */
 export function createByteBudget(most = defaultBytes): ByteBudget {
   const shares = new Map<ByteShare, Entry>();

@@ -3,8 +3,7 @@ import type { GitCredentials } from './source.ts';
 
 /**
  * Reads a Secret's `data`: `username` with `password`, or `token` (also `bearerToken`, as Flux calls it), and `ca.crt`
- * (also `caFile`) for an authority of one's own. Other keys are left alone.
- *
+ * (also `caFile`) for an authority of one's own.
  * @throws GitError InvalidCredentials, naming the key and never its value
  */
 export function credentialsFromSecret(data: SecretData): GitCredentials {

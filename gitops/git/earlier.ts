@@ -12,10 +12,8 @@ export interface Earlier extends Known {
 const most = { commits: 16, shallow: 256, packs: 64 };
 
 /**
- * What there is after a fetch of these commits.
- *
+ * The state after a fetch of these commits; `undefined`: more than is worth keeping.
  * @param before what the server was told of, if it was
- * @returns `undefined`: it came to more than is worth keeping
  */
 export function after(
   before: Earlier | undefined,

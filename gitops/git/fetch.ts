@@ -7,10 +7,8 @@ import { askUploadPack } from './upload-pack.ts';
 import { type PackAnswer, packReader, type WantOptions, wantInVersion0, wantInVersion2 } from './wire/pack.ts';
 
 /**
- * Fetches exactly this commit, without history: never a newer one, also if the ref moved meanwhile. Where the server
- * can leave files out, only the folders come now, and files when they are needed.
- *
- * @throws GitError CommitNotFound, RefMoved, BadAnswer, … see `GitReason`
+ * Fetches exactly this commit without history, never a newer one, even if the ref moved. If the server can leave files
+ * out, only folders come now, and files when needed. @throws GitError CommitNotFound, RefMoved, BadAnswer, …
  */
 export async function fetchTree(git: GitConnection, revision: Revision, signal: AbortSignal): Promise<Tree> {
   const found = await fetchCommits(git, [revision.sha], { depth: 1, revision, signal });
@@ -31,8 +29,7 @@ interface Fetching {
 }
 
 /**
- * Commits, their folders, and their files when they are needed. Of what was fetched earlier nothing is sent again.
- *
+ * Commits, their folders, and their files when needed; nothing that was fetched earlier comes again.
  * @throws GitError BadAnswer, TooLarge, …
  */
 export async function fetchCommits(
@@ -51,8 +48,7 @@ export async function fetchCommits(
 }
 
 /**
- * Commits of the history that are asked for beside what was fetched earlier: a server leaves out what is here only
- * where they lead to it. Few where each comes with its files.
+ * Commits of the history to ask for: a server leaves out known objects only where they lead. Few if files come, too.
  */
 const near = { folders: 8, files: 2 };
 

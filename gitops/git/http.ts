@@ -56,7 +56,6 @@ const maxRedirects = 3;
 /**
  * Our own HTTP, because a Git server is a stranger: every request has a deadline, an idle time-out and a size limit,
  * trusts the source's own authority, and never takes its credentials to another host.
- *
  * @throws GitError ProxyRefused if what names the proxy makes no sense; HostRefused, PlainHttpRefused
  */
 export function connect(

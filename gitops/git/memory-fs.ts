@@ -1,10 +1,8 @@
 import type { PromiseFsClient } from 'isomorphic-git';
 
 /**
- * The little of a file system that isomorphic-git needs to read objects out of packs: a map from path to bytes.
- *
- * In memory, because the packs are bounded anyway, the root file system of our pods is read-only, and nothing has to be
- * cleaned up after a crash. Directories exist by being asked for.
+ * The part of a file system that isomorphic-git needs to read packs: a map from path to bytes. Packs are bounded, our
+ * root file system is read-only, and nothing is left to clean up. Directories exist by being asked for.
  */
 export function memoryFs(files: ReadonlyMap<string, Buffer>): PromiseFsClient {
   async function readFile(

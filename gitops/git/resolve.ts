@@ -15,12 +15,9 @@ export interface Resolution extends Revision {
 }
 
 /**
- * Finds the commit that the source's ref names now, in one request; in none if the ref is a SHA (then fetching proves
- * that it exists).
- *
- * A short name is a branch first, then a tag, as for `git clone --branch`.
- *
- * @throws GitError RefNotFound, EmptyRepository, AuthenticationFailed, RepositoryNotFound, … see `GitReason`
+ * Finds the commit that the source's ref names now, in one request; in none if the ref is a SHA (fetching proves it). A
+ * short name is a branch first, then a tag, as for `git clone --branch`.
+ * @throws GitError RefNotFound, EmptyRepository, AuthenticationFailed, RepositoryNotFound, …
  */
 export async function resolveRef(git: GitConnection, signal: AbortSignal): Promise<Resolution> {
   const { ref } = git.source;

@@ -1,6 +1,4 @@
-/**
- * One commit, and the name under which it was asked for. Resolved once per invocation and threaded through everything.
- */
+/** A commit, and the ref that named it. Resolved once per invocation and threaded through everything. */
 export interface Revision {
   /** As the source spells it: a branch, a tag, a full ref name, or the SHA itself. */
   readonly ref: string;
@@ -13,10 +11,7 @@ export function formatRevision({ ref, sha }: Revision): string {
   return `${ref}@sha1:${sha}`;
 }
 
-/**
- * The inverse of `formatRevision`; `undefined` for anything else. A ref name may itself contain `@`: the last one
- * counts.
- */
+/** The inverse of `formatRevision`, else `undefined`. A ref name may itself contain `@`: the last one counts. */
 export function parseRevision(text: string): Revision | undefined {
   const match = /^(?<ref>.+)@sha1:(?<sha>[0-9a-f]{40})$/s.exec(text);
   const { ref, sha } = match?.groups ?? {};

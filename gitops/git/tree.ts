@@ -18,11 +18,7 @@ export interface Tree {
   folder(oid: string): Promise<readonly TreeEntry[]>;
   /** @throws GitError BadAnswer if the object is missing or not a file */
   file(oid: string): Promise<Uint8Array>;
-  /**
-   * Fetches those of these files that are not here yet, in one request. To be called before `file` for many.
-   *
-   * @throws GitError
-   */
+  /** Fetches the missing ones of these files in one request. Call it before `file` for many. @throws GitError */
   need(oids: readonly string[]): Promise<void>;
 }
 
@@ -50,9 +46,7 @@ export interface Commit {
 }
 
 /**
- * The tree of a commit that is among the objects.
- *
- * @throws GitError CommitNotFound if the object is not a commit, BadAnswer if objects are missing
+ * The tree of a fetched commit. @throws GitError CommitNotFound if it is not a commit, BadAnswer if objects are missing
  */
 export async function treeOf({ commit, folder, file, need }: Objects, revision: Revision): Promise<Tree> {
   const found = await commit(revision.sha);
@@ -60,10 +54,7 @@ export async function treeOf({ commit, folder, file, need }: Objects, revision: 
   return { revision, root: found.tree, folder, file, need };
 }
 
-/**
- * Loads what reads packs: here and not at the top, since a check that finds nothing new should not pay for it (cold
- * start is a feature).
- */
+/** Loads the reader of packs lazily: a check that finds nothing new should not pay for it (cold start is a feature). */
 export async function loadReader(): Promise<typeof import('isomorphic-git').default> {
   // The default export: a bundled CommonJS package has no other.
   return (await import('isomorphic-git')).default;
@@ -73,9 +64,8 @@ export async function loadReader(): Promise<typeof import('isomorphic-git').defa
 const mostAtOnce = 30_000;
 
 /**
- * Opens packs that were fetched for a revision; what one holds need not be in the others.
- *
- * @param fetchFiles how files that the packs leave out are fetched; absent: they leave out none
+ * Opens packs that were fetched for a revision; objects of one pack need not be in the others.
+ * @param fetchFiles fetches files that the packs leave out; absent: they leave out none
  * @param earlier packs that were opened before
  * @throws GitError BadAnswer, TooLarge
  */
@@ -156,8 +146,8 @@ function lacking({ sha }: Revision, what: string, cause?: unknown): GitError {
 }
 
 /**
- * `<mode> <name>\0<20 bytes>`, repeated. Read here because isomorphic-git refuses a whole folder for one name that
- * would be unsafe to check out, such as one with a backslash; nothing is ever checked out here.
+ * `<mode> <name>\0<20 bytes>`, repeated. isomorphic-git refuses a whole folder for one name that is unsafe to check out
+ * (a backslash), so we read it ourselves: nothing is ever checked out here.
  */
 function* entriesOf(tree: Buffer): Generator<TreeEntry> {
   for (let at = 0; at < tree.length; ) {

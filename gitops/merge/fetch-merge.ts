@@ -34,7 +34,6 @@ const mostBases = 8;
 
 /**
  * Fetches two commits and the one where they parted.
- *
  * @throws GitError CommitNotFound if the server does not give out the head, NoCommonAncestor, TooLarge, …
  */
 export async function fetchMerge(

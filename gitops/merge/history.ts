@@ -8,12 +8,9 @@ export type Ancestry =
   | { readonly kind: 'unrelated' };
 
 /**
- * Where two histories parted, as far as they were fetched: the best common ancestors, the newest first.
- *
- * A merge base is the best only if both sides' own history was fetched whole: behind a cut, the other way round a
- * merge, there may be a newer one. What is behind common commits is common, and older.
- *
- * @throws GitError BadAnswer
+ * The best common ancestors of two fetched histories, the newest first. @throws GitError BadAnswer A base is the best
+ * only if both sides' own history was fetched whole: behind a cut there may be a newer one. Everything behind common
+ * commits is common, and older.
  */
 export async function findMergeBase(objects: Pick<Objects, 'commit'>, ours: string, theirs: string): Promise<Ancestry> {
   const known = new Map<string, Commit>();

@@ -8,8 +8,7 @@ export type MergedText =
 /** Bytes of one file that is merged line by line. */
 const maxBytes = 1024 * 1024;
 /**
- * Pairs of lines that finding the differences may look at: it takes time in proportion, and a file of the same line
- * over and over again is quickly written. About a quarter of a second.
+ * Pairs of lines that a diff may compare, about a quarter of a second: a file that repeats one line is quickly written.
  */
 const maxPairs = 50_000_000;
 

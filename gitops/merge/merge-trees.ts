@@ -36,10 +36,8 @@ const maxConflicts = 100;
 const deepest = 100;
 
 /**
- * What merging the head into the target gives under a path: what one side left alone is as the other has it, and files
- * that both changed are merged by lines. Renames are not followed: a file that one side moved and the other changed is
- * a conflict.
- *
+ * Merges the head into the target under a path: a file that one side left alone is as the other has it; files that both
+ * changed are merged by lines. Renames are not followed: a moved file that the other side changed is a conflict.
  * @throws GitError BadAnswer, TooLarge, Aborted
  */
 export async function mergeTrees({ objects, base, head, target, path, revision, signal }: MergeInput): Promise<Merge> {

@@ -32,12 +32,9 @@ export interface Route {
 }
 
 /**
- * Whom to trust, and through which proxy to go. Node tunnels HTTPS by CONNECT, so that a proxy sees neither credentials
- * nor content; where a name leads is the proxy's to judge then.
- *
- * @param url of the first request; others of the route have its origin
- * @throws {EgressError} where the installation does not let us go there
- * @throws Error with code ERR_PROXY_INVALID_CONFIG
+ * Which authorities to trust, and through which proxy to go. Node tunnels HTTPS by CONNECT, so a proxy sees neither
+ * credentials nor content; it judges then where a name leads.
+ * @throws {EgressError} where the installation does not let us go there; Error with code ERR_PROXY_INVALID_CONFIG
  */
 export function routeTo(url: URL, { caBundle, network = {}, withSecret, keepAlive = false }: Way): Route {
   const { proxy, egress = strictEgress } = network;

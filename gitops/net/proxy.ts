@@ -1,16 +1,12 @@
-/**
- * The variables by which people name a proxy: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, or in lower case, which wins. They
- * come from the environment, which only entry points know.
- */
+/** HTTPS_PROXY, HTTP_PROXY and NO_PROXY, or in lower case, which wins. Only entry points read the environment. */
 export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
 const proxies = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'] as const;
 const exceptions = ['no_proxy', 'NO_PROXY'] as const;
 
 /**
- * The variables as Node's agents want them. What they do not understand they leave aside, and ask the host directly;
- * curl and git take an address without a scheme, so here it gets one, and every other misunderstanding is an error.
- *
+ * The variables as Node's agents want them. Node ignores what it does not understand, and asks the host directly. So an
+ * address without a scheme gets one, as for curl and git, and every other misunderstanding is an error.
  * @throws Error with code ERR_PROXY_INVALID_CONFIG, without the value, which may hold a password
  */
 export function usableProxy(env: ProxyEnvironment): Record<string, string> {
@@ -30,10 +26,7 @@ export function usableProxy(env: ProxyEnvironment): Record<string, string> {
   return usable;
 }
 
-/**
- * An entry of NO_PROXY, which Node takes to the letter: elsewhere a domain means those below it too, and networks are
- * known.
- */
+/** Node takes an entry of NO_PROXY literally: elsewhere a domain means those below it too, and networks are known. */
 function understood(entry: string): string {
   const [, a, b, c, d, length] = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/.exec(entry) ?? [];
   if (length !== undefined) return networkRange([a, b, c, d].map(Number), Number(length));

@@ -43,7 +43,6 @@ export interface Documents {
 
 /**
  * Reads every YAML and JSON document under a path.
- *
  * @throws GitError PathNotFound, TooLarge, BadAnswer: then nothing is known of the tree, and nothing may be changed
  */
 export async function readDocuments(

@@ -2,8 +2,8 @@ import { type Document, isAlias, isMap, isNode, isPair, isScalar, isSeq, type Li
 import type { Locate } from './found.ts';
 
 /**
- * Finds fields of one document. What does not exist is found at the deepest parent that does: a missing field is mended
- * there. Aliases are followed to what they stand for, since that is what would have to be changed.
+ * Finds fields of one document. A missing field is found at its deepest existing parent, where it is mended. Aliases
+ * are followed to what they stand for, since that is what would have to be changed.
  */
 export function locator(document: Document.Parsed, lines: LineCounter): Locate {
   return (path, part) => {

@@ -8,8 +8,8 @@ export type Recognition =
   | { readonly kind: 'mistaken'; readonly path: readonly string[]; readonly message: string };
 
 /**
- * Tells our documents from all others in the repository. Nearly ours is a mistake and never foreign: a document that
- * is silently skipped for a typing error looks as if its cluster had been deleted from Git.
+ * Tells our documents from all others in the repository. A near miss is a mistake and never foreign: a document that is
+ * silently skipped for a typing error looks as if its cluster had been deleted from Git.
  */
 export function recognise(object: Readonly<Record<string, unknown>>): Recognition {
   const { apiVersion, kind } = object;
@@ -47,17 +47,12 @@ export function recognise(object: Readonly<Record<string, unknown>>): Recognitio
   return { kind: 'ours', as: known };
 }
 
-/**
- * Whether a text could hold a document of ours, mistakes included; everything else need not even be parsed, nor be
- * valid YAML: the repository may hold anything.
- */
+/** Whether a text could hold a document of ours, mistakes included. All others need not even be valid YAML. */
 export function mayBeOurs(text: string): boolean {
   return /etcd|ratchet/i.test(text);
 }
 
-/**
- * Whether a text that cannot be parsed may have been meant for us: our group or a kind of ours, typing errors included.
- */
+/** Whether a broken text may have been meant for us: our group or a kind of ours, typing errors included. */
 export function mentionsUs(text: string): boolean {
   return /ratchet|\bkind["']?\s*:\s*["']?Etcd|\bEtcd(Cluster|Fleet|Peer|Backup|BackupSchedule|Restore)\b/i.test(text);
 }

@@ -7,10 +7,7 @@ export interface Fault {
   readonly message: string;
 }
 
-/**
- * Aliases that one document may hold and resolve; more is a bomb ("billion laughs"), not a spec. Each costs the parser
- * a walk through the document.
- */
+/** Aliases per document; more is a bomb ("billion laughs"), not a spec. Each costs a walk through the document. */
 export const maxAliases = 100;
 
 /** The first thing that makes a parsed document unusable as data, or `undefined`. */
@@ -22,8 +19,7 @@ export function firstFault(document: Document.Parsed): Fault | undefined {
 }
 
 /**
- * Duplicate keys and too many aliases. The parser could find duplicates itself, but compares every key with every
- * other: 26 seconds for a file of 600 kB.
+ * Duplicate keys and too many aliases. The parser compares every key with every other: 26 seconds for a file of 600 kB.
  */
 function unsound(document: Document.Parsed): Fault | undefined {
   const open: unknown[] = [document.contents];

@@ -20,11 +20,8 @@ export interface Walk {
 }
 
 /**
- * Lists the files under a path of the tree.
- *
- * Symbolic links are never followed: one that points to what is read anyway is skipped (its target would be there
- * twice), and one that leads elsewhere hides something. Submodules are not fetched.
- *
+ * Lists the files under a path of the tree. Symbolic links are never followed: one to a path that is read anyway is
+ * skipped, and one that leads elsewhere hides something. Submodules are not fetched.
  * @throws GitError PathNotFound, TooLarge, BadAnswer
  */
 export async function walk(tree: Tree, path: string, maxFiles: number, signal?: AbortSignal): Promise<Walk> {

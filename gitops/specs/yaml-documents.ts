@@ -11,8 +11,8 @@ export type ReadDocument =
   | { readonly kind: 'end'; readonly fault: Fault };
 
 /**
- * The documents of a text, one after the other: a reader may pause between any two words of it, and stops at the first
- * that stands for more work than a spec can need.
+ * The documents of a text, one after the other: a reader may pause between any two words, and stops at the first
+ * document that stands for more work than a spec can need.
  */
 export async function* yamlDocuments(text: string, lines: LineCounter, turns: Turns): AsyncGenerator<ReadDocument> {
   const composer = new Composer({

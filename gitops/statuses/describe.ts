@@ -2,9 +2,8 @@
 export const longestDescription = 140;
 
 /**
- * A message as a commit status may carry it: one line, no control or direction-changing characters, cut at a word.
- *
- * Cut between what a reader sees as characters, so that no half emoji or lone accent remains.
+ * A message for a commit status: one line, no control or direction-changing characters, cut at a word, and between what
+ * a reader sees as characters: no half emoji or lone accent remains.
  */
 export function describe(message: string): string {
   const line = message

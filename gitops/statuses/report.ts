@@ -28,10 +28,8 @@ const firstDelayMs = 500;
 const longestDelayMs = 10_000;
 
 /**
- * Sends the statuses that differ from what was sent last, each retried within the time there is. Never throws because
- * of the forge: a status is news about the work, not the work.
- *
- * A commit's statuses are limited (1000 per context at GitHub), so nothing is sent that would change nothing.
+ * Sends the statuses that differ from what was sent last, each retried within the time there is. A commit's statuses
+ * are limited (1000 per context at GitHub). Never throws because of the forge: a status is only news about the work.
  */
 export async function sendChanged(
   forge: Pick<Forge, 'address' | 'post'>,
@@ -104,9 +102,7 @@ async function attempt(
   }
 }
 
-/**
- * What the forge asks for, or else exponential back-off with full jitter, so that many fleets do not come back at once.
- */
+/** The forge's own wish, or exponential back-off with full jitter, so that many fleets do not come back at once. */
 function waitFor({ retryAt }: ForgeError, attempts: number, now: number, random: number): number {
   if (retryAt !== undefined) return Math.max(retryAt - now, firstDelayMs);
   return Math.min(longestDelayMs, firstDelayMs * 2 ** (attempts - 1)) * (0.5 + random / 2);

@@ -1,10 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Hmac, Receiver } from './receiver.ts';
 
-/**
- * How a caller shows that it knows a secret. All in constant time, for every secret there is, in whatever order they
- * are.
- */
+/** How a caller shows that it knows a secret: in constant time, for every secret, in any order. */
 
 /** HMAC-SHA256 of these bytes under any of the secrets. */
 export function isSignedBy(

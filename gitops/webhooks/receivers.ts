@@ -11,13 +11,10 @@ export function receiverOf(type: WebhookType): Receiver {
 const keys = 2;
 
 /**
- * Whether a delivery proves to know one of these secrets, as that kind of caller does.
- *
- * The work that it takes follows from the delivery alone: every kind of caller is tried, each with as many keys. So the
- * time of a refusal tells neither of which kind a fleet is, nor how many secrets it has, nor whether there is one.
- *
- * @param type `undefined`: of a fleet that does not exist. Nothing proves anything then.
- * @param decoys at least two keys that are known to no caller
+ * Whether a delivery proves to know one of these secrets. The work follows from the delivery alone: every kind of
+ * caller is tried with as many keys, so timing tells neither the fleet's kind, nor its secrets, nor whether it exists.
+ * @param type `undefined`: of a fleet that does not exist; nothing proves anything then
+ * @param decoys at least two keys that no caller knows
  */
 export function isProven(
   type: WebhookType | undefined,

@@ -43,10 +43,7 @@ const ttlSeconds = 60;
 /** A Job whose machine died stays active for ever; after this long it no longer stands for what it was made for. */
 export const staleAfterMs = 180_000;
 
-/**
- * Times that Kubernetes starts a follow-up anew whose pod was lost or found no API server: it is all that knows of the
- * work. A tick is followed by the next one.
- */
+/** Starts a follow-up anew whose pod was lost, or found no API server: only it knows of the work. Ticks come anyway. */
 const retries = 2;
 
 /** The next Job of a chain. It is named after its place in it: made twice, it is one Job. */
@@ -74,9 +71,7 @@ export interface JobFacts {
 
 /**
  * A Job made from the CronJob's own template, so that it runs as the tick does: same image, account, limits, arguments.
- *
- * The CronJob owns it without controlling it: it goes when the CronJob goes, but does not count as one of the runs in
- * its history.
+ * The CronJob owns but does not control it: it goes with the CronJob, and does not count as a run in its history.
  */
 export function jobOf(
   { metadata, spec }: CronJob,
@@ -130,19 +125,15 @@ export function isActive({ metadata, status }: Job, now: Date): boolean {
   return !finished && !(age > staleAfterMs);
 }
 
-/**
- * Whether the first looks later than whatever the second was made for. It goes on then, and the second one ends: so two
- * lines of follow-ups become one.
- */
+/** Whether the first looks later than what the second was made for. The second then ends: two chains become one. */
 export function supersedes(one: ChainLink, other: ChainLink): boolean {
   return one.chain === other.chain ? one.number > other.number : one.chain < other.chain;
 }
 
 /**
  * The link that comes after all others: it looks when everything that its maker did is done.
- *
  * @param active those under way, the maker's own included
- * @param known all that there are, finished ones too: the API server refuses a second Job of one name
+ * @param known all links, finished ones too: the API server refuses a second Job of one name
  */
 export function nextLink(active: readonly ChainLink[], known: readonly ChainLink[], newChain: () => string): ChainLink {
   const [last] = active.toSorted((a, b) => (supersedes(a, b) ? -1 : 1));

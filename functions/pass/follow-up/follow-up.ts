@@ -22,8 +22,8 @@ export interface FollowUpContext {
   /** What this invocation is itself; absent: no link of a chain. */
   readonly link?: ChainLink | undefined;
   /**
-   * Whether it leaves what a follow-up that is under way may not know: that one may have looked for the last time, or
-   * be dead. Where not, it only makes sure that there is one.
+   * Whether this invocation did something that a running follow-up, which may be dead or have looked for the last time,
+   * does not know. Otherwise it only makes sure that there is one.
    */
   readonly isNew: boolean;
   readonly newChain: () => string;
@@ -38,9 +38,7 @@ export type FollowUp =
 
 /**
  * Makes sure that a follow-up looks after what this invocation did: a Job that does not exist yet can't have looked too
- * early. It is made also while another one is under way, which then ends (`standingOf`).
- *
- * @throws {KubeError} That costs time only: the next tick takes over.
+ * early. It is made even while another runs, which then ends (`standingOf`). @throws {KubeError} The next tick helps.
  */
 export async function followUp(context: FollowUpContext): Promise<FollowUp> {
   const { kube, cronJob, link, isNew, newChain, signal } = context;
@@ -63,10 +61,8 @@ export async function followUp(context: FollowUpContext): Promise<FollowUp> {
 export type Standing = 'on' | 'stopped' | 'superseded';
 
 /**
- * Asked before each look of a follow-up. One that is superseded has nothing to add: the later one was made after this
- * one's last look, and waits for the same.
- *
- * @throws {KubeError}
+ * Asked before each look of a follow-up. A superseded one ends: the later one was made after this one's last look, and
+ * waits for the same. @throws {KubeError}
  */
 export async function standingOf(context: Omit<FollowUpContext, 'isNew' | 'newChain'>): Promise<Standing> {
   const { link } = context;
@@ -90,10 +86,8 @@ async function lookedUp({
 }
 
 /**
- * Whether people have stopped everything: the CronJob is suspended, or gone. A follow-up that runs already, or waits
- * for something, ends with the step that it is at.
- *
- * @throws {KubeError}
+ * Whether people have stopped everything: the CronJob is suspended or gone. A follow-up under way ends with its current
+ * step. @throws {KubeError}
  */
 export async function isStopped(kube: Kube, { namespace, name }: CronJobName, signal: AbortSignal): Promise<boolean> {
   const owner = await kube.get<CronJob>(resources.cronJobs, namespace, name, { signal });

@@ -24,9 +24,8 @@ export interface GoingOn {
 }
 
 /**
- * Makes sure that what a pass left is followed up: by an event, where a sink takes it, else by a Job.
- *
- * @returns whether a follow-up comes. If not, that costs time only: the next tick goes on.
+ * Makes sure that a pass is followed up: by an event if a sink takes it, else by a Job. Returns whether a follow-up
+ * comes; without one, the next tick goes on.
  */
 export async function goOn({ clusters }: Pick<PassResult, 'clusters'>, context: GoingOn): Promise<boolean> {
   const { kube, cronJob, env, log, signal, link, isNew, until = AbortSignal.abort() } = context;

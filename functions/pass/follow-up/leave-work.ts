@@ -11,10 +11,8 @@ type Leaving = Pick<TickOptions, 'dryRun' | 'followUp' | 'clusters' | 'fleet' | 
 type Reaching = Pick<GoingOn, 'kube' | 'env' | 'log' | 'signal'> & { readonly cronJob: Identity['cronJob'] };
 
 /**
- * Leaves what remains to a follow-up, whatever started this invocation; where only time would bring news, to the next
- * tick, or to a Job that waits for a time which is before it.
- *
- * @returns `false`: a follow-up was to come, and could not be made
+ * Leaves the remaining work to a follow-up; where only time brings news, to the next tick, or to a Job that waits for a
+ * time before it. Returns `false` if a follow-up was needed and could not be made.
  */
 export async function leaveWork(
   news: PassNews,

@@ -54,11 +54,7 @@ function extensionsIn(overrides: string | undefined): Readonly<Record<string, st
 
 const ours = ['id', 'source', 'specversion', 'type', 'time', 'subject', 'datacontenttype', 'dataschema', 'data'];
 
-/**
- * Tells the sink which clusters are worth another step, `<namespace>/<name>` each.
- *
- * @throws {SinkError}
- */
+/** Tells the sink which clusters (`<namespace>/<name>`) are worth another step. @throws {SinkError} */
 export async function emitFollowUps(sink: Sink, source: string, clusters: readonly string[], again = 0): Promise<void> {
   // Loaded only where there is a sink.
   const { CloudEvent, HTTP } = await import('./cloud-events.ts');

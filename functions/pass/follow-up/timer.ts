@@ -20,10 +20,8 @@ interface Reach {
 }
 
 /**
- * Makes a follow-up Job that waits until this time, where the next tick would come too late for it. One stands for all
- * that is due after it: it looks, and leaves the next.
- *
- * Never throws for what the API server says: that costs time only.
+ * Makes a follow-up Job that waits until this time, where the next tick would come too late. One stands for all that is
+ * due later: it looks, and leaves the next. Never throws for what the API server says: that costs time only.
  */
 export async function leaveTimer(at: Date, { kube, cronJob, log, signal }: Reach): Promise<void> {
   const now = kube.now() ?? new Date();

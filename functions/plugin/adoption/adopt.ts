@@ -27,8 +27,8 @@ interface AdoptOptions {
 const mostPods = 20;
 
 /**
- * What an adoption would be: which pods, what they say, what manages them, and every step, also those that an approval
- * is asked for. Nothing is changed, and everything is read with the person's rights.
+ * Shows an adoption: the pods, what manages them, and every step with its approvals. Changes nothing, and reads
+ * everything with the person's rights.
  */
 export async function adopt(name: string, asked: Asked, options: AdoptOptions): Promise<ExitCode> {
   const { plan, file, pods } = options;

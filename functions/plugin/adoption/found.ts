@@ -39,7 +39,6 @@ export function foundPods(
 
 /**
  * `spec.bootstrap.existing`, as the members themselves have it.
- *
  * @throws {Refusal} when none answers, or they are not of one etcd cluster, or no quorum tells the list.
  */
 export function existingFound(found: readonly FoundPod[], { members }: Answers, sought: Sought): ExistingCluster {

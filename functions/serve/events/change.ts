@@ -3,10 +3,7 @@ import { labels } from '../../../manifests/render/names.ts';
 import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Changing, matterOf } from '../../../reconcile/stepping/matter.ts';
 
-/**
- * What an object looks like to a step, in a word: the same word again is no news. Empty: it is not at a point that a
- * step waits for.
- */
+/** What an object looks like to a step, in a word: the same word again is no news. Empty: no step waits for this. */
 export interface Change {
   readonly uid: string;
   readonly matter: string;
@@ -24,11 +21,8 @@ interface ManagedFields {
 }
 
 /**
- * What of this object could make a step come out differently; `undefined`: nothing.
- *
- * A status is what we write ourselves, of clusters and of peers: whatever only changes that must never wake us. So of
- * those two, what the API server wrote down last decides: was it the status, it is an echo. Of the rest it is what the
- * follow-ups watch for.
+ * What of this object could change a step; `undefined`: nothing. We write the status of clusters and peers ourselves,
+ * so an object whose last write was its status is an echo. Of all other kinds it is what the follow-ups watch for.
  */
 export function changeOf(object: KubeObject, isDeleted: boolean): Change | undefined {
   const { uid = '', deletionTimestamp } = object.metadata;
@@ -57,10 +51,7 @@ function wantedOf({ metadata }: KubeObject): string {
   return `${generation} ${hash.digest('base64url').slice(0, 16)}`;
 }
 
-/**
- * What has been stepped for. It saves steps and nothing else: who has forgotten takes one too many, which changes
- * nothing.
- */
+/** Changes that were stepped for. It only saves steps: after a restart we take one needless step, which is harmless. */
 interface Memory {
   isNews(change: Change): boolean;
   /** Only once it was stepped for: what failed is news when it comes again. */

@@ -3,10 +3,7 @@ import type { Holder } from '../../../reconcile/cluster/know/holder.ts';
 
 /** The requests of one process, as holders of leases. */
 export interface Holders {
-  /**
-   * A request's: it finds the leases of those under way held, and knows of all others of this process that they are
-   * over.
-   */
+  /** A request as a holder: it sees the leases of those under way as held, and all others of this process as over. */
   enter(): Holder & Disposable;
 }
 

@@ -1,6 +1,5 @@
 /**
- * How often events may start a pass at once. Anyone who reaches the address can send any number of them, under any
- * source's name: beyond that, they wait for one pass that is made for all.
+ * How often events may start a pass at once. Any sender can use any source's name: the rest waits for a shared pass.
  */
 export interface Pace {
   /** Whether an event of this source may start a pass now. */

@@ -8,10 +8,8 @@ export class MalformedEvent extends Error {
 const mostEvents = 1000;
 
 /**
- * The events of one request, in any of the three modes: binary (`ce-` headers), structured
- * (`application/cloudevents+json`) or batched (`application/cloudevents-batch+json`).
- *
- * @throws {MalformedEvent}
+ * The events of one request: binary (`ce-` headers), structured (`application/cloudevents+json`), or batched
+ * (`application/cloudevents-batch+json`). @throws {MalformedEvent}
  */
 export function readEvents(headers: Headers, body: Uint8Array): readonly CloudEvent<unknown>[] {
   const contentType = headers.get('content-type')?.toLowerCase() ?? '';

@@ -44,12 +44,8 @@ const waitSeconds = 25;
 const mostAgain = 2;
 
 /**
- * One pass inside the request: nothing is left to do after the answer, because a platform that scales to zero may stop
- * the process then.
- *
- * What remains is an event's that will come (a pod becomes ready), or a follow-up's.
- *
- * @throws {KubeError} when no pass could be made
+ * One pass inside the request: a platform that scales to zero may stop the process after the answer. The rest is left
+ * to later events (a pod becomes ready), or to a follow-up. @throws {KubeError} when no pass could be made
  */
 export async function carryOut(
   task: Task,
@@ -92,10 +88,9 @@ export async function carryOut(
 }
 
 /**
- * A tick starts what others go on with. Every other event is followed up only after an action of its own: one
- * invocation acts, so one line of follow-ups lives on, however many events there are. Other waits end with an event or
- * by the clock: a follow-up that saw nothing move sends others until the next tick. The end of an abandoned lease is no
- * event either, so the follow-up that saw it last looks again.
+ * A tick starts follow-ups; every other event only after its own action. One invocation acts, so one chain lives on,
+ * however many events come. Other waits end with an event or by the clock. The end of an abandoned lease is no event,
+ * so the follow-up that saw it last looks again.
  */
 export function isWorthGoingOn(
   { kind, again = 0 }: Pick<Task, 'kind' | 'again'>,

@@ -90,9 +90,7 @@ function openAzureDevOps(access: ForgeAccess): Forge {
   };
 }
 
-/**
- * Each push is an iteration. A policy may want to know of which one a status speaks. @throws ForgeError StatusRejected
- */
+/** Each push is an iteration; a policy may ask of which one a status speaks. @throws ForgeError StatusRejected */
 async function iterationOf(api: Api, request: string, sha: string, call: Call): Promise<number> {
   const { value } = await api.get(`${request}/iterations?${version}`, azureDevOpsIterations, call);
   const found = value.value.findLast(({ sourceRefCommit }) => sourceRefCommit.commitId === sha);
@@ -113,8 +111,8 @@ function azureDevOpsStatus({ state, context, description, targetURL }: CommitSta
 }
 
 /**
- * `https://dev.azure.com/<organization>/<project>/_git/<repository>`, and what else leads to a repository. A project's
- * first repository has its name, and may be cloned without saying it twice.
+ * `https://dev.azure.com/<organization>/<project>/_git/<repository>`, and other addresses of a repository. The first
+ * repository has its project's name, and its address may leave out the project.
  */
 function locate({ gitUrl, apiURL }: ForgeAccess): {
   readonly collection: string;

@@ -4,10 +4,7 @@ import type { Receiver, WebhookEvent } from '../../webhooks/receiver.ts';
 
 const telling = ['git.pullrequest.created', 'git.pullrequest.updated', 'git.pullrequest.merged'];
 
-/**
- * Service hooks sign nothing: they send the name and the password that were entered there (`Authorization: Basic`). The
- * password is the secret; the name may be any.
- */
+/** Service hooks sign nothing: they send a name and a password (`Authorization: Basic`). The password is the secret. */
 export const azureDevOps: Receiver = {
   proofs: ['authorization'],
   verify: ({ header }, secrets) => {

@@ -3,10 +3,9 @@ import { signedIn } from '../../webhooks/proof.ts';
 import type { Receiver } from '../../webhooks/receiver.ts';
 
 /**
- * Any sender that can sign: a CI job, a mirror, an unknown forge. `X-Signature: sha256=<hex HMAC of the body>`.
- *
- * The body may be `{"ref": "refs/heads/main", "before": "…", "after": "…", "repository": "https://…"}`. Any other body,
- * or none, means: look.
+ * Any sender that can sign: a CI job, a mirror, an unknown forge. `X-Signature: sha256=<hex HMAC of the body>`. The
+ * body may be `{"ref": "refs/heads/main", "before": "…", "after": "…", "repository": "https://…"}`. Any other body, or
+ * none, means: look.
  */
 export const generic: Receiver = {
   ...signedIn('x-signature'),

@@ -26,8 +26,7 @@ const reasons = {
 } as const satisfies Record<ForgeReason, GitReason>;
 
 /**
- * Credentials for Git from a Secret with a GitHub App: a token that reads this repository and does nothing else.
- *
+ * Credentials for Git from a Secret with a GitHub App: a token that only reads this repository.
  * @throws {GitError} InvalidCredentials, AuthenticationFailed, …
  */
 export async function appCredentials(

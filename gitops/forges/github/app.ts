@@ -24,8 +24,7 @@ interface AppPlace extends Pick<ForgeAccess, 'caBundle' | 'network'> {
 }
 
 /**
- * Installation tokens, one for each purpose, asked for when first needed and kept for as long as the forge is open (an
- * invocation; they are good for an hour).
+ * Installation tokens, one per purpose: made when first needed, and kept while the forge is open (they last an hour).
  */
 export function appAuthorization(
   credentials: AppCredentials,

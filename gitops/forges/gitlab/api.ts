@@ -112,8 +112,7 @@ function saysSoAlready({ status, body }: ForgeAnswer): boolean {
 }
 
 /**
- * Projects lie in groups of groups; where GitLab lies below a path of its host, only the API's address tells which is
- * which.
+ * Projects lie in groups of groups. If GitLab lies below a path of its host, only the API's address tells them apart.
  */
 function projectOf({ gitUrl, apiURL }: ForgeAccess): { readonly base: string; readonly project: readonly string[] } {
   const { url, segments } = partsOf(gitUrl);

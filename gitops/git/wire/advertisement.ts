@@ -1,10 +1,7 @@
 import { GitError } from '../error.ts';
 import { type Packet, type PacketReader, packetReader, packetText } from './pktline.ts';
 
-/**
- * What a server says about its refs, by full name. An annotated tag is under its name and, as `^{}`, peeled to its
- * commit.
- */
+/** A server's refs by full name. An annotated tag is under its name and, as `^{}`, peeled to its commit. */
 export interface Advertisement {
   readonly refs: ReadonlyMap<string, string>;
   readonly capabilities: readonly string[];
@@ -20,11 +17,8 @@ export interface AdvertisementReader extends PacketReader {
 const mostHints = 100;
 
 /**
- * Reads the answer to `GET <url>/info/refs?service=git-upload-pack` while it arrives.
- *
- * Protocol version 0, which every server speaks, because it lists the refs in this one answer; version 2 would need a
- * second request. A server may have a million refs: only those that are looked for are kept.
- *
+ * Reads the answer to `GET <url>/info/refs?service=git-upload-pack` while it arrives, in protocol version 0: every
+ * server speaks it, and it lists all refs at once. A server may have a million: only those that are sought are kept.
  * @param isSought by full name, without `^{}`; all if absent
  */
 export function advertisementReader(isSought: (name: string) => boolean = () => true): AdvertisementReader {

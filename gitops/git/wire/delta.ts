@@ -1,8 +1,7 @@
 import { byteAt, damaged, sizeAt } from './pack-entries.ts';
 
 /**
- * What a base becomes by a delta (gitformat-pack): instructions to copy from the base, and bytes to insert.
- *
+ * Applies a delta (gitformat-pack): instructions to copy from the base, and bytes to insert.
  * @throws GitError BadAnswer where it does not fit its base, or makes another size than it says
  */
 export function applyDelta(base: Buffer, delta: Buffer): Buffer {

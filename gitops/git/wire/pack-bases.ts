@@ -30,8 +30,7 @@ export interface BaseBounds {
 export const defaultBaseBounds: BaseBounds = { maxKeptBytes: 64 * 1024 * 1024, maxMadeAgain: 2 * 1024 ** 3 };
 
 /**
- * Bytes of what deltas still wait for. A small pack can make bases wait that together fill the machine: the oldest are
- * forgotten, and made again when their turn has come.
+ * Bytes of bases that deltas wait for. Bases of a small pack can fill the machine: the oldest are forgotten and remade.
  */
 export function createBases(pack: Buffer, { maxKeptBytes, maxMadeAgain }: BaseBounds = defaultBaseBounds): Bases {
   const kept = new Map<Base, Buffer>();

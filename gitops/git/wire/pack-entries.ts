@@ -55,9 +55,7 @@ const sumBytes = 20;
 
 /**
  * Every entry of a pack, one in memory at a time, each measured before it is unpacked: a few megabytes of zeros or of
- * deltas can stand for more than the machine has.
- *
- * @throws GitError TooLarge, BadAnswer
+ * deltas can stand for more than the machine has. @throws GitError TooLarge, BadAnswer
  */
 export function* packEntries(pack: Buffer, bounds: PackBounds = defaultPackBounds): Generator<Unpacked> {
   const end = pack.length - sumBytes;

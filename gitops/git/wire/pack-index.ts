@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto';
 import { type NamedObject, nameObjects } from './pack-names.ts';
 
 /**
- * What `git index-pack` writes beside a pack: where each of its objects is. isomorphic-git reads packs with it, and
- * would make it in JavaScript, unpacking all objects once more.
- *
- * @throws GitError TooLarge, BadAnswer if git would refuse the pack, too
+ * The index that `git index-pack` writes: where each object is. isomorphic-git needs it, and would make it slowly by
+ * unpacking all objects once more. @throws GitError TooLarge, BadAnswer if git would refuse the pack, too
  */
 export async function indexPack(pack: Buffer): Promise<Buffer> {
   return encodeIndex(await nameObjects(pack), pack.subarray(-20));

@@ -39,12 +39,8 @@ interface Ready {
 }
 
 /**
- * Names every object of a pack, in no order.
- *
- * Whole objects in one pass, then deltas from their bases upwards: each is put together once, however they hang
- * together. Of two entries with one name the first that got it is taken, so that no chain of bases ever comes round to
- * itself.
- *
+ * Names every object of a pack, in no order: whole objects first, then deltas from their bases upwards, each put
+ * together once. Of two entries with one name the first counts, so that no chain of bases is a circle.
  * @throws GitError TooLarge; BadAnswer, also where a base is not in the pack
  */
 export async function nameObjects(

@@ -99,10 +99,9 @@ const mostBytesOfPack = 128 * 1024 * 1024;
 const growBytes = 256 * 1024;
 
 /**
- * Takes the pack out of an answer of either version while it arrives: both wrap it in the same side band, and of what
- * stands before it (`NAK`, `shallow …`, section names) only the ends of the history are of interest.
- *
- * @param take told of the bytes that are kept; what it throws ends the answer
+ * Takes the pack out of an answer of either version while it arrives: both use the same side band. Of the lines before
+ * it (`NAK`, `shallow …`, section names) only the ends of the history count.
+ * @param take told of the bytes that are kept; its error ends the answer
  */
 export function packReader(take: (bytes: number) => void = () => undefined): PackReader {
   const shallow: string[] = [];

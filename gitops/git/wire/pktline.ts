@@ -27,8 +27,7 @@ const headBytes = 4;
 const mostBytes = 0xffff;
 
 /**
- * Takes an answer apart while it arrives: at most one packet (64 KiB) is kept, always in the same place. Data are to be
- * copied by who keeps them.
+ * Takes an answer apart while it arrives. It keeps one packet (64 KiB), always in the same place: copy what you keep.
  */
 export function packetReader(onPacket: (packet: Packet) => void): PacketReader {
   let place: Buffer | undefined;
