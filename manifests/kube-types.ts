@@ -1,8 +1,7 @@
 /**
- * The core Kubernetes kinds that we build or read, narrowed to the fields that we write or look at.
- *
- * Ours rather than a client library's: those are classes, slow to import, and mutable. Reading is structural, so an
- * object from the API server carries more than is declared here, and code that writes it back must keep the rest.
+ * The core Kubernetes kinds that we build or read, narrowed to the fields that we use. A client library's are classes,
+ * slow to import, and mutable. Objects from the API server carry more than is declared here: code that writes them back
+ * must keep the rest.
  */
 
 export interface OwnerReference {

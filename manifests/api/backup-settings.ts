@@ -15,8 +15,8 @@ import { int64, type Options, object, type ReadonlyDeep, text } from './schema.t
 import { storeDefaults } from './spec-defaults.ts';
 
 /**
- * Where a backup is, and with what credentials: the same words in every kind that names one. All Secrets are of the
- * resource's own namespace. They are mounted into the agent's pod, and etcd-ratchet never reads them.
+ * Where a backup is, and with what credentials: the same fields in every kind. Secrets are of the resource's namespace;
+ * they are mounted into the agent's pod, and etcd-ratchet never reads them.
  */
 
 const templateExample = `${exampleBucket}/{{namespace}}/{{cluster}}/{{timestamp}}.db`;

@@ -9,8 +9,7 @@ export interface CheckReport {
   readonly target: string;
   readonly targetBranch: string;
   /**
-   * `error`: it could not be checked, and that says nothing about it. `untouched`: nothing under the fleet's path
-   * changes.
+   * `error`: it could not be checked, which says nothing about it. `untouched`: nothing under the fleet's path changes.
    */
   readonly state: 'success' | 'failure' | 'error' | 'untouched';
   /** One line, at most 140 characters: what the commit status says. */

@@ -18,8 +18,8 @@ export const objectName: Rule = matching(
 const quantityMessage = 'must be a quantity like 8Gi';
 
 /**
- * Kubernetes 1.33 takes the text of a number-or-text for 3 MiB, whatever its maxLength says, and refuses a CRD with a
- * dear rule: this one costs as little as can be, in maps of at most 8.
+ * Kubernetes 1.33 counts a number-or-text as 3 MiB whatever its maxLength, and refuses a CRD with a costly rule: this
+ * one is as cheap as possible, in maps of at most 8.
  */
 export const anyQuantity: Rule = rule<Quantity>({
   message: `${quantityMessage}, not negative`,
@@ -57,8 +57,8 @@ export const wholeMilliseconds: Rule = matching(
 );
 
 /**
- * A client URL of etcd: a name or an address, and a port. Nothing that one reader takes for the end of the name and
- * another for a part of it: who judges a host and who connects to it would not mean the same one.
+ * A client URL of etcd: a name or an address, and a port. Refuse characters that URL parsers read differently: the host
+ * that we check must be the host that we connect to.
  */
 export const etcdEndpointPattern = '^https?://([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?$';
 

@@ -1,10 +1,7 @@
 import { shown } from './problem.ts';
 import { didYouMean } from './suggest.ts';
 
-/**
- * When something is due, as people write it: the five fields that a CronJob takes, or one of its short names. What can
- * be said of the text alone; `reconcile/time/due.ts` works out the times.
- */
+/** A schedule: the five fields of a CronJob, or a short name. Judged by its text; `reconcile/time/due.ts` has times. */
 
 interface Field {
   readonly name: string;

@@ -2,18 +2,14 @@ import { type EtcdCluster, etcdClusterSpecSchema } from './etcd-cluster.ts';
 import { type Structural, structural } from './schema.ts';
 
 /**
- * What the API server writes into an EtcdCluster that it stores, for where there is none. Of what is left out all other
- * defaults hold where the field is read: see docs/explanation/api-conventions.md.
- *
- * @param cluster one that `validateDocument` passed
+ * The defaults that the API server writes into an EtcdCluster. All others hold where the field is read: see
+ * docs/explanation/api-conventions.md. @param cluster one that `validateDocument` passed
  */
 export function withDefaults(cluster: EtcdCluster): EtcdCluster {
   return { ...cluster, spec: fill(structural(etcdClusterSpecSchema), cluster.spec) as EtcdCluster['spec'] };
 }
 
-/**
- * As the API server does it: an absent (or null) field gets its default, and then that default's own fields get theirs.
- */
+/** As the API server does it: an absent (or null) field gets its default, then that default's own fields get theirs. */
 function fill(schema: Structural, value: unknown): unknown {
   if (!schema.properties || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
 

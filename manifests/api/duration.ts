@@ -8,8 +8,8 @@ const milliseconds: Readonly<Record<string, number>> = {
 };
 
 /**
- * As Go's time.ParseDuration reads it, without a sign: no duration of ours can be negative. With so many digits in so
- * few characters it can't overflow either, which would be an error inside a CEL rule.
+ * As Go's time.ParseDuration reads it, without a sign: no duration of ours can be negative. It is too short to
+ * overflow, which would be an error inside a CEL rule.
  */
 export const durationPattern =
   '^([0-9]{1,6}([.][0-9]+)?h|[0-9]{1,7}([.][0-9]+)?m|[0-9]{1,8}([.][0-9]+)?(s|ms|us|ns))+$';
@@ -17,11 +17,7 @@ export const longestDurationText = 16;
 const whole = new RegExp(durationPattern);
 const part = /(\d+(?:\.\d+)?)(ns|us|ms|s|m|h)/g;
 
-/**
- * Milliseconds in a duration like `2m`, `100ms` or `1h30m`.
- *
- * @throws {RangeError} when it is not a duration.
- */
+/** Milliseconds in a duration like `2m`, `100ms` or `1h30m`. @throws {RangeError} when it is not a duration */
 export function parseDuration(text: string): number {
   const value = milliSecondsIn(text);
   if (value === undefined) throw new RangeError(`${JSON.stringify(text)} is not a duration like 100ms, 2m or 1h30m`);

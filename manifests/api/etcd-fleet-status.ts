@@ -20,10 +20,7 @@ const problemSchema = object({
   message: text(2048, { description: 'What is wrong there, and what to do.' }),
 });
 
-/**
- * What became of a revision, as far as the repository and the apply are concerned; how its clusters do is said by
- * conditions.
- */
+/** The outcome of a revision for repository and apply; conditions tell the state of its clusters. */
 const revisionOutcomes = ['Applied', 'Refused', 'Retrying', 'Unreadable'] as const;
 
 const revisionEntrySchema = object({

@@ -6,7 +6,7 @@ interface AutoCompaction {
 }
 
 /**
- * Fields of `spec.etcd` that are flags of etcd: each flag of a field, and its value. `extraArgs` may set none of these
+ * Fields of `spec.etcd` that are flags of etcd, with their values. `extraArgs` may set none of these
  * (reserved-flags.ts), and a field without a row does not compile (etcd-args.ts).
  */
 export const flagFields = {

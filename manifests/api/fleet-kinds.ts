@@ -1,9 +1,6 @@
 import type { Kind } from './group.ts';
 
-/**
- * The kinds whose documents may live in a fleet's repository: one table, which finding, applying, pruning, checking and
- * rolling up follow.
- */
+/** The kinds that a fleet's repository may hold: the table for finding, applying, pruning, checking and rolling up. */
 export const fleetKinds = {
   EtcdCluster: { plural: 'etcdclusters' },
   EtcdBackup: { plural: 'etcdbackups', runsOnce: true },
@@ -14,10 +11,7 @@ export const fleetKinds = {
 
 interface FleetKindFacts {
   readonly plural: string;
-  /**
-   * It asks for one deed. When its object is gone, applying the same document again asks for nothing: a name runs once,
-   * for as long as Git lists it.
-   */
+  /** It asks for one deed: applying it again after its object is gone asks for nothing while Git lists the name. */
   readonly runsOnce?: true;
   /** It belongs to no namespace: where one is asked for, it is the empty text. */
   readonly clusterScoped?: true;

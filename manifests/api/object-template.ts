@@ -33,8 +33,7 @@ export const recordSuffix = '.json';
 export const verifiedSuffix = '.verified.json';
 
 /**
- * Both object stores allow names of 1,024 bytes; what lies beside the object has a longer name. A file's name may have
- * 255.
+ * Object stores allow names of 1,024 bytes, and a file's may have 255; the names of files beside the object are longer.
  */
 const longest = {
   path: 1024 - verifiedSuffix.length,

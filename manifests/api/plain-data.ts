@@ -2,8 +2,8 @@
 const most = { depth: 64, values: 20_000, characters: 1_000_000 };
 
 /**
- * Why this is not plain, moderate JSON, or `undefined` when it is: then it is safe to walk. It looks at a bounded
- * number of values, so a cycle is merely something too large.
+ * Why this is not plain, moderate JSON; `undefined`: it is, and so is safe to walk. Looks at a bounded number of
+ * values, so a cycle is merely too large.
  */
 export function notPlainData(value: unknown): string | undefined {
   const waiting: { value: unknown; depth: number }[] = [{ value, depth: 0 }];

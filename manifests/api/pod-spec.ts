@@ -16,9 +16,8 @@ const ofOurs: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A PodSpec as `spec.podTemplate.spec` may say it: a patch, of which our defaults have the rest.
- *
- * From the API server's own OpenAPI document; an integration test holds pod-spec.json against it.
+ * The PodSpec that `spec.podTemplate.spec` patches over our defaults. From the API server's own OpenAPI document: an
+ * integration test holds pod-spec.json against it.
  */
 export const podSpecSchema: Structural = structuralOf();
 

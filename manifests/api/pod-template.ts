@@ -7,8 +7,8 @@ import { collectProblems, type DocumentProblem, dotted, type Path, type Problems
 import { walk } from './walk.ts';
 
 /**
- * Problems of a podTemplate: what would lend our privileges or have no effect, and what is no PodSpec. Fields
- * are as strict as our own: a slip would otherwise be dropped in silence.
+ * Problems of a podTemplate: fields that would lend our privileges or have no effect, and fields that no PodSpec has.
+ * As strict as our own schema: a slip would otherwise be dropped in silence.
  */
 export function findRefusedInPods(template: PodTemplate, path: Path, problems: Problems): void {
   for (const { path: at, message } of refusedInPods(template, path)) problems.add(at, message);

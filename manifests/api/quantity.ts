@@ -23,11 +23,9 @@ const factors: Readonly<Record<string, number>> = {
 };
 
 /**
- * The value in the quantity's own unit (bytes, cores).
- *
- * A double is exact for every number of bytes up to 8 Pi, which no etcd volume reaches.
- *
- * @throws {RangeError} when it is not a quantity.
+ * The value in the quantity's own unit (bytes, cores). A double is exact up to 8 Pi bytes, which no etcd volume
+ * reaches.
+ * @throws {RangeError} when it is not a quantity
  */
 export function parseQuantity(quantity: Quantity): number {
   if (typeof quantity === 'number') {

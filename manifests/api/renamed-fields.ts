@@ -1,10 +1,7 @@
 import { networkStores } from '../stores/stores.ts';
 import type { Path } from './problem.ts';
 
-/**
- * Fields that had another name before, by the last two words of their paths. A document that has the old name is
- * refused, and told the new one.
- */
+/** Fields that were renamed, by the last two words of their paths. The old name is refused, and the new one told. */
 const renamed: Readonly<Record<string, string>> = {
   'defragmentation.maxUsedRatio': 'defragmentation.maxUsedPercent, a whole number of percent: 50 for 0.5',
   'tls.authorityLifetime': 'tls.managed.authorityLifetime',

@@ -1,8 +1,8 @@
 import { flagFields } from './flag-fields.ts';
 
 /**
- * Flags of etcd that can't be set through `extraArgs`, and why. Flags about identity, membership, addresses or where
- * the data lies would undo the seal; a flag with a field of its own must not have two values.
+ * Flags that `extraArgs` can't set, and why. Flags of identity, membership, addresses or the data's place would undo
+ * the seal; a flag with a field of its own must not have two values.
  */
 export const reservedFlags: Readonly<Record<string, string>> = {
   ...Object.fromEntries(

@@ -1,7 +1,4 @@
-/**
- * One rule in both of its languages, side by side: CEL for the API server, TypeScript for where there is none. A test
- * holds every pair against the same documents.
- */
+/** One rule in two languages: CEL for the API server, TypeScript without one. A test holds both against documents. */
 export type Rule = StateRule | TransitionRule;
 
 export interface StateRule {
@@ -43,9 +40,7 @@ export function transitionRule(parts: Omit<TransitionRule, 'transition'>): Trans
   return { ...parts, transition: true };
 }
 
-/**
- * A text that must match, said so that a person knows what to write. RE2 and JavaScript must read the pattern alike.
- */
+/** A text that must match, with a message that says what to write. RE2 and JavaScript must read the pattern alike. */
 export function matching(pattern: string, message: string, options: { hidesValue?: true } = {}): StateRule {
   const expression = new RegExp(pattern, 'u');
   return rule<string>({

@@ -2,8 +2,8 @@ import Type, { type TProperties, type TSchema, type TSchemaOptions } from 'typeb
 import type { Rule } from './rule.ts';
 
 /**
- * The few shapes that our definitions are made of, in the subset that a structural CRD schema may use: no unions, no
- * references, and a bound on everything that can grow, because the API server budgets CEL rules by the worst case.
+ * The shapes of our definitions, in the subset of structural CRD schemas: no unions, no references, and a bound on
+ * everything that can grow, because the API server budgets CEL rules by the worst case.
  */
 
 /** Readable but never writable: API objects are values here, and changes are new values. */

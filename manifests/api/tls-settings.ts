@@ -53,10 +53,7 @@ const secretsIfProvided = rule<Given>({
 
 const dnsName = `^([*][.])?${dnsLabel.slice(1, -1)}([.]${dnsLabel.slice(1, -1)})*$`;
 
-/**
- * An address of IPv4 looks like a DNS name. One of IPv4 written as IPv6 is refused: certificates and the API server
- * have no such.
- */
+/** An IPv4 address looks like a DNS name. Refuse IPv4-mapped IPv6 addresses: certificates can't hold them. */
 const nameOrAddress = rule<string>({
   message: 'must be a DNS name, whose first label may be *, or an IP address',
   cel: `self.contains(':') ? isIP(self) : self.matches('${celEscape(dnsName)}')`,

@@ -12,11 +12,9 @@ import { applyRules, walk } from './walk.ts';
 export type { DocumentProblem } from './problem.ts';
 
 /**
- * Problems of one document of our group, without an API server: schema, rules across fields, and what a document
- * in Git may not have. Empty means that the API server would take it too, as far as it can be known from the document
- * alone.
- *
- * Takes any value and never throws; says at most 20 things. A path may lead to a field that is absent.
+ * Problems of one document of our group, without an API server: schema, rules across fields, and contents that Git may
+ * not have. None: as far as the document tells, the API server would take it. Takes any value, never throws, says at
+ * most 20 things; a path may lead to a field that is absent.
  */
 export function validateDocument(object: unknown): DocumentProblem[] {
   const problems = collectProblems();

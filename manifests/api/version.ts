@@ -6,10 +6,8 @@ export interface Version {
 }
 
 /**
- * The minors we know how to run, and the first patch of each.
- *
- * 3.5.19 is the first whose `/readyz` fails for learners; before, a learner counts as Ready, for the client Service and
- * for the disruption budget.
+ * The minors that we know how to run, and the first patch of each. 3.5.19 is the first whose `/readyz` fails for
+ * learners: before, a learner counts as Ready, for the client Service and for the disruption budget.
  */
 const supportedMinors: Readonly<Record<string, number>> = { '3.5': 19, '3.6': 0, '3.7': 0 };
 
@@ -21,9 +19,7 @@ export const versionPattern = `^${number}[.]${number}[.]${number}$`;
 const grammar = new RegExp(versionPattern.replace('^', '^v?'));
 
 /**
- * Reads `3.6.16`, which is how every field spells it, and `v3.6.16`, as tags and objects from before have it.
- *
- * @throws {RangeError} when it is neither.
+ * Reads `3.6.16`, the spelling of every field, and `v3.6.16`, as tags have it. @throws {RangeError} when it is neither
  */
 export function parseVersion(text: string): Version {
   const [, major, minor, patch] = grammar.exec(text) ?? [];

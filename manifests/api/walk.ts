@@ -6,9 +6,8 @@ import type { Structural } from './schema.ts';
 import { didYouMean, suggest } from './suggest.ts';
 
 /**
- * Holds a value against a schema and its rules, as the API server would, but with words for people.
- *
- * Like the API server, a rule is asked only once everything inside its value is well-formed. `value` is plain data.
+ * Holds plain data against a schema and its rules, as the API server would, but with words for people. Like the API
+ * server, a rule is asked only once everything inside its value is well-formed.
  */
 export function walk(schema: Structural, value: unknown, path: Path, problems: Problems): void {
   if (problems.full()) return;
@@ -43,10 +42,7 @@ export function applyRules(
   }
 }
 
-/**
- * As the API server sees it: a null where a field is known and not nullable is no field. Rules then need not think of
- * it.
- */
+/** As the API server does: a null in a known field that is not nullable is no field, so rules need not handle it. */
 function withoutNulls(schema: Structural, value: unknown): unknown {
   const { properties } = schema;
   if (!properties || !isPlainObject(value)) return value;

@@ -33,9 +33,7 @@ export class EgressError extends Error {
 const page = 'docs/how-to/limit-tenants.md';
 
 /**
- * Whether the installation lets us ask this URL, as far as its words tell: where a name leads is seen when it is looked
- * up, by `guardedLookup`.
- *
+ * Whether the installation lets us ask this URL, by its words; `guardedLookup` judges where a name leads.
  * @param withSecret whether credentials would go along
  * @throws {EgressError}
  */
@@ -67,10 +65,8 @@ export function refusalOf(...asked: Parameters<typeof assertAllowed>): EgressErr
 }
 
 /**
- * Looks names up, and gives only addresses that the installation lets us connect to: what is checked is what is
- * connected to, however often a name changes its mind.
- *
- * @param lookup the system's; another one in tests
+ * Looks names up, and gives only addresses that the installation allows: what is checked is what is connected to,
+ * however often a name changes its mind. @param lookup the system's; another one in tests
  */
 export function guardedLookup(url: URL, egress: Egress, lookup: LookupFunction = lookupOfSystem): LookupFunction {
   return (hostname, options, callback) => {
@@ -87,11 +83,7 @@ export function guardedLookup(url: URL, egress: Egress, lookup: LookupFunction =
   };
 }
 
-/**
- * Whether the installation lets us connect to the address to which the host of a URL has led.
- *
- * @throws {EgressError}
- */
+/** Whether the installation allows the address to which the host of a URL has led. @throws {EgressError} */
 export function assertAddress(address: string, url: URL, egress: Egress): void {
   if (!isOpen(address, url, egress)) throw localRefused(url.origin);
 }

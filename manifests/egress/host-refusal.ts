@@ -1,8 +1,8 @@
 import { type Egress, EgressError, refusalOf, strictEgress } from './egress.ts';
 
 /**
- * Why the installation lets no Job go there, as far as the endpoint's words tell; `undefined` where it does. Whether
- * credentials may go without TLS is the agent's to judge, which knows what their owner says.
+ * Why the installation lets no Job go to this endpoint, by its words; `undefined`: it does. The agent judges plain
+ * HTTP: it knows what the owner of the credentials says.
  */
 export function hostRefusal(endpoint: string | undefined, egress: Egress = strictEgress): string | undefined {
   if (endpoint === undefined) return undefined;

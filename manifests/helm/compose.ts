@@ -84,9 +84,8 @@ interface Patch {
 const manifests = join(import.meta.dirname, '..');
 
 /**
- * What the kustomizations say, for all combinations of the switches at once.
- *
- * @throws when one says something that is not understood here: the chart would lack it.
+ * The kustomizations, for all combinations of the switches at once.
+ * @throws when one says something that is not understood here: the chart would lack it
  */
 export function compose(roots: readonly Root[], options: ComposeOptions = {}): readonly Part[] {
   const { also = {}, read = (file) => readFileSync(join(manifests, file), 'utf8') } = options;

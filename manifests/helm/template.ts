@@ -82,11 +82,7 @@ export function changesOf(part: Part, values: readonly Value[]): Changes {
   return changes;
 }
 
-/**
- * YAML with the actions of Go templates between.
- *
- * @param pointer where the object stands in the one that the changes are about
- */
+/** YAML with the actions of Go templates between. @param pointer where the object stands in the one of `changes` */
 export function printed(object: unknown, pointer: string, changes: Changes, indent = 0): string {
   const tokens: ((indent: number) => string)[] = [];
   const token = (text: (indent: number) => string) => `__${tokens.push(text) - 1}__`;

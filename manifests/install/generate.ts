@@ -16,9 +16,8 @@ import { podMonitor, serviceMonitor } from '../monitoring/monitors.ts';
 import { crdOf } from './crd.ts';
 
 /**
- * Writes the version of package.json where it is needed, the CRDs, what monitoring reads, and the Helm chart; with
- * `--check` it writes nothing, and fails when a file is not what it would write. Run by `npm run generate` and `npm run
- * check`.
+ * Writes the version of package.json where it is needed, the CRDs, what monitoring reads, and the Helm chart. With
+ * `--check` it writes nothing, and fails where a file differs. Run by `npm run generate` and `npm run check`.
  */
 
 const header = '# Generated from manifests/api by `npm run generate`. Do not edit.\n';

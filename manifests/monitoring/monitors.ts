@@ -10,7 +10,7 @@ function podLabel(name: string): string {
 
 /**
  * Scrapes the members of all clusters. The port has no TLS, so that kubelet's probes need no certificate; NetworkPolicy
- * says from where it is reached.
+ * limits its callers.
  */
 export function podMonitor() {
   return {

@@ -8,8 +8,8 @@ import { hostsText } from './listed-hosts.ts';
 import { restrictedRights } from './restricted.ts';
 
 /**
- * The agent (functions/backup.ts) in a pod: which Secrets and volumes it is shown, and what it is told of them. Secrets
- * are mounted as files; the request that lies open in the Job names those files only.
+ * The agent (functions/backup.ts) in a pod: its Secrets and volumes, and its request. Secrets are mounted as files; the
+ * request lies open in the Job and names only those files.
  */
 
 /** What the settings of a backup or of a snapshot become in a pod. */
@@ -136,9 +136,9 @@ export interface AgentOrder {
 }
 
 /**
- * How Node runs it. Each message of a snapshot is a buffer that only the collector frees: by default it comes after 16
- * MiB of new objects, which hold a hundred MiB of such buffers. The agent may call it, too. And glibc would keep what
- * is freed in an arena for each thread.
+ * How Node runs the agent. Each message of a snapshot is a buffer that only the collector frees: by default after 16
+ * MiB of new objects, which hold a hundred MiB of such buffers. The agent may call it, too; and glibc would keep freed
+ * memory in an arena for each thread.
  */
 export const agentRun = {
   options: ['--max-semi-space-size=1', '--expose-gc'],
@@ -173,8 +173,8 @@ export function agentContainer({
 }
 
 /**
- * Only where an author names a host: what the installation says of hosts; and of plain HTTP also what the namespace
- * says, whose Secret would be shown.
+ * Only where an author names a host: the installation's word on hosts; for plain HTTP also that of the namespace, whose
+ * Secret would be shown.
  */
 function hostsFor({ endpoint }: AgentAccess, egress: Egress | undefined, outside: boolean): readonly EnvVar[] {
   if (endpoint === undefined && !outside) return [];

@@ -42,8 +42,8 @@ interface UpgradeStart {
 }
 
 /**
- * One for each wish. Of an upgrade: from this version to that one, in this life of the cluster, stored like that; what
- * else of the spec changes meanwhile asks for no other. A later hibernation gets another; a resource is deleted once.
+ * One wish per upgrade: from this version to that one, in this life of the cluster, in this store; other changes of the
+ * spec ask for no new one. A later hibernation has another; a resource is deleted once.
  */
 export function wishOf(cluster: EtcdCluster, { before, start, existing }: BackupWish): string {
   const { uid, generation } = cluster.metadata;
@@ -79,10 +79,8 @@ export function backupBeforeName(cluster: EtcdCluster, wish: BackupWish): string
 }
 
 /**
- * The EtcdBackup that is awaited before the cluster changes or goes. Nothing owns it: what is in the bucket outlives
- * the cluster, and so does what is known of it.
- *
- * @throws {TypeError} when the spec asks for none
+ * The EtcdBackup to await before the cluster changes or goes. It has no owner: the object in the bucket outlives the
+ * cluster, and so does its record. @throws {TypeError} when the spec asks for none
  */
 export function backupBefore(cluster: EtcdCluster, wish: BackupWish): EtcdBackup {
   const { name, namespace = '' } = cluster.metadata;

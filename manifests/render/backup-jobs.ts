@@ -109,8 +109,8 @@ const scratchMountPath = '/scratch';
 export const drillContainers = { stage: 'stage', restore: 'restore', etcd: 'etcd', compare: 'compare' } as const;
 
 /**
- * The stages of a drill as containers, because etcd's images have no shell and ours has no etcd: ours fetches,
- * `etcdutl` restores, etcd serves beside the last one (a native sidecar), ours compares.
+ * The stages of a drill as containers: etcd's images have no shell, and ours has no etcd. Ours fetches, `etcdutl`
+ * restores, etcd serves beside the last one (a native sidecar), ours compares.
  */
 export function verifyJob(backup: EtcdBackup, order: VerifyOrder): Job {
   const { to } = backup.spec;

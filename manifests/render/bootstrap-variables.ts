@@ -8,20 +8,15 @@ export interface BootstrapVariables {
 }
 
 /**
- * A member list that names none of ours: the seal.
- *
- * etcd ignores it while it has data. On an empty directory it exits, because it does not find its own name, and that is
- * the point: a voter whose disk came back empty would forget writes that it acknowledged. `.invalid` is reserved (RFC
- * 2606), and no member can be called `sealed`, since our names end in an ordinal.
+ * The seal: a member list that names no member of ours. etcd ignores it while it has data. On an empty directory it
+ * exits, because its own name is missing: a voter whose disk came back empty would forget acknowledged writes.
+ * `.invalid` is reserved (RFC 2606), and our names end in an ordinal, so none is `sealed`.
  */
 export function sealedInitialCluster(): string {
   return 'sealed=http://sealed.invalid:2380';
 }
 
-/**
- * The two variables of a member's first start, following its volume; sealed for every state but the two that precede a
- * start.
- */
+/** The variables of a member's first start, by its volume; sealed for every state but the two that precede a start. */
 export function bootstrapVariables(
   record: Pick<VolumeRecord, 'state' | 'initialCluster'>,
   memberName: string,

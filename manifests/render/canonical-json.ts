@@ -1,6 +1,6 @@
 /**
- * JSON with sorted keys, in which an absent field, `undefined` and `null` are the same: the API server drops the latter
- * two, so an object must not differ from itself after a round trip.
+ * JSON with sorted keys. Absent, `undefined` and `null` are the same: the API server drops the latter two, and an
+ * object must not differ from itself after a round trip.
  */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sorted(value)) ?? 'null';

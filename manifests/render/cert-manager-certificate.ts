@@ -6,9 +6,7 @@ import type { LeafPlan, Usage } from './certificate-names.ts';
 import { isRecord } from './is-record.ts';
 import { labelsOf, peerLabels } from './names.ts';
 
-/**
- * Leaves that cert-manager issues: what we ask it for, and what it answers. Nothing here signs, nothing here is secret.
- */
+/** Leaves that cert-manager issues: our requests, and its answers. Nothing here signs, nothing here is secret. */
 
 export const certificateResource = {
   apiVersion: 'cert-manager.io/v1',
@@ -74,11 +72,8 @@ export interface CertificateInputs {
 }
 
 /**
- * The Certificate for one leaf, of the same name as its Secret.
- *
- * cert-manager takes over any Secret of that name: check that it has no other owner before you create this.
- *
- * @throws {RangeError} for a lifetime that cert-manager would refuse.
+ * The Certificate for one leaf, named like its Secret. cert-manager takes over any Secret of that name: check that it
+ * has no other owner first. @throws {RangeError} for a lifetime that cert-manager would refuse
  */
 export function certManagerCertificate(plan: LeafPlan, inputs: CertificateInputs): CertManagerCertificate {
   const { cluster, namespace, owner, issuerRef, lifetime, renewBefore = lifetime / 3 } = inputs;
@@ -130,8 +125,8 @@ const ours = [
 ] as const;
 
 /**
- * Whether the live Certificate asks for what we want: every field that we set, in whatever way its duration and its
- * defaults are written, and no further name. Labels and fields of others are theirs.
+ * Whether the live Certificate asks for what we want: every field that we set, however its duration and defaults are
+ * written, and no further name. Labels and fields of others are theirs.
  */
 export function isCurrent(found: CertManagerCertificate, wanted: CertManagerCertificate): boolean {
   const owners = found.metadata.ownerReferences ?? [];

@@ -17,17 +17,15 @@ export type CertificateState =
       readonly renewalFailed?: Said;
     }
   | ({ readonly state: 'issuing' } & Said)
-  /**
-   * Refused by the issuer, or in another Certificate's way; cert-manager tries again by itself, at first after an hour.
-   */
+  /** The issuer refused, or another Certificate is in its way; cert-manager tries again, at first after an hour. */
   | ({ readonly state: 'failed' } & Said);
 
 const longestReason = 64;
 const longestMessage = 256;
 
 /**
- * Reads the conditions as cert-manager writes them: `Ready` tells of the Secret, `Issuing` is True while a certificate
- * is being made, False after a failure and gone after a success. A condition about an earlier generation tells nothing.
+ * Reads cert-manager's conditions. `Ready` is about the Secret; `Issuing` is True while a certificate is being made,
+ * False after a failure and gone after a success. A condition of an earlier generation says nothing.
  */
 export function certificateState(found: CertManagerCertificate): CertificateState {
   const { generation = 0, namespace, name } = found.metadata;

@@ -57,10 +57,8 @@ export function askedBy({ issuerRef, dnsNames = [], ipAddresses = [] }: CertMana
 }
 
 /**
- * Which of these names a cluster may not have from its issuer: neither its own nor allowed. Empty: all are well.
- *
- * Only to add a name can be refused: what its Certificate asks that same issuer for by now stays, as clients rely on
- * it.
+ * The names that a cluster may not have from its issuer: neither its own nor allowed. Only new names can be refused:
+ * those that its Certificate has already asked that issuer for stay, as clients rely on them.
  */
 export function namesRefused(
   names: readonly string[],

@@ -42,17 +42,14 @@ export function memberSecretName(peer: string, purpose: 'peer' | 'server'): stri
 }
 
 /**
- * Where cert-manager writes a leaf, and the name of the Certificate that asks for it. Not the Secret that is mounted:
- * that one gets the leaf once every holder of the CA trusts it.
+ * The Certificate, and the Secret where cert-manager writes its leaf. Another Secret is mounted: it gets the leaf once
+ * every holder of the CA trusts it.
  */
 export function issuedSecretName({ secretName }: Pick<LeafPlan, 'secretName'>): string {
   return `${secretName}-issued`;
 }
 
-/**
- * The schema lets through DNS names, of which some look like IPv4 addresses, and IPv6 addresses, which alone have
- * colons.
- */
+/** Some DNS names that the schema accepts look like IPv4 addresses; of the rest only IPv6 addresses have colons. */
 function isAddress(name: string): boolean {
   return name.includes(':') || /^(25[0-5]|2[0-4]\d|1?\d?\d)([.](25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(name);
 }

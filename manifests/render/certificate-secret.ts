@@ -13,15 +13,11 @@ export interface AuthorityRecord {
   readonly trust?: string;
   /** The request that the last rotation answered. */
   readonly rotation?: string;
-  /**
-   * Since when every member and client presents a leaf of this CA, while the CA before it is still trusted. ISO 8601.
-   */
+  /** Since when all present leaves of this CA, while the CA before it is still trusted. ISO 8601. */
   readonly servedSince?: string;
 }
 
-/**
- * The Secret of one leaf. It goes with its owner: a member's with the peer, the others with the cluster.
- */
+/** The Secret of one leaf. Its owner is the peer for a member's leaf, else the cluster. */
 export function leafSecret(plan: LeafPlan, cluster: KubeObject, owner: OwnerReference, data: SecretData): Secret {
   const { name, namespace } = cluster.metadata;
   return {
@@ -38,10 +34,7 @@ export function leafSecret(plan: LeafPlan, cluster: KubeObject, owner: OwnerRefe
   };
 }
 
-/**
- * The Secret of a CA. It has no owner: it stays as long as retained volumes do, so that who trusted the cluster before
- * it was deleted trusts it when it is applied again.
- */
+/** The Secret of a CA. Like retained volumes it has no owner, and so clients trust the cluster when applied again. */
 export function authoritySecret(
   authority: Authority,
   cluster: KubeObject,
@@ -69,8 +62,8 @@ export function authoritySecret(
 }
 
 /**
- * Whether a Secret without an owner is the CA of a cluster of this name: made by us, for it. Its labels say nothing: a
- * backup tool or a policy engine may have taken them off, and they come back when it is written next.
+ * Whether an ownerless Secret is the CA that we made for a cluster of this name. Its labels say nothing: a backup tool
+ * or policy engine may have removed them, and the next write restores them.
  */
 export function isAuthorityOf(cluster: string, { metadata }: KubeObject): boolean {
   return (

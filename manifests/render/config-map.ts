@@ -6,11 +6,9 @@ import { claimReference } from './owner-reference.ts';
 import type { VolumeRecord } from './volume-record.ts';
 
 /**
- * The two bootstrap variables of a peer, following its volume.
- *
- * Owned by the PVC: it is deleted with it, and a pod on another PVC of the same name can't start before a step has
- * compared the disk. Immutable once sealed: no update, by a late invocation either, can unseal it, and kubelet need not
- * watch it.
+ * The bootstrap variables of a peer, by its volume, whose PVC owns them: they go with it, so that a pod on another PVC
+ * of that name can't start before a step has compared the disk. Immutable once sealed: no late update can unseal it,
+ * and kubelet need not watch it.
  */
 export function configMap(
   peer: Pick<EtcdPeer, 'metadata'> & { readonly spec: Pick<EtcdPeer['spec'], 'clusterName'> },

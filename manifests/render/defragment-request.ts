@@ -9,8 +9,8 @@ export type DefragmentRequest =
   | { readonly kind: 'unreadable'; readonly problem: string };
 
 /**
- * How long a request holds, and how far ahead one may lie, in days: a monthly window of `spec.maintenance` opens within
- * them. Members that join after that are not defragmented for it.
+ * Days that a request holds, and may lie ahead: a monthly window of `spec.maintenance` opens within them. Members that
+ * join after that are not defragmented for it.
  */
 const requestDays = 35;
 

@@ -5,11 +5,9 @@ import { annotations, labelsOf, podSelector } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
 
 /**
- * Arbitrates between our own rolling and `kubectl drain`.
- *
- * `minAvailable` as a number: `maxUnavailable` would count only what one controller says it wants, and each of our pods
- * has a controller of its own. An unhealthy pod may be evicted only while the others satisfy the budget: of a cluster
- * without quorum, nothing is taken away.
+ * Arbitrates between our own rolling and `kubectl drain`. `minAvailable` is a number: `maxUnavailable` counts what one
+ * controller wants, and each of our pods has its own. An unhealthy pod may be evicted only while the others satisfy the
+ * budget: a cluster without quorum loses nothing.
  */
 export function disruptionBudget(cluster: EtcdCluster, minAvailable: number): PodDisruptionBudget {
   const { name, namespace } = cluster.metadata;

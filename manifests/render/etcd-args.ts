@@ -10,22 +10,17 @@ import { tlsFlags } from './tls-files.ts';
 export const dataDirectory = '/var/lib/etcd/data';
 
 /**
- * etcd's flags for one peer, sorted, so that equal inputs give equal pods.
- *
- * Built per minor: an unknown flag makes etcd exit with 2, and 3.7 dropped all that began with `--experimental-`. What
- * the two bootstrap variables say is not among them: those come from the environment, because a flag would win over the
- * seal.
- *
- * @throws {RangeError} for a version, duration or quantity that is none; the API refuses those before they come here.
+ * etcd's flags for one peer, sorted, so that equal inputs give equal pods. Built per minor: an unknown flag makes etcd
+ * exit with 2. The bootstrap variables are no flags, because a flag would win over the seal.
+ * @throws {RangeError} for an invalid version, duration or quantity; the API refuses those first
  */
 export function etcdArgs(peer: EtcdPeer): string[] {
   return written({ ...flagsOf(peer), ...corruptionChecks(peer.spec.version) });
 }
 
 /**
- * The same member as a cluster of one, which only its own pod can reach. The addresses that it advertises stay: it
- * answers there again when it is started without this. It compares its data with no other member, since none counts any
- * more.
+ * The member as a cluster of one that only its own pod can reach. Its advertised addresses stay: it answers there again
+ * once started without this. It compares its data with no other member, since no other counts.
  */
 export function isolatedArgs(peer: EtcdPeer): string[] {
   const scheme = schemeOf(peer.spec.tls.mode);
@@ -104,9 +99,8 @@ function corruptionChecks(version: string): Flags {
 }
 
 /**
- * The API refuses reserved ones; they are left out here too, because one that slipped through could undo the seal.
- * Those that this minor does not know are refused by name further up, and never reach it: a version is changed before
- * the flags are.
+ * The API refuses reserved flags; they are left out here too, because one that slipped through could undo the seal.
+ * Flags that this minor lacks are refused by name earlier: a version is changed before the flags are.
  */
 function extraFlags({ spec }: EtcdPeer): Flags {
   const given = Object.entries(spec.etcd?.extraArgs ?? {});

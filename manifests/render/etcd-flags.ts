@@ -1,8 +1,8 @@
 import type { Version } from '../api/version.ts';
 
 /**
- * Flags of etcd that not every supported minor knows, and which do (asked of 3.5.35, 3.6.16 and 3.7.3 themselves). An
- * unknown flag makes a member exit with 2. Reserved flags are not listed.
+ * Flags that only some supported minors know (asked of 3.5.35, 3.6.16 and 3.7.3 themselves): an unknown flag makes a
+ * member exit with 2. Reserved flags are not listed.
  */
 const since36 = [
   'bootstrap-defrag-threshold-megabytes',

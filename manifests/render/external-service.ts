@@ -6,8 +6,8 @@ import { annotations, externalServiceName, podSelector, ports } from './names.ts
 import { service } from './services.ts';
 
 /**
- * Where clients outside of the Kubernetes cluster connect; as the Service for clients, ready voters only. It bears the
- * keys that the spec gave it, so that one that the spec gives no more is taken away.
+ * The Service for clients outside of the Kubernetes cluster: ready voters only. It records the keys that the spec gave
+ * it, so that a key that the spec drops is taken away.
  */
 export function externalService(cluster: EtcdCluster): Service {
   const { service: given } = cluster.spec;

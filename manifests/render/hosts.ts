@@ -1,6 +1,4 @@
-/**
- * The one place where an address meets a port. An IPv6 address has colons of its own, so that a URL has it in brackets.
- */
+/** The one place where an address meets a port: an IPv6 address has colons, so a URL has it in brackets. */
 
 /** `fd00::1` as `[fd00::1]`; names and IPv4 addresses as they are. */
 export function bracketed(host: string): string {

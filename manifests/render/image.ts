@@ -3,10 +3,8 @@ import { imageDefaults } from '../api/spec-defaults.ts';
 import { formatVersion, parseVersion } from '../api/version.ts';
 
 /**
- * The etcd image of a peer: the tag follows the version, so that a version is one field and not two.
- *
- * Kubernetes' own copies are tagged `3.6.16-0`, where the last number counts builds; etcd's are tagged `v3.6.16`. With
- * a digest the tag stays for the reader; container runtimes go by the digest.
+ * The etcd image of a peer: the tag follows the version. etcd's are tagged `v3.6.16`; Kubernetes' copies `3.6.16-0`,
+ * where the last number counts builds. With a digest the tag stays for the reader; container runtimes go by the digest.
  */
 export function etcdImage({ image, version }: Pick<EtcdPeerSpec, 'image' | 'version'>): string {
   const repository = image.repository ?? imageDefaults.repository;

@@ -12,7 +12,7 @@ export function formatInitialCluster(members: InitialCluster): string {
 }
 
 /**
- * Strict on purpose: what is read here decides who may start on an empty disk, so anything that {@link
+ * Strict on purpose: this text decides which member may start on an empty disk. Anything that {@link
  * formatInitialCluster} would not have written is refused rather than repaired.
  */
 export function parseInitialCluster(text: string): { members: InitialCluster } | { problem: string } {

@@ -6,10 +6,7 @@ import type { KubeObject } from '../kube-types.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { annotations } from './names.ts';
 
-/**
- * What no member is started anew for, and why. All else is hashed: a new field that stands in neither table does not
- * compile.
- */
+/** Inputs that restart no member, and why. All others are hashed: a new field needs a row in a table to compile. */
 const notHashed = {
   clusterName: 'whose member it is never changes',
   ordinal: 'which member it is never changes',
@@ -34,8 +31,8 @@ const spelled: { readonly [K in keyof Required<ConfigurationInputs>]: (field: Co
 };
 
 /**
- * A hash over the inputs that a person chose, not over what we render from them: an upgrade of etcd-ratchet, with
- * better defaults or other flags, must roll no cluster.
+ * A hash over the inputs that a person chose, not over their rendering: an upgrade of etcd-ratchet, with better
+ * defaults or other flags, must roll no cluster.
  */
 export function inputsHash(spec: ConfigurationInputs): string {
   const known = hashes.get(spec);
@@ -46,9 +43,8 @@ export function inputsHash(spec: ConfigurationInputs): string {
 }
 
 /**
- * By identity: several rules ask about the same inputs in one decision, and a search asks about them in a million. What
- * is read is never changed in place (its types are readonly), so the answer stays right, and it goes when its question
- * does.
+ * By identity: several rules ask about the same inputs in one decision, and a search a million times. Inputs are
+ * readonly, so the answer stays right, and it goes with its question.
  */
 const hashes = new WeakMap<ConfigurationInputs, string>();
 

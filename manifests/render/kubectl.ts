@@ -4,10 +4,7 @@ import type { definitions } from '../api/kinds.ts';
 
 type Plural = (typeof definitions)[keyof typeof definitions]['plural'];
 
-/**
- * A command about something in a namespace, for a person to copy: without `-n` it would look into the namespace of
- * their context.
- */
+/** A command for a person to copy. Without `-n` it would look into the namespace of their context. */
 export function kubectl(
   { namespace = 'default' }: { readonly namespace?: string | undefined },
   command: string,

@@ -1,24 +1,20 @@
 import type { ResourceRequirements } from '../kube-types.ts';
 import { isRecord } from './is-record.ts';
 
-/**
- * What a member gets where its spec says nothing. Rendered only: none of it is an input, so a new default rolls no
- * member.
- */
+/** Defaults of a member. Rendered only: none of them is an input, so a new default rolls no member. */
 
 /** Installed with us for the whole cluster (manifests/install/cluster/priority.yaml). */
 export const memberPriorityClass = 'etcd-ratchet-member';
 
 /**
  * Without a request, etcd is the first that a node short of memory evicts, and no disruption budget stops that. A small
- * cluster at rest takes less; kubeadm asks the same of a CPU for its etcd. No limit: at one, a growing database would
- * be killed.
+ * cluster takes less; kubeadm requests the same CPU for its etcd. No limit: a growing database would be killed.
  */
 const requests = { cpu: '100m', memory: '256Mi' } as const;
 
 /**
- * Each on its own, where neither a request nor a limit is given: of a limit Kubernetes makes the request. None at all
- * where the pod as a whole has resources, which ours might not fit into.
+ * Each on its own, where neither a request nor a limit is given: of a limit Kubernetes makes the request. None if the
+ * pod as a whole has resources, which ours might not fit into.
  */
 export function withRequests(given: ResourceRequirements, forWholePod?: ResourceRequirements): ResourceRequirements {
   if (forWholePod) return given;

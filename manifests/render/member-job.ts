@@ -15,9 +15,7 @@ interface MemberJob {
 }
 
 /**
- * A Job on a member's volume, which its peer owns. Kubernetes never restarts or repeats it: each attempt is decided by
- * a step.
- *
+ * A Job on a member's volume, owned by its peer. Kubernetes never restarts or repeats it: steps decide on each attempt.
  * @param metadata of the member's own pods
  */
 export function memberJob(

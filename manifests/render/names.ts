@@ -94,10 +94,7 @@ export const annotations = {
   confirmPrune: `${group}/confirm-prune`,
 } as const;
 
-/**
- * By these a person approves what can't be undone: to set one takes the verb `approve`
- * (manifests/install/cluster/approvals.yaml).
- */
+/** Approvals of what can't be undone: to set one takes the verb `approve` (install/cluster/approvals.yaml). */
 export const approvals = [
   annotations.recoverQuorum,
   annotations.acceptDisks,
@@ -114,10 +111,8 @@ export function peerName(cluster: string, ordinal: number): string {
 }
 
 /**
- * The ordinal in a peer's name, `undefined` when the name is not one of this cluster's peers.
- *
- * Only the spelling of {@link peerName} counts: `c-01` is a foreign object, and so is `c-1-0`, which is a pod of ours
- * or a peer of a cluster named `c-1`.
+ * The ordinal in a peer's name; `undefined`: it is no peer of this cluster. Only the spelling of {@link peerName}
+ * counts: `c-01` is foreign, and so is `c-1-0`, which is a pod of ours or a peer of a cluster named `c-1`.
  */
 export function ordinalOf(cluster: string, name: string): number | undefined {
   if (!name.startsWith(`${cluster}-`)) return undefined;
@@ -223,9 +218,7 @@ export function podSelector(cluster: string): Record<string, string> {
   return { [labels.name]: 'etcd', [labels.cluster]: cluster };
 }
 
-/**
- * Of a recovery's pod: listed together with the members', and selected by none of what selects those.
- */
+/** Labels of a recovery's pod: listed together with the members' pods, but matched by none of their selectors. */
 export function recoveryPodLabels(cluster: string): Record<string, string> {
   return { ...labelsOf(cluster), [labels.name]: 'etcd-recovery' };
 }

@@ -10,12 +10,9 @@ type Selector = NonNullable<NetworkSource['podSelector']>;
 type Rule = NetworkPolicy['spec']['ingress'][number];
 
 /**
- * From where the pods of a cluster are reached: members, and the Jobs of recoveries, restores and backups, which are
- * reached from nowhere else. It says nothing of where they connect to.
- *
- * Only members reach the peer port, those of a cluster that is taken over included, and etcd-ratchet, which looks at
- * the certificate there. The client port is open
- * unless the spec says from where, because clients of other namespaces are its purpose and prove who they are.
+ * Limits who reaches the pods of a cluster; Jobs of recoveries, restores and backups are reached by none. Egress stays
+ * open. The peer port is for members, also of a cluster that is taken over, and for etcd-ratchet, which looks at
+ * certificates. The client port is open unless the spec limits it: clients of other namespaces prove their identity.
  */
 export function networkPolicy(cluster: EtcdCluster): NetworkPolicy {
   const { name, namespace, uid } = cluster.metadata;
@@ -64,8 +61,7 @@ function ofCluster(name: string): Readonly<Record<string, string>> {
 }
 
 /**
- * Invocations and the page: in the namespace of an installation, which bears this label, or beside the cluster, where
- * the installation is for one namespace.
+ * Invocations and the page: in the labelled namespace of an installation, or beside the cluster in a namespaced one.
  */
 const ours = { matchLabels: { [labels.name]: 'etcd-ratchet' } };
 const ratchet = [{ podSelector: ours }, { namespaceSelector: ours, podSelector: ours }];

@@ -2,12 +2,8 @@ import { apiVersion, type Kind } from '../api/group.ts';
 import type { KubeObject, OwnerReference } from '../kube-types.ts';
 
 /**
- * A controlling reference to one of our custom resources.
- *
- * `apiVersion` and `kind` are given here because items of a list come without them.
- *
- * @throws {Error} when the owner has no UID, that is, was never read from the API server: without one, the garbage
- * collector would take the child for an orphan.
+ * A controlling reference to a resource of ours; items of a list come without `apiVersion` and `kind`. @throws {Error}
+ * without a UID (it was never read): the garbage collector would take the child for an orphan
  */
 export function ownerReference(kind: Kind, owner: KubeObject): OwnerReference {
   const { namespace, name, uid } = owner.metadata;
@@ -17,12 +13,8 @@ export function ownerReference(kind: Kind, owner: KubeObject): OwnerReference {
 }
 
 /**
- * A controlling reference to a PVC: what has it goes when the PVC goes, and does not belong to another PVC of
- * that name.
- *
- * It does not block the PVC's deletion, which would take rights on the PVC's finalizers.
- *
- * @throws {Error} when the PVC was never read from the API server.
+ * A controlling reference to a PVC: its holder goes when the PVC goes, and does not belong to another PVC of that name.
+ * It does not block the PVC's deletion: that takes rights on finalizers. @throws {Error} when the PVC was never read
  */
 export function claimReference({ metadata: { namespace, name, uid } }: KubeObject): OwnerReference {
   if (!uid) throw new Error(`PersistentVolumeClaim ${namespace ?? ''}/${name} has no uid: it was never read`);

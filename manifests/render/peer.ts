@@ -14,10 +14,7 @@ export type EffectiveSpec = Omit<EtcdClusterSpec, 'tls'> & {
 /** What a member is made from: its peer's spec without what says which member it is. */
 export type PeerInputs = Omit<EtcdPeerSpec, 'clusterName' | 'ordinal' | 'bootstrap'>;
 
-/**
- * What no member is made from, and what reads it instead. A new field of a cluster that no peer has does not compile
- * without a row.
- */
+/** Fields that no member is made from, and what reads them. A field that no peer has needs a row to compile. */
 export const ofTheCluster = {
   bootstrap: 'what the first member starts with: be-born, begin-from-snapshot, take-over',
   replicas: 'how many members there are: scale, hibernate',
@@ -52,8 +49,7 @@ export function peerInputs(effective: EffectiveSpec): PeerInputs {
 }
 
 /**
- * What only decides about the certificates themselves starts no member anew; a new field of `spec.tls` says here that
- * it does not.
+ * Fields about the certificates themselves, which restart no member; a new field of `spec.tls` needs a row to compile.
  */
 export const ofTheCertificates = {
   dnsNames: 'certify',
@@ -71,9 +67,7 @@ function peerTls(tls: EffectiveSpec['tls']): EtcdPeerSpec['tls'] {
   return { mode, ...(trust !== undefined && { trust }) };
 }
 
-/**
- * The peer of this ordinal. Its spec holds all inputs of the member, so that whatever is built later needs no cluster.
- */
+/** The peer of this ordinal. Its spec holds all inputs of the member: what is built from it later needs no cluster. */
 export function etcdPeer(
   cluster: EtcdCluster,
   effective: EffectiveSpec,

@@ -2,10 +2,7 @@ import type { PodTemplate } from '../api/member-settings.ts';
 import { didYouMean } from '../api/suggest.ts';
 import { records } from './pod-template-limits.ts';
 
-/**
- * Containers without an image to run, as fields with a reason. A typing error in the name `etcd` makes one: it is
- * merged over nothing of ours.
- */
+/** Containers without an image, as fields with a reason. A misspelt `etcd` makes one: it patches nothing of ours. */
 export function withoutImage(template: PodTemplate): string[] {
   const spec = template.spec ?? {};
   const missing = (field: 'containers' | 'initContainers', ours: readonly string[]) =>

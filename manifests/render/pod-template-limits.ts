@@ -10,10 +10,8 @@ export const ownVolumes = [dataVolume, 'peer-tls', 'server-tls'] as const;
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * What of a `podTemplate` no installer can allow, as fields with a reason; empty when there is nothing.
- *
- * Identity, data and the seal are ours: `podTemplate()` puts them back whatever the template says, and this says why a
- * person's line had no effect.
+ * Fields of a `podTemplate` that no installer can allow, each with a reason. Identity, data and the seal are ours:
+ * `podTemplate()` puts them back whatever the template says, and this says why a person's line had no effect.
  */
 export function reservedIn(template: PodTemplate): string[] {
   const spec = template.spec ?? {};

@@ -3,10 +3,9 @@ import { isRecord } from './is-record.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * By which field entries of a PodSpec's lists are told apart, by the path of the list. As in Kubernetes' strategic
- * merge patch (`patchMergeKey` in core/v1), a list that is not here is one value and replaced as a whole, `command` and
- * `args` for instance. The exception are tolerations: they have no key there, and are appended, since none can take
- * another's effect away.
+ * The key by which entries of a PodSpec's list are told apart, by the list's path, as in Kubernetes' strategic merge
+ * patch (`patchMergeKey` in core/v1). Other lists (`command`, `args`) are replaced as a whole, but for tolerations:
+ * these have no key and are appended, since none can take another's effect away.
  */
 const mergeKeys: Readonly<Record<string, string>> = {
   containers: 'name',
@@ -40,9 +39,9 @@ const replacedWhole: readonly string[] = [
 ];
 
 /**
- * A PodSpec merged over another, as `kubectl patch --type=strategic` would: fields one by one, lists with a merge key
- * entry by entry (ours first, in our order), all other lists replaced; `null` takes a default away. What {@link
- * notMergeable} names is passed over.
+ * Merges a PodSpec over another, as `kubectl patch --type=strategic` would: field by field, lists with a merge key
+ * entry by entry (ours first, in our order), other lists replaced; `null` takes a default away. Skips {@link
+ * notMergeable}.
  */
 export function mergePodSpec(base: object, over: Json): Json {
   return mergeRecords({ ...base }, over, '');

@@ -20,8 +20,8 @@ export interface Offered {
 }
 
 /**
- * The pod of one member: good defaults, with the cluster's `podTemplate` merged over them, and then what identity, data
- * and the seal rest on put back, whatever the template says.
+ * The pod of one member: good defaults, the cluster's `podTemplate` merged over them, and then the basis of identity,
+ * data and the seal put back, whatever the template says.
  */
 export function podTemplate(peer: EtcdPeer, offered: Offered = {}): PodTemplateSpec {
   const { metadata, spec } = peer;

@@ -6,13 +6,9 @@ import { ownVolumes, records } from './pod-template-limits.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * What of a `podTemplate` would lend our privileges to its author, as fields with a reason; empty when there is
- * nothing.
- *
- * The author of an EtcdCluster may have no right to create pods, read Secrets or act as a service account; we have. So
- * it is more than Pod Security's "restricted": also whatever would show the pod something of its namespace that its
- * author might not see. Volume types are allowed by name, so that one which Kubernetes adds later is refused until it
- * was looked at.
+ * Fields of a `podTemplate` that would lend our privileges to its author, each with a reason. The author may have no
+ * right to create pods, read Secrets or use a service account; we have. So this is stricter than Pod Security's
+ * "restricted". Volume types are allowed by name: one that Kubernetes adds later is refused until it was looked at.
  */
 export function privilegesIn(template: PodTemplate): string[] {
   const spec: Json = template.spec ?? {};

@@ -16,8 +16,8 @@ export function probes(): Pick<Container, 'startupProbe' | 'readinessProbe' | 'l
 }
 
 /**
- * Of one that is alone and forgets the others: the same, and CORRUPT, which may have been raised before, keeps it from
- * nothing. It agrees with itself; that the alarm is taken back comes when it serves.
+ * Readiness of a member that forgets all others: an earlier CORRUPT alarm must not block it. It agrees with itself; the
+ * alarm is disarmed when it serves.
  */
 export function isolatedReadiness(): Probe {
   return probe('/readyz?exclude=data_corruption', { periodSeconds: 2, timeoutSeconds: 8, failureThreshold: 2 });

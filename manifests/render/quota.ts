@@ -11,11 +11,9 @@ const largestQuota = 8 * GiB;
 const logReserve = 512 * MiB;
 
 /**
- * `--quota-backend-bytes`, in bytes: what is set, or what the volume can bear.
- *
- * Half of what the log leaves, because the database needs room for a second copy of itself: defragmentation writes one,
- * and so does a member that receives a snapshot from the leader. On tiny volumes a quarter. A full disk is worse than
- * the NOSPACE alarm: the alarm is disarmed after compaction, a full disk keeps etcd from starting.
+ * `--quota-backend-bytes`: the spec's, or half of what the log leaves of the volume (of a tiny one a quarter). A
+ * defragmentation, and a snapshot from the leader, write a second copy of the database. A full disk is worse than
+ * NOSPACE: that alarm is disarmed after a compaction, but a full disk keeps etcd from starting.
  */
 export function quotaBackendBytes({ etcd, storage }: Pick<EtcdPeerSpec, 'etcd' | 'storage'>): number {
   if (etcd?.quotaBackendBytes !== undefined) return Math.floor(parseQuantity(etcd.quotaBackendBytes));

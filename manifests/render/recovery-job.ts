@@ -21,12 +21,9 @@ export interface RecoveryOrder {
 }
 
 /**
- * A member's pod, once, with `--force-new-cluster`: it keeps its data, its ID and its name, and forgets all others.
- * Only its kubelet can reach it, so no member joins it and no client writes to it; for that it is started anew without
- * the flag.
- *
- * Kubernetes never restarts or repeats it: before another one is made, a step must have seen that no client was let in
- * yet. Its bootstrap variables are those of a sealed member, so that on an empty volume it exits.
+ * A member's pod, once, with `--force-new-cluster`: it keeps data, ID and name, and forgets all others. Only its
+ * kubelet reaches it: no member joins and no client writes until it runs without the flag. Kubernetes never repeats it:
+ * first a step must see that no client was let in. Its variables are sealed, so on an empty volume it exits.
  */
 export function recoveryJob(peer: EtcdPeer, order: RecoveryOrder, offered?: Offered): Job {
   const { metadata, spec } = podTemplate(peer, offered);
@@ -43,10 +40,7 @@ export function recoveryJob(peer: EtcdPeer, order: RecoveryOrder, offered?: Offe
   });
 }
 
-/**
- * A database that does not come up is not restarted, so nothing probes whether it lives; it is done when it leads
- * itself.
- */
+/** No liveness probe, since a database that does not come up is not restarted; it is done when it leads itself. */
 function isolated({ livenessProbe: _, lifecycle: __, ...etcd }: Container, peer: EtcdPeer): Container {
   return { ...etcd, args: isolatedArgs(peer), readinessProbe: isolatedReadiness() };
 }

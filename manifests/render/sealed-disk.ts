@@ -5,8 +5,8 @@ export interface SealedDisk {
   /** Name of the PersistentVolume. */
   readonly pv: string;
   /**
-   * As its CSI driver calls it: another PersistentVolume may stand for the same disk later. `null`: the
-   * PersistentVolume was read, and is of no CSI driver. Absent: it was not read.
+   * Its CSI driver's name: another PersistentVolume may stand for the same disk later. `null`: the PersistentVolume has
+   * no CSI driver. Absent: it was not read.
    */
   readonly handle?: string | null;
 }
@@ -30,9 +30,9 @@ export function parseSealedDisk(text: string): SealedDisk | undefined {
 }
 
 /**
- * Whether both are one disk. By its handle, where both are known: the same disk may come back as another
- * PersistentVolume, and another disk as a PersistentVolume of the same name. Else by the PersistentVolume's name, which
- * for dynamic ones has the PVC's UID in it.
+ * Whether both are one disk: by their handles if both are known, since a disk may come back as another
+ * PersistentVolume, and a name may come back for another disk. Else by the PersistentVolume's name, which for dynamic
+ * ones has the PVC's UID.
  */
 export function isSameDisk(noted: SealedDisk, found: SealedDisk): boolean {
   if (typeof noted.handle === 'string' && typeof found.handle === 'string')

@@ -4,11 +4,7 @@ import { hashOf } from './inputs-hash.ts';
 import { annotations, clientServiceName, headlessServiceName, labelsOf, podSelector, ports } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
 
-/**
- * Gives every pod its name in DNS.
- *
- * Also before it is Ready: members find each other by these names in order to become Ready.
- */
+/** Gives every pod its name in DNS, even before it is Ready: members need these names in order to become Ready. */
 export function headlessService(cluster: EtcdCluster): Service {
   return service(cluster, headlessServiceName(cluster.metadata.name), {
     type: 'ClusterIP',
@@ -23,10 +19,7 @@ export function headlessService(cluster: EtcdCluster): Service {
   });
 }
 
-/**
- * Where clients connect. Ready voters only: `/readyz` fails for learners from 3.5.19 on, the first version that the API
- * accepts.
- */
+/** Where clients connect. Ready voters only: `/readyz` fails for learners from 3.5.19 on, our oldest version. */
 export function clientService(cluster: EtcdCluster): Service {
   return service(cluster, clientServiceName(cluster.metadata.name), {
     type: 'ClusterIP',
@@ -35,10 +28,7 @@ export function clientService(cluster: EtcdCluster): Service {
   });
 }
 
-/**
- * As it is made: with an address of each family that the Kubernetes cluster has. Only then. Which families a Service
- * that exists has is its owner's choice, and one that was made without this keeps what it has.
- */
+/** A new Service gets an address of each family of the Kubernetes cluster. An existing one keeps its owner's choice. */
 export function inEachFamily(made: Service): Service {
   return { ...made, spec: { ...made.spec, ipFamilyPolicy: 'PreferDualStack' } };
 }

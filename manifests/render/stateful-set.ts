@@ -6,10 +6,8 @@ import { ownerReference } from './owner-reference.ts';
 import { type Offered, podTemplate } from './pod-template.ts';
 
 /**
- * One member's StatefulSet, of one replica.
- *
- * A StatefulSet for its promise of at most one pod per data directory, one per member because membership is ours to
- * decide, not a replica count's. `OnDelete`: only a step rolls a pod.
+ * One member's StatefulSet of one replica: for its promise of at most one pod per data directory. One per member,
+ * because membership is ours to decide, not a replica count's. `OnDelete`: only a step rolls a pod.
  */
 export function statefulSet(peer: EtcdPeer, offered?: Offered): StatefulSet {
   const { name, namespace } = peer.metadata;

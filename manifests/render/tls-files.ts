@@ -1,10 +1,7 @@
 import type { EtcdPeer } from '../api/etcd-peer.ts';
 import { memberSecretName } from './certificate-names.ts';
 
-/**
- * Where a member finds its certificates: two Secrets, mounted read-only, whose files follow the Secrets without a
- * restart.
- */
+/** A member's certificates: two Secrets, mounted read-only, whose files follow the Secrets without a restart. */
 
 export const tlsMountPath = '/etc/etcd/tls';
 

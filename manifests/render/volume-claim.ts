@@ -23,11 +23,9 @@ const droppedFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * The PVC of one peer.
- *
- * Without owner, so that no garbage collector ever deletes data: deleting it is always a step of its own. Our fields
- * override the template's; a template that changes after birth changes no PVC, since Kubernetes lets a PVC only grow.
- * On a PVC that is made anew no member was ever started, whatever is known of an earlier one.
+ * The PVC of one peer. It has no owner: only a step ever deletes data, never a garbage collector. Our fields override
+ * the template's; a later template changes no PVC, since Kubernetes lets a PVC only grow. On a new PVC no member was
+ * ever started, whatever is known of an earlier one.
  */
 export function volumeClaim(peer: VolumeInputs, record: VolumeRecord): PersistentVolumeClaim {
   const { name, namespace } = peer.metadata;

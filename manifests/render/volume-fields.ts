@@ -26,10 +26,9 @@ type Decoded<T> = { readonly value: T | undefined } | { readonly wrong: number; 
 type Fields = { readonly [K in keyof Required<VolumeRecord>]: Field<NonNullable<VolumeRecord[K]>> };
 
 /**
- * Total maps, so that the compiler holds them against the API's own lists without loading its schemas: this file is on
- * the path of every invocation. What each state allows is the table in docs/explanation/what-remembers-what.md.
- *
- * `started`: entered from a started member only; without its IDs nothing could ever prove that it is safe to let go.
+ * Total maps: the compiler holds them against the API's lists without loading its schemas on the path of every
+ * invocation. docs/explanation/what-remembers-what.md tells what each state allows. `started`: entered from a started
+ * member only; without its IDs nothing could ever prove that it is safe to let go.
  */
 const states: Readonly<Record<VolumeState, 'started' | 'any'>> = {
   bootstrapping: 'any',
@@ -63,8 +62,8 @@ const hibernationBackupPattern = /^([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)\/([A
 const sincePattern = /^((?:0|[1-9]\d*)\.(?:0|[1-9]\d*))@(0|[1-9]\d{0,19})$/;
 
 /**
- * Every field of the record with its annotation. A new field without a row does not compile. They are read in this
- * order, and the first problem is the one that is told.
+ * Every field of the record with its annotation: a new field needs a row to compile. They are read in this order, and
+ * the first problem is reported.
  */
 export const fields: Fields = {
   token: { ...matching(annotations.token, tokenInWords, tokenPattern), isNeeded: isAlways },

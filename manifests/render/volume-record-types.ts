@@ -4,9 +4,7 @@ import type { TlsMode } from '../api/tls-settings.ts';
 import type { InitialCluster } from './initial-cluster.ts';
 import type { SealedDisk } from './sealed-disk.ts';
 
-/**
- * What a volume knows of its member. It survives everything but the volume, so it is the strongest memory after etcd.
- */
+/** A volume's record of its member. It survives everything but the volume, so it is the strongest memory after etcd. */
 export interface VolumeRecord {
   /** etcd's initial-cluster-token: volumes with the same one belong together. */
   readonly token: string;
@@ -17,47 +15,35 @@ export interface VolumeRecord {
   /** Hex, as etcd prints it. */
   readonly memberId?: string;
   /**
-   * Planned while bootstrapping, afterwards the last one that was seen to run when no member had yet to change its own;
-   * of a member that was taken back meanwhile, what it had run.
+   * Planned while bootstrapping; then the last one seen to run when no member had yet to change its own. Of a member
+   * that was taken back meanwhile, the version that it ran.
    */
   readonly version: string;
-  /**
-   * Written before a higher one may be started, and taken away when that is `version`, or was never kept: it may have
-   * run.
-   */
+  /** Written before a higher version may start: it may have run. Taken away once it is `version`, or was not kept. */
   readonly nextVersion?: string;
   /** From this index of raft's log on, every entry was written by members of this minor. */
   readonly minorSince?: MinorSince;
   readonly tlsMode: TlsMode;
   /**
-   * While bootstrapping: written before its member may be started for the first time. Without it, no member ever ran on
-   * this volume.
+   * While bootstrapping: written before the first start of its member. Without it, no member ever ran on this volume.
    */
   readonly mayHaveStarted?: true;
-  /**
-   * Its member left because its data differed from most others': the volume is kept so that a person can find out why.
-   */
+  /** Its member left because its data differed from most others': kept so that a person can find out why. */
   readonly evidence?: true;
-  /**
-   * When its member was given up, though the spec asked for as many: it is kept until another one votes, and for a time
-   * after that.
-   */
+  /** When its member was given up though the spec needs as many: kept until another votes, and for a time after. */
   readonly replacedAt?: string;
   readonly state: VolumeState;
   /** Noted when it is sealed; absent where that was before there was such a note, until it is next seen well. */
   readonly disk?: SealedDisk;
-  /**
-   * Members that a recovery of this cluster left behind. Theirs is another history: wherever their data turn up, they
-   * never start.
-   */
+  /** Members that a recovery left behind. Theirs is another history: wherever their data turn up, they never start. */
   readonly outvoted?: readonly OutvotedMember[];
   /** On the volume that a recovery goes on from, or that a snapshot is restored to, until that is over. */
   readonly recovery?: Recovery;
   /** Of the snapshot that its cluster was born from. Every volume that joins gets a copy. */
   readonly restoredFrom?: string;
   /**
-   * IDs of etcd clusters that were given up for this one, the last one last: wherever a volume of theirs turns up, it
-   * never counts. Every volume that joins gets a copy.
+   * IDs of etcd clusters that were given up for this one, the last one last: a volume of theirs never counts. Every
+   * volume that joins gets a copy.
    */
   readonly gaveUp?: readonly string[];
   /** The token under which the cluster's CAs were made, where that is the one of a cluster that was given up. */
@@ -92,16 +78,11 @@ export interface OutvotedMember {
 }
 
 export interface Recovery {
-  /**
-   * Of the approval that it rests on: no two recoveries of a cluster have the same. Of a restore: of its wish.
-   */
+  /** The ID of its approval, unique among recoveries of a cluster; of a restore, the ID of its wish. */
   readonly id: string;
   /** Of the last Job that was made for it, counted from 1; 0: none yet. No attempt is ever run twice on a volume. */
   readonly attempt: number;
-  /**
-   * Where pods of the members were seen last: what is gone from the API server may still run on a node that it does not
-   * hear.
-   */
+  /** Where the members' pods were seen last: a pod that is gone from the API server may still run on a silent node. */
   readonly lastSeenOn: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -22,10 +22,8 @@ const order = Object.keys(fields) as (keyof VolumeRecord)[];
 const keys = Object.values(fields).flatMap(({ annotations }) => annotations.map(({ name }) => name));
 
 /**
- * What a volume's annotations say.
- *
- * `none`: not one of ours. `invalid`: ours, but incomplete or edited into nonsense; never guessed at, because a wrong
- * guess starts a member on the wrong data. The problem names the annotation, and what a person can put there.
+ * Reads a volume's annotations. `none`: not one of ours. `invalid`: ours, but incomplete or edited into nonsense; never
+ * guessed at, because a wrong guess starts a member on the wrong data. The problem names annotation and cure.
  */
 export function readVolumeRecord(found: Annotations | undefined): ReadVolumeRecord {
   if (!found || !keys.some((key) => found[key] !== undefined)) return { kind: 'none' };
@@ -73,10 +71,7 @@ export function isOfRestore({ state }: VolumeRecord): boolean {
   return state === 'restoring' || state === 'restored';
 }
 
-/**
- * A rollback's snapshot is being restored to it, while the cluster that it will take the place of may still serve: it
- * does not belong to that one.
- */
+/** A rollback's snapshot is restored to it while the cluster that it will replace may still serve: not of that one. */
 export function isAspirant({ state, gaveUp }: Pick<VolumeRecord, 'state' | 'gaveUp'>): boolean {
   return state === 'restoring' && gaveUp !== undefined;
 }

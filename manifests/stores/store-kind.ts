@@ -3,8 +3,8 @@ import type { Static, TObject } from 'typebox';
 import type { object, ReadonlyDeep, text } from '../api/schema.ts';
 
 /**
- * What a store is: where its objects are, what a spec and the agent's request say of it, and which Secret it needs. How
- * it is opened is told by the table of openers in `reconcile/backup/stores`.
+ * A store: where its objects are, its part of a spec and of the agent's request, and which Secret it needs. The table
+ * of openers in `reconcile/backup/stores` tells how it is opened.
  */
 
 /** Handed to each schema: most invocations load neither schemas nor what makes them. */
