@@ -12,9 +12,9 @@ import type { Kinds, ResultsOf } from './stepping/kind.ts';
 const nextLink = 'the next link of the chain goes on with all';
 
 /**
- * All kinds that a pass steps, in the order in which they begin. A kind begins when those that it comes `after` have
- * had their first steps; kinds that name each other nowhere go on side by side. What a kind is, its room says
- * (`<room>/kind.ts`); where it stands, and why, this table.
+ * All kinds that a pass steps, in their order. A kind begins when those that it comes `after` have had their first
+ * steps; unrelated kinds go on side by side. `<room>/kind.ts` says what a kind is; this table, where it stands, and
+ * why.
  */
 export const kinds = {
   restore: {

@@ -60,8 +60,8 @@ export async function actOnBackup(
 }
 
 /**
- * The Job's name is the lock: of two invocations that make it, one is refused, and tells of the Job that is there. So
- * does the step after one that was ended before it could tell.
+ * The Job's name is the lock: a second invocation is refused, and reports the existing Job. So does the step after one
+ * that ended before it could report.
  */
 async function make(kube: Kube, backup: EtcdBackup, job: Job, signal: AbortSignal): Promise<Outcome> {
   const { name, namespace } = job.metadata;

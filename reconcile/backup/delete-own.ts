@@ -7,9 +7,7 @@ interface Named {
 }
 
 /**
- * Deletes this very object, in the background. Fine where it is gone, or another one has its name by now: that one is
- * none of what was decided about, and is left alone.
- *
+ * Deletes this very object, in the background. Fine if it is gone, or another object has its name: that is left alone.
  * @throws {KubeError}
  */
 export async function deleteOwn(

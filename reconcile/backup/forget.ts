@@ -11,9 +11,7 @@ const history = { good: 3, failed: 3 } as const;
 const mostForgotten = 20;
 
 /**
- * After a backup has ended that a cluster asked for: earlier ones go, but for the newest. Nothing in the store goes.
- *
- * @throws {KubeError}
+ * Deletes earlier backups that a cluster asked for, but for the newest; nothing in the store goes. @throws {KubeError}
  */
 export async function forgetEarlier(kube: Kube, ended: EtcdBackup, signal: AbortSignal): Promise<void> {
   const { namespace } = ended.metadata;

@@ -21,8 +21,8 @@ export interface ListContext {
 const unsettled = 'status.settled!=true';
 
 /**
- * Lists the backups for which something is left to do, by a field that the API server selects by: what it answers does
- * not grow with those that are done. Where its CRD is of an earlier release it answers with all; that is said once.
+ * Lists the unfinished backups, by a field that the API server selects by: finished ones cost nothing. An earlier CRD
+ * makes it answer with all; that is logged once.
  */
 export function backupLister({ kube, namespace, signal, log }: ListContext): ListBackups {
   let isSelectable = true;

@@ -20,10 +20,7 @@ export interface ObserveContext {
 }
 
 /**
- * A GET for its Job, and one for a volume that it goes to; where there is a Job a LIST for its pod; and where that does
- * not start, one for its events.
- *
- * @throws {KubeError}
+ * GETs its Job, and its target volume; LISTs the Job's pod; and if that does not start, its events. @throws {KubeError}
  */
 export async function observeBackup(
   backup: EtcdBackup,

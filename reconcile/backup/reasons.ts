@@ -3,8 +3,8 @@ import { goesOn, isWell, type Meaning, step } from '../reasons/meaning.ts';
 import type { Breaking } from './situation.ts';
 
 /**
- * Every reason that the conditions and events of an EtcdBackup use. Failures of the agent come under their own words,
- * which reconcile/jobs/failure.ts has.
+ * Every reason of an EtcdBackup's conditions and events. Failures of the agent come under their own words, which
+ * reconcile/jobs/failure.ts has.
  */
 
 const again = 'nothing: it is tried again, a few times';

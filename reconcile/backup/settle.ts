@@ -7,10 +7,8 @@ import { deleteOwn } from './delete-own.ts';
 import { hasScratchVolumes, maxAttempts } from './situation.ts';
 
 /**
- * Deletes the Jobs of these attempts to verify, each with its pod and that pod's volume. Only what is recorded in the
- * status is to be given up so: the pod holds the result.
- *
- * @throws {KubeError}
+ * Deletes the Jobs of these attempts to verify, with their pods and volumes. Record the result in the status first:
+ * only the pod holds it. @throws {KubeError}
  */
 export async function freeScratch(
   kube: Kube,
@@ -27,11 +25,8 @@ export async function freeScratch(
 }
 
 /**
- * Finishes a backup that has ended, and then marks it as settled. An invocation that is ended in
- * between leaves the mark to the next one.
- *
- * @returns the backup as it is then; unchanged where another invocation was faster
- * @throws {KubeError}
+ * Finishes a backup that has ended, then marks it as settled; a dead invocation leaves the mark to the next one.
+ * Returns the backup, unchanged if another invocation was faster. @throws {KubeError}
  */
 export async function settle(kube: Kube, backup: EtcdBackup, signal: AbortSignal): Promise<EtcdBackup> {
   const { status } = backup;

@@ -1,7 +1,6 @@
 /**
- * How every call to etcd is made: no retries (a repeated membership call meets its own first attempt), a fresh deadline
- * on every call (etcd3 has none of its own, and `dialTimeout` does nothing), one client per endpoint (with several,
- * etcd3 asks a random one).
+ * Rules for every call to etcd: no retries (a repeated membership call meets its own first attempt), a deadline on each
+ * (etcd3 has none, and `dialTimeout` does nothing), one client per endpoint (with several, etcd3 asks at random).
  */
 
 import type { Interceptor } from '@grpc/grpc-js';
@@ -43,11 +42,7 @@ export interface Calls {
   close(): void;
 }
 
-/**
- * Connects to nothing yet; etcd3 itself is loaded by the first call.
- *
- * @param windowBytes see `connect` in etcd3.ts
- */
+/** Connects to nothing yet; etcd3 itself is loaded by the first call. @param windowBytes see `connect` in etcd3.ts */
 export function guardedCalls(
   { callTimeoutMs = 2_000, tls, within = (_, work) => work() }: EtcdOptions,
   windowBytes?: number,

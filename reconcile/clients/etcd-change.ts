@@ -28,8 +28,8 @@ export interface Change<T> {
 }
 
 /**
- * Sent to the leader, which knows most (whether a learner is in sync) and passes nothing on; to another voter only when
- * none of the endpoints is the leader's.
+ * Sent to the leader, which knows whether a learner is in sync, and forwards nothing; to another voter only when none
+ * of the endpoints is the leader's.
  */
 export async function change<T>(calls: Calls, { call, endpoints, options, ...rest }: Change<T>): Promise<T> {
   const { signal, timeoutMs = changeTimeoutMs } = options;

@@ -3,10 +3,9 @@ import { refusalIn } from './etcd-refusals.ts';
 import { sentenceFor, type TlsFinding, type TlsParties, tlsProblemIn } from './tls-problems.ts';
 
 /**
- * etcd answered that it does not know the outcome: our proposal may still be applied.
- *
- * ErrGRPCTimeout and its kin, ErrGRPCLeaderChanged and ErrGRPCStopped of etcd's api/v3rpc/rpctypes; ErrCanceled of its
- * etcdserver, when it stops waiting for a proposal; ErrStopped of raft.
+ * etcd answered that it does not know the outcome: the proposal may still be applied. ErrGRPCTimeout and its kin,
+ * ErrGRPCLeaderChanged and ErrGRPCStopped (api/v3rpc/rpctypes); ErrCanceled of etcdserver, when it stops waiting;
+ * ErrStopped of raft.
  */
 const undecided =
   /etcdserver: (request timed out|request cancell?ed|context deadline exceeded|leader changed|server stopped|server is stopping)|raft: stopped/;
@@ -16,9 +15,8 @@ const neverConnected =
   /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|Name resolution failed|No connection established/;
 
 /**
- * Classifies once what etcd3, gRPC or the network said. The class of etcd3's errors says less than their words do.
- *
- * @param parties of the TLS connection over which it was asked; none in plaintext.
+ * Classifies an error of etcd3, gRPC or the network: the class of etcd3's errors says less than their words. @param
+ * parties of the TLS connection; none in plaintext
  */
 export function etcdError(call: string, endpoint: string, cause: unknown, parties?: TlsParties): EtcdError {
   if (cause instanceof EtcdError) return cause;
@@ -69,10 +67,7 @@ export function allFailed(call: string, failures: readonly EtcdError[]): EtcdErr
   return new EtcdError(`${call}: none of ${failures.length} endpoints answered: ${list}`, worst, failures, tls, reason);
 }
 
-/**
- * A change that was not sent, because only reads came before it and these failed: whatever became of them, nothing was
- * changed.
- */
+/** A change that was not sent, because reads before it failed: nothing was changed. */
 export function notSent(call: string, failures: readonly EtcdError[]): EtcdError {
   const { tls, reason } = shared(failures);
   const words = failures.map(({ message }) => message).join('; ');

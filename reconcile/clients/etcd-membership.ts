@@ -58,8 +58,8 @@ export function membership(calls: Calls): Pick<EtcdAdmin, 'addLearner' | 'promot
 }
 
 /**
- * A member that is not the leader passes a promotion on by HTTP, again and again: when it ends with "no leader", one of
- * the attempts before may have been heard (PromoteMember in etcd's server).
+ * A follower forwards a promotion by HTTP, again and again: when it ends with "no leader", an earlier attempt may have
+ * been heard (PromoteMember in etcd's server).
  */
 function passedOn(error: unknown): unknown {
   if (!(error instanceof EtcdError) || error.reason !== 'NoLeader') return error;

@@ -27,11 +27,7 @@ export function reading(calls: Calls): Pick<Etcd, 'members' | 'lastMembers' | 's
   };
 }
 
-/**
- * The first answer of any endpoint. Only for what changes nothing.
- *
- * @throws {EtcdError} that names each endpoint, and what `failed` makes of their errors.
- */
+/** The first answer of any endpoint. Only for reads. @throws {EtcdError} that names each endpoint, made by `failed` */
 export async function fromAny<T>(
   call: string,
   endpoints: readonly string[],

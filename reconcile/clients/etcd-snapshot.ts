@@ -16,10 +16,8 @@ interface SnapshotOptions {
 
 export interface EtcdSnapshots {
   /**
-   * What one endpoint sends, as it comes: read only as fast as it is taken. The whole ends with etcd's sha256, which
-   * is not checked here. Leaving early ends the call.
-   *
-   * @throws {EtcdError} also when fewer bytes came than etcd announced.
+   * One endpoint's snapshot, read only as fast as it is taken. It ends with etcd's sha256, which is not checked here.
+   * Leaving early ends the call. @throws {EtcdError} also when fewer bytes came than etcd announced
    */
   snapshot(endpoint: string, options: SnapshotOptions): AsyncGenerator<Uint8Array>;
   close(): void;
@@ -29,8 +27,8 @@ export interface EtcdSnapshots {
 const waiting = 4;
 
 /**
- * What etcd may send before it is taken. HTTP/2's own 64 KiB are two messages: etcd would wait for us after each of
- * them, and a snapshot take twice as long. It is memory as well, so no larger than that helps.
+ * Bytes that etcd may send ahead. HTTP/2's own 64 KiB are two messages: etcd would wait after each, and a snapshot take
+ * twice as long. It is memory as well, so no larger than helps.
  */
 const windowBytes = 512 * 1024;
 

@@ -1,7 +1,4 @@
-/**
- * etcd3's values as ours, and ours as etcd3's: IDs are hex with us, as etcd prints them, and decimal strings with
- * etcd3.
- */
+/** Translates etcd3's values: our IDs are hex, as etcd prints them; etcd3's are decimal strings. */
 
 import type { IMemberListResponse, IResponseHeader, IStatusResponse } from 'etcd3';
 import { type EndpointStatus, EtcdError, type MemberId, type MemberList } from '../interfaces/etcd.ts';

@@ -7,11 +7,7 @@ import type { Limit } from './limit.ts';
 
 const maxBytes = 64 * 1024;
 
-/**
- * `GET /version`, the only place where etcd tells the cluster version.
- *
- * @throws {EtcdError} when the answer is not etcd's; what the network says, as it says it.
- */
+/** `GET /version`, the only source of the cluster version. @throws {EtcdError} for an answer that is not etcd's */
 export async function readVersion(endpoint: string, limit: Limit, own?: Secured): Promise<EndpointVersion> {
   const refused = (words: string) => new EtcdError(`GET /version at ${endpoint}: ${words}`, 'refused');
   const tls = own && { secureContext: own.context, servername: own.serverName(endpoint) };

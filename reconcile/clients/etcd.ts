@@ -1,6 +1,5 @@
 /**
- * `EtcdAdmin` with etcd3, behind the guards of `etcd-calls.ts`: no retries, a deadline on every call, and each asked of
- * one endpoint that was chosen.
+ * `EtcdAdmin` with etcd3, behind the guards of `etcd-calls.ts`: no retries, deadlines, and one chosen endpoint a call.
  */
 
 import type { EtcdAdmin } from '../interfaces/etcd-admin.ts';

@@ -1,6 +1,6 @@
 /**
- * etcd3 as this project wants it. A file of its own, with static imports, because it is loaded lazily as a whole: of a
- * CommonJS package that is itself imported dynamically, a bundle has no named exports.
+ * etcd3 as this project wants it, with static imports in a file of its own, because it is loaded lazily as a whole: of
+ * a CommonJS package that is imported dynamically, a bundle has no named exports.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -19,8 +19,7 @@ export interface Connection {
 
 /**
  * A client of one endpoint that never retries, never asks another endpoint, and has one connection for all calls.
- *
- * @param windowBytes what the endpoint may send before we take it; HTTP/2's own 64 KiB unless given
+ * @param windowBytes bytes that the endpoint may send ahead; HTTP/2's own 64 KiB unless given
  */
 export function connect(endpoint: string, own?: Secured, windowBytes?: number): Connection {
   if (own === undefined && endpoint.startsWith('https:'))
@@ -68,9 +67,9 @@ type ChannelRest = [
 ];
 
 /**
- * gRPC gives no access to a socket before its connection and handshake are done, and keeps it also when it is closed:
- * to a host that is gone it would hold the process for minutes, to a frozen process for ever. Node announces each
- * socket that it makes, and in which asynchronous context.
+ * gRPC gives no access to a socket before its handshake is done, and keeps it even when closed: to a lost host it would
+ * hold the process for minutes, to a frozen process for ever. Node announces each new socket in its asynchronous
+ * context.
  */
 const dialling = new AsyncLocalStorage<{ readonly sockets: Set<Socket>; closed: boolean }>();
 subscribe('net.client.socket', (message) => {
@@ -102,9 +101,7 @@ function keptOpen(channel: Channel): Channel {
   return channel;
 }
 
-/**
- * Makes a call end as soon as the signal aborts: etcd3 itself cannot cancel, and a call in flight keeps the process.
- */
+/** Ends a call when the signal aborts: etcd3 itself cannot cancel, and a call in flight keeps the process. */
 export function cancelledBy(signal: AbortSignal): Interceptor {
   return (options, nextCall) => {
     const call = new InterceptingCall(nextCall(options));

@@ -3,11 +3,9 @@ export type Settled<T> =
   | { readonly kind: 'none'; readonly errors: readonly unknown[] };
 
 /**
- * Tries one candidate after the other; each failure, and each `patienceMs` without an answer, lets the next one start
- * beside those before it. The first success counts, and the rest are told to stop. So a candidate that hangs costs
- * `patienceMs` and not the whole time.
- *
- * `attempt` must settle soon after its signal aborts.
+ * Tries candidates in turn; each failure, and each `patienceMs` without an answer, starts the next one beside the
+ * others. The first success counts, and the rest are told to stop: a hanging candidate costs `patienceMs`, not the
+ * whole time. `attempt` must settle soon after its signal aborts.
  */
 export async function hedge<C, T>(
   candidates: readonly C[],

@@ -1,9 +1,7 @@
 /**
- * Where the API server is, and which identity we have there.
- *
- * In a pod that is two files and two variables, read here by hand: importing @kubernetes/client-node takes longer (0.34
- * s, 0.08 s bundled) than the whole rest of a tick that changes nothing. Everything that a kubeconfig can say
- * (contexts, client certificates, exec plugins, proxies) is client-node's, imported only then.
+ * Where the API server is, and our identity there. In a pod that is two files and two variables, read by hand:
+ * importing @kubernetes/client-node takes longer than the whole rest of an idle tick. Kubeconfigs (contexts, client
+ * certificates, exec plugins, proxies) are client-node's, imported only then.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -28,19 +26,15 @@ export interface Access {
   readonly server: URL;
   /** Of the kubeconfig's context, where it names one. */
   readonly namespace?: string;
-  /**
-   * Asked before every request, so that a token or certificate that was rotated is used at once. @throws {KubeError}
-   */
+  /** Asked before every request, so that a rotated token or certificate is used at once. @throws {KubeError} */
   credentials(): Promise<Credentials>;
 }
 
 const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * The kubeconfig given, `KUBECONFIG`, the pod's service account, `~/.kube/config`: the first that there is.
- *
- * @param context of the kubeconfig, instead of its current one.
- * @throws {KubeError} `NoCredentials` when there is none, or it cannot be read.
+ * The first of: the kubeconfig given, `KUBECONFIG`, the pod's service account, `~/.kube/config`. @param context of the
+ * kubeconfig, instead of its current one @throws {KubeError} `NoCredentials` when there is none, or it cannot be read
  */
 export async function findAccess(
   kubeconfig: string | undefined,
@@ -75,10 +69,7 @@ export function podAccess({
     },
   };
 
-  /**
-   * At one go: the kubelet keeps both in memory, where that takes a tenth of what the same takes through a pool of
-   * threads.
-   */
+  /** Synchronously: the kubelet keeps both in memory, where a pool of threads would take ten times as long. */
   function read(name: string): string {
     const file = path.join(directory, name);
     const content = readNow(file);

@@ -11,10 +11,8 @@ export interface Target {
 }
 
 /**
- * The URL path, without the API server's own prefix.
- *
- * @throws {TypeError} for a namespace or name that is empty or would change the path: a DELETE with an empty name would
- * otherwise delete the whole collection, and `..` would leave the namespace.
+ * The URL path, without the API server's own prefix. @throws {TypeError} for a namespace or name that is empty or would
+ * change the path: a DELETE with an empty name deletes the whole collection, and `..` leaves the namespace
  */
 export function pathOf({ resource, namespace, name, subresource }: Target): string {
   const root = resource.apiVersion.includes('/') ? 'apis' : 'api';

@@ -1,6 +1,4 @@
-/**
- * What the API server's answers mean, and that they are the API server's: a proxy's error page must not pass for one.
- */
+/** The meaning of the API server's answers; a proxy's error page must not pass for one. */
 
 import type { KubeObject, ListOptions, Resource } from '../interfaces/kube.ts';
 import type { Target } from './kube-address.ts';

@@ -32,8 +32,8 @@ export interface Connection {
   /** The whole answer. A read is repeated once if its kept connection turns out to be dead. @throws {KubeError} */
   ask(question: Question): Promise<Answer>;
   /**
-   * The answer as it comes, until `signal` aborts: only the wait for its beginning is bounded. Whatever is not a 200
-   * comes as a whole answer. @throws {KubeError}
+   * The answer as it comes, until `signal` aborts: only the wait for its beginning is bounded. Anything but a 200 comes
+   * as a whole answer. @throws {KubeError}
    */
   stream(question: Question & { readonly signal: AbortSignal }): Promise<IncomingMessage | Answer>;
   close(): void;

@@ -1,9 +1,6 @@
 /**
- * `Kube` over the API server's REST interface.
- *
- * Requests are made by the thin layer beside this file instead of client-node's generated classes: those load and build
- * models of every kind before the first byte is sent, drop fields that they do not know, and offer neither limits nor
- * counts.
+ * `Kube` over the API server's REST interface, without client-node's generated classes: those load models of every kind
+ * before the first byte is sent, drop unknown fields, and offer neither limits nor counts.
  */
 
 import type { OutgoingHttpHeaders } from 'node:http';

@@ -4,9 +4,7 @@ const patience = 5_000;
 const mostBytes = 4 * 1024 * 1024;
 
 /**
- * What a Prometheus says to `GET <url>/api/v1/alerts`, as text. Nothing is sent but that, and it is led nowhere else.
- *
- * @throws {Error} when there is no such answer in time, or it is too long.
+ * The text of a Prometheus' `GET <url>/api/v1/alerts`; follows no redirect. @throws {Error} when it is late or too long
  */
 export async function readAlerts(url: string, signal: AbortSignal): Promise<string> {
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(patience)]);

@@ -4,10 +4,7 @@ import { servedCertificate } from './tls-probe.ts';
 /** For one look, in milliseconds. */
 const patience = 2_000;
 
-/**
- * What a port presents right now, by its SHA-256 fingerprint; `undefined` without an answer, or without TLS: callers
- * that need an answer report that.
- */
+/** The SHA-256 fingerprint that a port presents now; `undefined` without an answer or TLS, which callers report. */
 export async function servedFingerprint(
   target: { readonly host: string; readonly port: number; readonly serverName: string; readonly ca: string },
   signal: AbortSignal,

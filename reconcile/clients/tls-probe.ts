@@ -38,11 +38,8 @@ export interface ServedOptions extends Address {
 }
 
 /**
- * The certificate that is presented there right now, trusted or not: it shows whether a renewed one is served.
- *
- * With TLS 1.3, etcd's default, also where our own certificate is rejected: the rejection comes later.
- *
- * @throws {EtcdError} without an answer, or without TLS.
+ * The certificate that is presented right now, trusted or not: it shows whether a renewed one is served. With TLS 1.3,
+ * etcd's default, even if our own is rejected: that comes later. @throws {EtcdError} without an answer, or without TLS
  */
 export async function servedCertificate(options: ServedOptions): Promise<ServedCertificate> {
   const { host, port, serverName, ca, cert = '', key = '', signal, timeoutMs } = options;
@@ -108,7 +105,7 @@ export async function diagnoseTls(
 }
 
 /**
- * Whether an endpoint that should speak plaintext and closed the connection speaks TLS. Our certificate is not sent.
+ * Whether an endpoint that should speak plaintext, and closed the connection, speaks TLS. Our certificate is not sent.
  */
 export async function diagnosePlaintext(endpoint: string, signal: AbortSignal): Promise<TlsFinding | undefined> {
   const limit = limitOf(signal, diagnosisMs);
@@ -131,8 +128,8 @@ const hungUpSecured = 'closed right after the handshake, as for a revoked client
 const hungUp = /ECONNRESET|EPIPE|disconnected before secure|closed/;
 
 /**
- * One handshake. Gives what `look` sees when it is done on our side (`secureConnect`) or when the other side has said
- * something (`data`), which it does only once it is done with us. A string is why it came to nothing.
+ * One handshake. Resolves with what `look` sees once it is done on our side (`secureConnect`), or once the other side
+ * has sent data, which proves that it is done with us. A string tells why it failed.
  */
 function shake<T>(
   options: ConnectionOptions,

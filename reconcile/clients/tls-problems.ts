@@ -17,8 +17,8 @@ export interface TlsParties {
 }
 
 /**
- * In this order: an alert about a certificate is the member's verdict on ours, the same words without an alert are our
- * verdict on the member's. gRPC gives only a message, so the words are what there is; the codes are those of node:tls.
+ * In this order: an alert about a certificate is the member's verdict on ours; the same words without an alert are our
+ * verdict on the member's. gRPC gives only a message, so words decide; the codes are those of node:tls.
  */
 const verdicts: readonly (readonly [RegExp, TlsProblem])[] = [
   [

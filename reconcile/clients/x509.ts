@@ -1,6 +1,6 @@
 /**
- * Certificates as this project signs them. A file of its own, with static imports, because it is loaded lazily as a
- * whole: the library costs more than a tick in which nothing is issued.
+ * Signs certificates. Static imports in a file of its own, because it is loaded lazily as a whole: the library costs
+ * more than a tick that issues nothing.
  */
 
 import { createHash, type KeyObject, sign, type X509Certificate } from 'node:crypto';
@@ -68,12 +68,7 @@ const purposes = { serverAuth: id_kp_serverAuth, clientAuth: id_kp_clientAuth } 
 const commonNameType = '2.5.4.3';
 const ecdsaWithSha256 = '1.2.840.10045.4.3.2';
 
-/**
- * Signs one certificate (RFC 5280).
- *
- * @returns DER
- * @throws {Error} when an address cannot be read
- */
+/** Signs one certificate (RFC 5280), in DER. @throws {Error} when an address cannot be read */
 export function signCertificate(request: CertificateRequest): Uint8Array {
   const { commonName, serialNumber, notBefore, notAfter, publicKey, signingKey, issuer, profile } = request;
   const subject = nameOf(commonName);

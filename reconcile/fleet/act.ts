@@ -31,9 +31,8 @@ export type ActResult =
 const parallel = 8;
 
 /**
- * Applies and prunes what the plan says, once the attempt at the revision is recorded.
- *
- * @throws {KubeError} when the attempt can't be recorded; what goes wrong with single objects is in the outcome
+ * Applies and prunes by the plan, once the attempt at the revision is recorded. @throws {KubeError} when the attempt
+ * can't be recorded; failures of single objects are in the outcome
  */
 export function actOnFleet(input: ActInput): Promise<ActResult> {
   return traced('apply', { fleet: keyOf(input.fleet), revision: input.reading.revision }, async (note) => {

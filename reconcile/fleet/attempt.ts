@@ -8,13 +8,10 @@ export type Attempt =
   | { readonly kind: 'lost' };
 
 /**
- * Writes down which revision is about to be applied, by compare-and-swap on the fleet as it was read before the ref was
- * resolved: of two invocations that resolved different commits, one must look again.
- *
- * The inventory's generations are what the attempted revision's apply left, so a new attempt begins with none: an
- * invocation that dies half-way leaves nothing that could pass for applied.
- *
- * @throws {KubeError} other than a conflict
+ * Records the revision that is about to be applied, by compare-and-swap on the fleet as read before the ref was
+ * resolved: of two invocations with different commits, one must look again. A new attempt clears the inventory's
+ * generations, so that an invocation that dies half-way leaves nothing that passes for applied. @throws {KubeError}
+ * other than a conflict
  */
 export async function claimRevision(
   kube: Kube,

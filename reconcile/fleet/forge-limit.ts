@@ -17,8 +17,8 @@ export interface ForgeFailure {
 const longestMs = 3_600_000;
 
 /**
- * Why a forge is not asked now: it limited us, and the time that it named has not come. GitHub bans clients that go on
- * asking. Another spec may mean another forge, and a person's request to look now is followed.
+ * Why a forge is not asked now: it limited us until a time to come, and GitHub bans clients that go on asking. Another
+ * spec may mean another forge, and a person's request to look now is followed.
  */
 export function forgeLimit(fleet: EtcdFleet, now: number): ForgeFailure | undefined {
   const { status, metadata } = fleet;

@@ -5,10 +5,8 @@ import type { FleetOutcome } from './outcome.ts';
 const longest = 10;
 
 /**
- * The history after a pass, newest first. The same list where nothing is new, so that a pass over what did not change
- * writes nothing.
- *
- * A revision that another one stood between is a new entry: a reset to an older commit is a change like any other.
+ * The history after a pass, newest first; the same list where nothing is new, so that an idle pass writes nothing. A
+ * reset to an older commit is a new entry: it is a change like any other.
  */
 export function historyAfter(
   before: readonly FleetRevisionEntry[] | undefined,

@@ -12,8 +12,8 @@ const notYetKnown = { uid: '-'.repeat(36), generation: 999_999_999 };
 type NewEntry = Omit<FleetInventoryEntry, 'uid' | 'generation'>;
 
 /**
- * Says of one object after the other whether the inventory still has room for it: a fleet owns what its inventory
- * names, so what does not fit is not applied. What it holds already stays, as it is.
+ * Says of one object after the other whether the inventory has room for it: a fleet owns only the objects of its
+ * inventory, so the rest is not applied. Entries that are there already stay.
  */
 export function inventoryRoom(
   held: readonly FleetInventoryEntry[],

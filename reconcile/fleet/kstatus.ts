@@ -10,8 +10,8 @@ interface Reported {
 }
 
 /**
- * The verdict, in kstatus's own order, with two differences on the careful side: a resource without any report yet is
- * in progress, not current, and so is a resource without a Ready condition.
+ * The verdict, in kstatus's own order, but more careful: without any report, or without a Ready condition, a resource
+ * is in progress, not current.
  */
 export function kstatusOf({ metadata, status }: Reported): KStatus {
   if (metadata.deletionTimestamp !== undefined) return 'Terminating';

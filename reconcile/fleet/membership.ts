@@ -5,8 +5,8 @@ import type { KubeObject } from '../interfaces/kube.ts';
 type Fleet = Pick<EtcdFleet, 'metadata' | 'status'>;
 
 /**
- * The UID of the fleet that an object says it belongs to: the UID, because a fleet created again under the same name is
- * another. It proves nothing: any editor of a namespace may give its objects any label.
+ * The UID of the fleet in an object's label: the UID, because a fleet created again under the same name is another. It
+ * proves nothing: any editor of a namespace may give its objects any label.
  */
 export function ownerOf({ metadata }: KubeObject): string | undefined {
   return metadata.labels?.[labels.fleet];
@@ -18,8 +18,8 @@ export function isMarked({ metadata: { uid } }: Fleet, object: KubeObject): bool
 }
 
 /**
- * Tells the fleet's objects from any others: they bear its label, and its inventory has their UIDs. The inventory is in
- * the fleet's status, which only etcd-ratchet writes, after an apply with the rights of the fleet's own account.
+ * Tells the fleet's objects from any others: they bear its label, and its inventory has their UIDs. Only etcd-ratchet
+ * writes the inventory, after an apply with the rights of the fleet's own account.
  */
 export function memberOf(fleet: Fleet): (object: KubeObject) => boolean {
   const uids = new Set((fleet.status?.inventory ?? []).map(({ uid }) => uid));

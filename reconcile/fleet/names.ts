@@ -7,10 +7,9 @@ import { isMarked, memberOf } from './membership.ts';
 export const handOverAnnotation = `${group}/hand-over-to`;
 
 /**
- * On an EtcdCluster, from us: the revision whose attempt was overtaken by the one applied here.
- *
- * It is there to move the resourceVersion of an object that both revisions spell alike, so that what the overtaken
- * invocation may still send fails as a conflict. It carries no meaning afterwards and goes with the next commit.
+ * On an EtcdCluster, from us: the revision of the attempt that was overtaken. It moves the resourceVersion of an object
+ * that both revisions spell alike, so that late writes of the overtaken invocation fail as a conflict. It means nothing
+ * afterwards and goes with the next commit.
  */
 export const overtookAnnotation = `${group}/overtook`;
 
@@ -51,7 +50,7 @@ export function handedOverTo({ metadata }: KubeObject): string | undefined {
 
 /**
  * Whether the fleet goes on with an object that its repository lists: it bears the fleet's label and is not handed
- * over. The label may be anyone's; that Git lists it, and that the fleet's account may write it, is what decides.
+ * over. The label may be forged: Git's list, and the rights of the fleet's account to write the object, decide.
  */
 export function isClaimed(fleet: EtcdFleet, object: KubeObject): boolean {
   return isMarked(fleet, object) && !handedOverTo(object);

@@ -65,7 +65,6 @@ export function otherKindOf(kind: string | undefined): OtherKind | undefined {
 
 /**
  * One LIST for each kind. A kind that is not installed, or not granted to us, has none: only its own documents suffer.
- *
  * @throws {KubeError}
  */
 export function listOthers(
@@ -77,10 +76,8 @@ export function listOthers(
 }
 
 /**
- * As {@link listOthers}, of what bears the label of a fleet: whatever lacks it is no fleet's own. What schedules and
- * clusters make of backups is not among it, however many those are.
- *
- * @throws {KubeError}
+ * As {@link listOthers}, but only with the label of a fleet: it leaves out the backups of schedules and clusters,
+ * however many those are. @throws {KubeError}
  */
 export function listApplied(
   kube: Kube,

@@ -6,9 +6,7 @@ import type { PlannedApply } from './plan.ts';
 type Applied = Extract<ApplyOutcome, { kind: 'applied' }>;
 
 /**
- * Reports that Git has put back a cluster that was edited or scaled by hand: the same revision had been applied
- * before, so the change did not come from a commit.
- *
+ * Reports that Git has undone a change by hand: the revision had been applied before, so no commit made the change.
  * @throws {KubeError}
  */
 export async function tellOverwritten(

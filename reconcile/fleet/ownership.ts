@@ -16,12 +16,9 @@ export function managedFieldsOf(object: FleetObject): readonly ManagedFields[] {
 }
 
 /**
- * The entries with the fleet's fields under our name, or `undefined` when they are already.
- *
- * The writer of the owner label wrote the specs beside it: an earlier owner, or this fleet when it created the object
- * (a POST is the only write that fails if the object exists, and it is recorded as an update by the client, not as our
- * apply). Without this, a field that a commit removes would stay for ever, because its recorded owner never releases
- * it.
+ * The entries with the fleet's fields under our name; `undefined`: they are already. The writer of the owner label
+ * wrote the specs beside it: an earlier owner, or this fleet by its POST, which is recorded as an update by the client.
+ * Otherwise a field that a commit removes stays for ever, because its recorded owner never releases it.
  */
 export function inherit(entries: readonly ManagedFields[], manager: string): readonly ManagedFields[] | undefined {
   const inherited = entries.filter((entry) => !isOurs(entry, manager) && ownsLabel(entry));
@@ -32,11 +29,9 @@ export function inherit(entries: readonly ManagedFields[], manager: string): rea
 }
 
 /**
- * The entries without those of people and tools that changed single fields (kubectl edit, scale, patch), or `undefined`
- * when there are none.
- *
- * What Git lists is Git's: such a change is drift, and is put back. A manager that *applied* fields declared them as
- * its own, as another fleet or another GitOps tool does: that stays a visible conflict, never a tug-of-war.
+ * The entries without those of hands that changed single fields (kubectl edit, scale, patch); `undefined`: there are
+ * none. Git wins over such drift. A manager that *applied* fields, such as another fleet or GitOps tool, declared them
+ * as its own: that stays a visible conflict, never a tug-of-war.
  */
 export function withoutHands(entries: readonly ManagedFields[]): readonly ManagedFields[] | undefined {
   const rest = entries.filter(({ operation, subresource }) => operation !== 'Update' || subresource === 'status');

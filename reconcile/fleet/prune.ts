@@ -39,10 +39,8 @@ interface Context {
 }
 
 /**
- * What Git no longer lists: delete or keep (I8).
- *
- * A mistake here costs data, so every condition must hold, and what can't be known keeps the object. `unlisted` are the
- * live objects that this fleet owns and that no document of the tree names.
+ * Objects that Git no longer lists: delete or keep (I8). A mistake costs data, so every condition must hold, and any
+ * doubt keeps the object. `unlisted` are live objects that this fleet owns and no document of the tree names.
  */
 export function planPrune(unlisted: readonly FleetObject[], context: Context): PrunePlan {
   const known = knownOf(context);

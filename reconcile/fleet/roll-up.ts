@@ -33,8 +33,7 @@ function outageOf({ status }: FleetObject): Condition | undefined {
 }
 
 /**
- * A commit asked to suspend it: it is as the commit asked, and there is nothing to wait for. Not in an outage, which is
- * Stalled: a person must let it be ended.
+ * A commit asked to suspend it: there is nothing to wait for. Not in an outage, which is Stalled: a person must end it.
  */
 function restsAsAsked({ metadata, status }: FleetObject): boolean {
   const isCurrent = status?.observedGeneration === metadata.generation;

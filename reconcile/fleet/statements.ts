@@ -41,10 +41,9 @@ type Progress = {
 };
 
 /**
- * How the fleet is doing, by kstatus: `Ready` always, `Reconciling` and `Stalled` only while true and never both.
- *
- * What needs a person comes first, also while other clusters are still busy: the sooner a person looks, the better. An
- * outage is told whatever else is: before what is awaited, and beside what needs a person.
+ * The fleet's kstatus: `Ready` always, `Reconciling` and `Stalled` only while true and never both. Needs for a person
+ * come first, even while other clusters are busy. An outage is always reported: before any wait, and beside such a
+ * need.
  */
 export function progressOf(facts: FleetFacts): Progress {
   const { clusters } = facts;

@@ -99,8 +99,7 @@ function revisionOf({ status }: EtcdFleet, { reading, applied }: FleetOutcome): 
 }
 
 /**
- * Where the inventory came from. A new place counts only once nothing is left from the old one, because what it does
- * not list was never its to delete.
+ * The inventory's source. A new place counts only once nothing is left from the old one: it may delete only its own.
  */
 function sourceOf(
   fleet: EtcdFleet,

@@ -9,11 +9,9 @@ import { type FleetObject, identityOf, identityOfObject, kindOfEntry, type Other
 import { shaOf } from './reading.ts';
 
 /**
- * Whether nothing needs to be fetched: this revision is applied, and the live objects are exactly the inventory.
- *
- * An object missing from the cluster was deleted by hand and comes back; what runs once may be gone. One that bears the
- * fleet's label and is missing from the inventory is no reason: any editor of a namespace can make such ones. Of an
- * invocation that did not live to report what it applied, the revision is missing, too.
+ * Whether nothing needs to be fetched: this revision is applied, and the live objects are exactly the inventory. An
+ * object that was deleted by hand comes back, unless it runs once. A labelled object outside of the inventory is no
+ * reason: any editor of a namespace can make one. An invocation that died before its report left no revision, either.
  */
 export function isUnchanged(
   fleet: EtcdFleet,

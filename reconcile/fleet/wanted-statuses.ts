@@ -140,7 +140,7 @@ function clustersOf({
 
 /**
  * The problem of one cluster's document. A follow-up has the problems from the fleet's status, which names no clusters:
- * what was sent for this cluster then says which of them is its own.
+ * the status sent before for this cluster then tells which is its own.
  */
 function problemOf(
   cluster: ClusterVerdict,
@@ -155,8 +155,8 @@ function problemOf(
 }
 
 /**
- * One line of at most 140 characters, however a forge counts them, and nothing in it that is taken out on the way
- * there: what was sent is compared with what is wanted, and would differ for ever.
+ * One line of at most 140 characters, however a forge counts, and without characters that are removed on the way: sent
+ * and wanted texts are compared, and would differ for ever.
  */
 function fit(description: string): string {
   const line = description

@@ -5,11 +5,9 @@ import { isReason, type Kube, resources } from '../interfaces/kube.ts';
 import { conditionOf } from '../objects/conditions.ts';
 
 /**
- * Writes the report, fenced by the resourceVersion of what it is about. After a conflict it is written once more, if
- * the fleet is still at the same attempt; if not, the invocation that took over reports.
- *
- * @returns whether it was written
- * @throws {KubeError} other than a conflict
+ * Writes the report, fenced by the resourceVersion of its fleet, and says whether it did. After a conflict it tries
+ * once more if the fleet is still at the same attempt; else the invocation that took over reports. @throws {KubeError}
+ * other than a conflict
  */
 export async function writeFleetStatus(
   kube: Kube,
@@ -29,8 +27,8 @@ export async function writeFleetStatus(
 }
 
 /**
- * Fields that a report mostly copies, while checks and other passes write them; all but the first two only if it
- * answered, sent or applied something.
+ * Fields that checks and other passes write, and a report mostly copies; all but the first two only if it answered,
+ * sent or applied something.
  */
 const copied = ['checks', 'forgeRetryAfter', 'lastHandledReconcileAt', 'commitStatuses', 'inventory'] as const;
 
@@ -46,7 +44,7 @@ function merged(ours: EtcdFleetStatus, base?: EtcdFleetStatus, theirs?: EtcdFlee
 }
 
 /**
- * `RequestsChecked` is what checks say, never a report; it is only ever taken away, where nothing is checked any more.
+ * `RequestsChecked` is the verdict of checks, never of a report, which only takes it away once checks are not wanted.
  */
 function withVerdict(
   ours: EtcdFleetStatus,

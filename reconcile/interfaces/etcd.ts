@@ -42,10 +42,7 @@ export interface EndpointStatus {
   readonly errors: readonly string[];
 }
 
-/**
- * `clusterVersion` is not part of Status; it is what `GET /version` calls `etcdcluster`: `not_decided` until the first
- * leader has settled it.
- */
+/** `clusterVersion` is not in Status but in `GET /version`, as `etcdcluster`: `not_decided` before the first leader. */
 export interface EndpointVersion {
   readonly server: string;
   readonly cluster: string;
@@ -118,8 +115,8 @@ export type TlsProblem =
   | 'HandshakeFailed';
 
 /**
- * `ambiguous`: the call may have had its effect, or may have it yet. `down`: nothing reached etcd. `refused`: the
- * answer is no, and certain.
+ * `ambiguous`: the call may have had its effect, or may have it yet. `down`: nothing reached etcd. `refused`: it had
+ * none.
  */
 export class EtcdError extends Error {
   override readonly name = 'EtcdError';

@@ -1,7 +1,6 @@
 /**
  * The part of the Kubernetes API that reconciling needs, as one narrow interface: easy to count, to fence and to fake.
- *
- * `../clients/kube.ts` implements it; nothing else of reconcile/ knows which library speaks to the API server.
+ * Only `../clients/kube.ts`, which implements it, knows the library that speaks to the API server.
  */
 
 import type { KubeObject } from '../../manifests/kube-types.ts';
@@ -99,10 +98,7 @@ export interface Kube {
     resource: Resource,
     options: ListOptions,
   ): Promise<{ readonly items: readonly T[]; readonly resourceVersion: string }>;
-  /**
-   * `undefined` when there is none. A kind that is not installed is not that, but reason `NotFound`. @throws
-   * {KubeError}
-   */
+  /** `undefined` when there is none; for a kind that is not installed, reason `NotFound`. @throws {KubeError} */
   get<T extends KubeObject>(
     resource: Resource,
     namespace: string | undefined,
@@ -118,16 +114,16 @@ export interface Kube {
   /** Server-side apply without force. A `resourceVersion` in the object is a precondition. @throws {KubeError} */
   apply<T extends KubeObject>(resource: Resource, object: T, options: ApplyOptions): Promise<T>;
   /**
-   * What the API server would say to this object, with every field taken seriously (`fieldValidation=Strict`): a POST,
-   * or a PUT where it has a resourceVersion. Nothing is written. @throws {KubeError} as the write would
+   * The API server's verdict on this object with every field taken seriously (`fieldValidation=Strict`): a POST, or
+   * with a resourceVersion a PUT. Nothing is written. @throws {KubeError} as the write would
    */
   dryRun<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions): Promise<void>;
   /** Resolves also when the object is already gone; a UID that differs is reason `Conflict`. @throws {KubeError} */
   delete(resource: Resource, namespace: string | undefined, name: string, options: DeleteOptions): Promise<void>;
   /**
-   * The Eviction API: 429 (reason `TooManyRequests`) when a disruption budget says no. Resolves also when the pod is
-   * already gone. Give the resourceVersion too: for a wrong UID alone the API server repeats itself for ten seconds
-   * before it answers `Conflict`. @throws {KubeError}
+   * The Eviction API: 429 (reason `TooManyRequests`) when a disruption budget says no; fine if the pod is gone. Give
+   * the resourceVersion too: for a wrong UID alone the API server repeats itself for ten seconds before `Conflict`.
+   * @throws {KubeError}
    */
   evict(
     namespace: string,
@@ -135,7 +131,7 @@ export interface Kube {
     options: CallOptions & { readonly preconditions: Preconditions },
   ): Promise<void>;
   /**
-   * From `resourceVersion` on; ends when `signal` aborts or the server ends it. @throws {KubeError} (410: list again).
+   * From `resourceVersion` on; ends when `signal` aborts or the server ends it. @throws {KubeError} (410: list again)
    */
   watch<T extends KubeObject>(
     resource: Resource,
@@ -151,20 +147,15 @@ export interface Kube {
 }
 
 /**
- * A refusal of the API server, or its silence.
- *
- * `class` is decided once, here: `retryable` (may pass by itself: no answer, 429, 5xx), `precondition` (another client
- * was faster: 409, 410), `terminal` (a person must change something: 400, 401, 403, 404, 422).
+ * A refusal of the API server, or its silence. `class`: `retryable` (may pass by itself: no answer, 429, 5xx),
+ * `precondition` (others were faster: 409, 410), `terminal` (a person must change something: 400, 401, 403, 404, 422).
  */
 export class KubeError extends Error {
   override readonly name = 'KubeError';
   readonly class: 'retryable' | 'precondition' | 'terminal';
   /** HTTP status; `undefined` when there was no answer. */
   readonly status: number | undefined;
-  /**
-   * The API server's machine reason (`AlreadyExists`, `Conflict`, `Forbidden`, …), or `Unreachable`, `Timeout`,
-   * `BadAnswer`, `NoCredentials`.
-   */
+  /** The API server's reason (`Conflict`, …), or `Unreachable`, `Timeout`, `BadAnswer`, `NoCredentials`. */
   readonly reason: string;
   /** The API server's machine words for why, where it has more than a reason, like `DisruptionBudget`. */
   readonly causes: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Every way in which the agent fails, in one word each: a closed table, because the controller reads the word, never
- * the sentence. `retry`: the same request may succeed later. `defect`: what was read is not a sound snapshot.
+ * Every failure of the agent in one word: a closed table, because the controller reads the word, never the sentence.
+ * `retry`: the same request may succeed later. `defect`: the data are not a sound snapshot.
  */
 export const failures = {
   InvalidRequest: 'request',

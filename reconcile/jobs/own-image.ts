@@ -2,10 +2,7 @@ import type { Pod } from '../../manifests/kube-types.ts';
 import { publishedImage } from '../../manifests/release.ts';
 import { isReason, type Kube, resources } from '../interfaces/kube.ts';
 
-/**
- * The image that this very step runs from, so that a mirrored or patched one is used for its Jobs as well; that of this
- * release for a step that runs from a command line.
- */
+/** The image of this very step, so that its Jobs use a mirrored or patched one; from a command line this release's. */
 export async function ownImage(
   kube: Kube,
   { pod, uid }: { readonly pod: string; readonly uid: string | undefined },

@@ -1,6 +1,6 @@
 /**
- * Pods of Jobs that do not come to run: from when on a person is asked, and for what. The codes are those of the
- * scheduler, of kubelet, and of the Job controller's events.
+ * Pods of Jobs that do not start: when a person is asked, and for what. Codes are those of the scheduler, of kubelet,
+ * and of the Job controller's events.
  */
 
 /** A pod that waits for so long does not start by itself. In seconds. */

@@ -10,10 +10,7 @@ export interface ToldFailure {
 /** So much of a message is shown, in characters. */
 const longest = 1_000;
 
-/**
- * From a termination message, which any program in the container may have written. `undefined`: nothing that the agent
- * says, or no failure.
- */
+/** From a termination message, which any program in the container may write. `undefined`: no failure of the agent. */
 export function toldFailure(text: string): ToldFailure | undefined {
   let value: unknown;
   try {

@@ -19,8 +19,8 @@ export interface NodeDeed {
 }
 
 /**
- * One action, as a program of requests: what runs, what a plan shows and what is searched are these lines. Each write
- * is fenced: the Node's and the policy's by the resourceVersion that was seen, a pod by its own.
+ * One action, as a program of requests, for running, plans and the search alike. Each write is fenced: the Node's and
+ * the policy's by the resourceVersion that was seen, a pod by its own.
  */
 export function* actOnNode(action: NodeAction, seen: NodesObservation): Program<NodeDeed> {
   const { policy } = seen;

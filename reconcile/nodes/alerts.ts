@@ -10,9 +10,7 @@ type Blocking = NonNullable<EtcdNodePolicySpec['blockedByAlerts']>;
 /** Of more alerts than this, the first are named. */
 const mostNames = 100;
 
-/**
- * @param text an answer of `GET /api/v1/alerts` (https://prometheus.io/docs/prometheus/latest/querying/api/#alerts)
- */
+/** @param text an answer of `GET /api/v1/alerts` (https://prometheus.io/docs/prometheus/latest/querying/api/#alerts) */
 export function alertsIn(text: string, { labels = {}, ignore = [] }: Omit<Blocking, 'url'>): AlertsSeen {
   const alerts = listIn(text);
   if (!alerts) return { kind: 'unreadable', why: 'the answer is not one of the Prometheus API' };

@@ -18,10 +18,7 @@ export function policiesIn({ applies }: Pick<FleetPlan, 'applies'>): readonly Et
 }
 
 /**
- * Which nodes would be rebooted, in which order, with these policies applied. None where the component node-reboots is
- * not installed.
- *
- * @throws {KubeError}
+ * The nodes that these policies would reboot, in order; none without the component node-reboots. @throws {KubeError}
  */
 export async function nodePlans(
   { rebootsIn, ...context }: NodePlansContext,

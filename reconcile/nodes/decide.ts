@@ -9,8 +9,7 @@ import { isStuck, nodeMeanings } from './reasons.ts';
 import { goOn } from './way.ts';
 
 /**
- * What one step does for a node policy. Pure. Nodes that have begun go on before another one begins, and none begins
- * while one of them is stuck.
+ * One step of a node policy. Pure. Nodes under way go on before another one begins, and none begins while one is stuck.
  */
 export function decideNodes(seen: NodesObservation): NodesDecision {
   const { policy, nodes } = seen;

@@ -9,11 +9,7 @@ export interface Objection {
   readonly message: string;
 }
 
-/**
- * Why this cluster can't spare a node now; `undefined`: it has no member there, or can spare it.
- *
- * @param downtime the policy names it among those that may lose their quorum
- */
+/** Why this cluster can't spare a node now; `undefined`: it can. @param downtime the policy lets it lose its quorum */
 export function objectionOf(
   cluster: ClusterSeen,
   node: string,
@@ -110,9 +106,8 @@ export interface LeaderMove {
 }
 
 /**
- * Leaders on a node, each with its successor elsewhere: the healthy voter with the most of raft's log.
- *
- * @param leaving nodes that are under way, this one among them: a leader there would have to move again
+ * Leaders on a node, each with its successor elsewhere: the healthy voter with the most of raft's log. @param leaving
+ * nodes that are under way, this one among them: a leader there would have to move again
  */
 export function leadersToMove(
   clusters: readonly ClusterSeen[],

@@ -2,8 +2,8 @@ import { isRecord } from '../../manifests/render/is-record.ts';
 import { jsonIn } from './json-in.ts';
 
 /**
- * kured's lock: an annotation of its DaemonSet, of one node, or (`--concurrency`) of several. A lock whose time to live
- * is over counts no more, as kured itself reads it. Pure.
+ * kured's lock: an annotation of its DaemonSet, of one node, or (`--concurrency`) of several. As kured reads it, an
+ * expired lock does not count. Pure.
  */
 
 export const kuredLockAnnotation = 'weave.works/kured-node-lock';

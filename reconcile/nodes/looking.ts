@@ -62,10 +62,8 @@ export function alsoLooking<T extends Step>(result: T, { underWay, nextAt }: Loo
 }
 
 /**
- * A Job for each node whose look is due, and on the Node what the last one has answered: first that, then its Job is
- * deleted. Whatever ends in between is looked at anew. Where the policy has no sentinel, no request.
- *
- * @throws {KubeError}
+ * A Job for each node whose look is due. Its answer is written on the Node first, then the Job is deleted; an
+ * interrupted look is repeated. A policy without a sentinel costs no request. @throws {KubeError}
  */
 async function look(policy: EtcdNodePolicy, lists: Lists, context: LookContext): Promise<Looking> {
   const { sentinel, suspend } = policy.spec;

@@ -43,8 +43,7 @@ function dueAt(looked: Mark | undefined, every: number, at: Date): number {
 }
 
 /**
- * What the Job of a look came to. `stale`: it was over before the last look was noted, so it says nothing new;
- * `under-way`: there is no answer yet.
+ * The answer of a look's Job. `stale`: it ended before the last look was noted; `under-way`: there is no answer yet.
  */
 export function answerOf(
   job: Job,

@@ -3,8 +3,8 @@ import { annotations } from '../../manifests/render/names.ts';
 import { timestamp } from '../time/timestamp.ts';
 
 /**
- * How far the reboot of a node is, as annotations of the Node: `<time> <word>`. A mark that can't be read, as a
- * stranger may write it, is not there. None of them gives a right: what is not in the policy's `status.grants` is left
+ * How far the reboot of a node is, as annotations of the Node: `<time> <word>`. An unreadable mark, perhaps a
+ * stranger's, does not count. No mark gives a right: a node without a grant in the policy's `status.grants` is left
  * alone.
  */
 export interface Mark {
@@ -31,9 +31,7 @@ export interface Marks {
   readonly looked?: Mark;
 }
 
-/**
- * The API server may be several, and their clocks differ: what is from later than this is a stranger's. Milliseconds.
- */
+/** API servers' clocks differ: a mark from later than this is a stranger's. Milliseconds. */
 export const clockSkew = 5 * 60_000;
 
 const names = {
@@ -67,10 +65,8 @@ function readMark(text: string | undefined): Mark | undefined {
 export type MarkChange = Readonly<Partial<Record<keyof Marks, string | undefined>>>;
 
 /**
- * The annotations of a Node after a change. `undefined` takes a mark away.
- *
- * @param needed `false`: the wish for a reboot is taken away as well
- * @param wish what it needs a reboot for from now on
+ * The annotations of a Node after a change. `undefined` takes a mark away. @param needed `false`: the wish for a reboot
+ * is taken away as well @param wish what it needs a reboot for from now on
  */
 export function withMarks(
   before: Readonly<Record<string, string>> | undefined,

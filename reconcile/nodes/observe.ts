@@ -44,11 +44,9 @@ const parallel = 8;
 const kuredInProgress = 'weave.works/kured-reboot-in-progress';
 
 /**
- * Reads what one step for a policy may look at. The policies were listed before: the lock on their versions proves that
- * nothing here is older than the last step. Pods are read of nodes that are under way, and of those that may begin;
- * clusters where they have a member there, each as its own step sees it.
- *
- * @throws {KubeError}
+ * Reads everything for one step of a policy. The policies were listed before: the lock on their versions proves that
+ * nothing here is older than the last step. Pods are read of nodes that are under way or may begin; clusters with a
+ * member there, each as its own step sees it. @throws {KubeError}
  */
 export async function observeNodes(
   context: NodesContext,

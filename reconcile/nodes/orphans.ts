@@ -4,19 +4,15 @@ import { isReason, type Kube, resources } from '../interfaces/kube.ts';
 import { writeEvent } from '../objects/event.ts';
 import { clockSkew, marksOf, noMarks, withMarks } from './marks.ts';
 
-/**
- * How long a mark without a grant is left alone, in milliseconds: the policies were listed before the nodes, so a
- * grant may be younger than their list.
- */
+/** Milliseconds for which a mark without a grant is left alone: the policies were listed before the nodes. */
 const patience = 120_000;
 
 /** How long a node may take to go down whose grant is gone. As `spec.reboot.timeout` by default. */
 const rebootPatience = 15 * 60_000;
 
 /**
- * Nodes that bear marks of a way, and no policy has a grant for it: its policy was deleted, or its status lost. Pure.
- *
- * A node that was told to go down is left alone until another boot has come, or none will.
+ * Nodes with marks but without a grant of any policy: its policy was deleted, or its status lost. Pure. A node that was
+ * told to go down is left alone until another boot has come, or none will.
  */
 export function orphansAmong(nodes: readonly Node[], policies: readonly EtcdNodePolicy[], at: Date): readonly Node[] {
   const ids = new Set(policies.flatMap(({ status }) => status?.grants?.map(({ id }) => id) ?? []));
@@ -32,9 +28,7 @@ export function orphansAmong(nodes: readonly Node[], policies: readonly EtcdNode
 
 /**
  * Takes the marks away, and says so in an event. The node stays as it is: marks without a grant prove nothing, so the
- * cordon may be a person's.
- *
- * @throws {KubeError}
+ * cordon may be a person's. @throws {KubeError}
  */
 export async function release(
   kube: Kube,

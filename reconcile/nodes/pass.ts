@@ -14,10 +14,9 @@ type PlanNodesContext = Omit<NodesContext, 'dryRun'>;
 const retrySeconds = 5;
 
 /**
- * One step for each node policy, one after the other, so that each sees what the one before has begun: a LIST of the
- * policies and one of the nodes for each. What can't be looked at ends it: clusters wait for no node.
- *
- * @param policies listed before anything else: the lock on their versions proves that nothing else is older
+ * One step for each node policy in turn, so that each sees what earlier ones have begun, with a LIST of nodes for each.
+ * A failure ends it: clusters wait for no node. @param policies listed first: the lock on their versions proves that
+ * nothing else is older
  */
 export async function stepNodePolicies(
   policies: readonly EtcdNodePolicy[],
@@ -74,10 +73,8 @@ async function stepOne(
 }
 
 /**
- * What would be done for each node policy: reads, and writes nothing.
- *
- * @param asked policies as they are to be: in the place of those of their names, and beside the others
- * @throws {KubeError}
+ * What would be done for each node policy: reads, and writes nothing. @param asked policies to come: in place of those
+ * of their names, and beside the others @throws {KubeError}
  */
 export async function planNodePolicies(
   context: PlanNodesContext,

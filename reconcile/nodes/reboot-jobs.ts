@@ -6,9 +6,8 @@ import { methodOf, rebootTimeoutOf } from './decision.ts';
 import { createJob, deleteJob, readJob } from './requests/jobs.ts';
 
 /**
- * @throws {StepError} of class `precondition` where a Job of this grant has ended without an order: the next step makes
- *   another.
- * @returns its UID: what the order names
+ * The UID of the grant's Job, which the order names. @throws {StepError} `precondition` if one has ended without an
+ * order: the next step makes another
  */
 export function* jobFor(grant: NodeGrant, policy: EtcdNodePolicy): Program<string> {
   const deadline = Math.ceil(rebootTimeoutOf(policy.spec) / 1000);

@@ -29,8 +29,7 @@ function reported(before: NodesObservation, decision: NodesDecision, { seen, ...
 }
 
 /**
- * What happens by itself: a node that has its order reboots, and what was on one that is back returns. Not where that
- * is overdue already.
+ * What happens by itself, unless it is overdue: a node with an order reboots, and pods of a node that is back return.
  */
 export function movedOn(sim: Sim, stuck: ReadonlySet<string>): Sim | undefined {
   const goingDown = sim.seen.nodes.find(

@@ -35,7 +35,7 @@ const retrySeconds = 5;
 const stepSeconds = 20;
 
 /**
- * Exactly one step for one policy: observe, decide, act, report. @throws {KubeError} when it can't be looked at or told
+ * Exactly one step for one policy: observe, decide, act, report. @throws {KubeError} when it can't be read or written
  */
 export async function stepNodePolicy(
   policy: EtcdNodePolicy,

@@ -18,12 +18,7 @@ interface EventOptions {
   readonly about?: Resource;
 }
 
-/**
- * Writes an event about a cluster, or about another resource of ours.
- *
- * @param id makes its name: two with the same one are refused as one that exists already.
- * @throws {KubeError}
- */
+/** Writes an event about a resource of ours. @param id makes its name, so that it is told once @throws {KubeError} */
 export async function writeEvent(
   kube: Kube,
   { metadata }: { readonly metadata: ObjectMeta },

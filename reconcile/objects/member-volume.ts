@@ -10,10 +10,8 @@ interface Asked {
 }
 
 /**
- * Why a PersistentVolumeClaim is no place for backups; `undefined`: no member's data are on it. By its
- * name also where it is not there: the Job would wait for it, and get the one that is made for a member.
- *
- * @throws {KubeError}
+ * Why a PersistentVolumeClaim is no place for backups; `undefined`: no member's data are on it. Judged by its name even
+ * if it is missing: the Job would wait, and get the one that is made for a member. @throws {KubeError}
  */
 export async function problemOfClaim(
   kube: Kube,

@@ -10,9 +10,7 @@ export const kindRunbooks = {
   EtcdFleet: 'docs/runbooks/fleet.md',
 } as const;
 
-/**
- * The message of `Stalled`. That of `Ready` has no link: other objects quote it, and have a runbook of their own.
- */
+/** The message of `Stalled`. That of `Ready` has no link: other objects quote it, and have a runbook of their own. */
 export function withRunbook(message: string, kind: keyof typeof kindRunbooks): string {
   return mentioning(message, `${repositoryFiles}/${kindRunbooks[kind]}`);
 }

@@ -15,9 +15,8 @@ export interface Meaning {
 }
 
 /**
- * `rests`: everything that the spec asks for is there. `stopped`: a person suspended all steps, so nothing is awaited.
- * `rolls`: a member restarts on another template. `disrupts`: the member list changes, or a member does not serve for
- * a while.
+ * `rests`: the spec is fulfilled. `stopped`: a person suspended all steps. `rolls`: a member restarts on another
+ * template. `disrupts`: the member list changes, or a member does not serve for a while.
  */
 export type Course = 'rests' | 'stopped' | 'rolls' | 'disrupts';
 

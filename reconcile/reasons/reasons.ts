@@ -9,8 +9,8 @@ import { recovery } from './recovery.ts';
 import { restore } from './restore.ts';
 
 /**
- * Every reason that a cluster's decisions, conditions, events and history use: one closed table. A reason that is not
- * in it does not compile. The tables in docs/reference, the page and all conclusions from a reason come from here.
+ * Every reason of a cluster's decisions, conditions, events and history: one closed table, so that another one does not
+ * compile. The tables in docs/reference, the page and all conclusions from a reason come from here.
  */
 export const meanings = {
   ...members,

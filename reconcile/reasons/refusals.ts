@@ -3,13 +3,9 @@ import { ofSecrets } from './certificates.ts';
 import type { Reason } from './reasons.ts';
 
 /**
- * What ends a refusal.
- *
- * `itself`: it may end, or become another one, without a person and without a commit, because pods, nodes, volumes or
- * the member list change: a look is worth it before the next tick. Also where a person is needed in the end: while
- * members are being lost, a missing volume becomes a lost quorum. `retried`: the action that failed is repeated after a
- * pause of a minute or more, which ticks are in time for. `person`: only what a person does to the spec, to records, to
- * rights or to a backup.
+ * How a refusal ends. `itself`: as pods, nodes, volumes or members change, so a look before the next tick is worth it;
+ * a person may still be needed in the end. `retried`: the failed action is repeated after a minute or more, in time for
+ * ticks. `person`: only if a person changes spec, records, rights or a backup.
  */
 export type Ending = 'itself' | 'retried' | 'person';
 

@@ -16,7 +16,7 @@ export type HostOf<A extends Subject, S> = (A & { readonly state: S })['host'];
 
 /**
  * One kind of request: a question or a write in the domain's own terms, with its two implementations side by side.
- * Nothing else translates between what an action says and what Kubernetes and etcd are asked.
+ * Nothing else translates between actions and what Kubernetes and etcd are asked.
  */
 export interface RequestDefinition<A extends Subject, K extends string, Ask, Answer> {
   /** Sends it, within a program. */
@@ -33,10 +33,8 @@ export interface Behaviour<A extends Subject, Ask, Answer> {
   /** @throws {StepError | KubeError | EtcdError} */
   readonly live: (ask: Ask, live: A['live']) => Promise<Answer>;
   /**
-   * What the API server or etcd would do, on plain state.
-   *
-   * @returns `wait`: something must happen first, and the live one polls for it.
-   * @throws {StepError} as they would refuse.
+   * What the API server or etcd would do, on plain state. @returns `wait`: something must happen first; the live half
+   * polls for it @throws {StepError} as they would refuse
    */
   readonly model: <S>(state: S, ask: Ask, host: HostOf<A, S>) => Modelled<S, Answer> | 'wait';
 }

@@ -2,21 +2,14 @@ import { behaviourIn, type Requests, type Subject } from './define.ts';
 import type { Program, Request, SideBySide } from './program.ts';
 
 /**
- * Carries a program out against the API server and etcd. Every write is fenced by what its request carries, and by what
- * `live` is made from.
- *
- * @throws {StepError | KubeError | EtcdError}
+ * Carries a program out against the API server and etcd. Every write is fenced by the facts of its request, and of
+ * `live`. @throws {StepError | KubeError | EtcdError}
  */
 export function runLive<A extends Subject, R>(program: Program<R>, requests: Requests<A>, live: A['live']): Promise<R> {
   return run(program, ({ kind, ask }) => behaviourIn(requests, kind).live(ask, live));
 }
 
-/**
- * To its end, each request as it is performed.
- *
- * @throws what `perform` throws; of requests side by side, what the first of them in the order of the program throws,
- * once all have ended.
- */
+/** Runs it to its end. @throws the error of `perform`; of requests side by side the first one's, once all ended */
 async function run<R>(program: Program<R>, perform: (request: Request) => Promise<unknown>): Promise<R> {
   let step = program.next();
   while (!step.done) {

@@ -1,7 +1,7 @@
 /**
- * What an action does, as the requests that it sends: in order, but for what is sent side by side, and nothing else. No
- * clock, no randomness, no I/O. One program is run against real parts (`live.ts`), for a plan (`play.ts`), and by the
- * search of `npm run explore`, which kills, delays and reorders at every request (`standing.ts`).
+ * An action as its requests: in order, but for those side by side. No clock, no randomness, no I/O. One program runs
+ * against real parts (`live.ts`), for a plan (`play.ts`), and in the search of `npm run explore`, which kills, delays
+ * and reorders at every request (`standing.ts`).
  */
 export type Program<R = void> = Generator<Yielded, R, unknown>;
 

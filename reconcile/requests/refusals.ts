@@ -2,8 +2,7 @@ import { StepError } from '../cluster/know/outcome.ts';
 import type { Refusal } from '../interfaces/etcd.ts';
 
 /**
- * How the API server and etcd refuse. The model halves throw these, so that class and reason are those of the live ones
- * (`failureOf`).
+ * How the API server and etcd refuse: model halves throw these, with class and reason of the live ones (`failureOf`).
  */
 
 /** A write, or a deletion, of an object that is another one by now, or was written to since it was read. */

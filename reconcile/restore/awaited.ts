@@ -36,10 +36,7 @@ const turnMs = 60_000;
 /** GETs at a time. */
 const parallel = 8;
 
-/**
- * Whether no more is to be known than its EtcdBackup: it made no cluster, none of the name is listed, and it was looked
- * at in full before.
- */
+/** Whether only its EtcdBackup matters: it made no cluster, none of the name is listed, and it was observed in full. */
 export function waitsForBackup({ metadata, spec, status }: EtcdRestore, clusters: readonly EtcdCluster[]): boolean {
   if (spec.backupName === undefined || status?.clusterUID !== undefined) return false;
   if (status?.observedGeneration !== metadata.generation) return false;
@@ -55,8 +52,8 @@ export function awaitedBy({ metadata, spec }: EtcdRestore): string {
 }
 
 /**
- * One LIST of those that are not settled; then a GET for each other one, each once, and at most 32. Never throws for
- * what the API server says of them: other restores wait for none of these.
+ * One LIST of unsettled backups; then a GET for each other one, each once, and at most 32. Never throws for answers
+ * about them: other restores wait for none of these.
  */
 export async function backupsAwaited(
   waiting: readonly EtcdRestore[],
@@ -83,8 +80,8 @@ export async function backupsAwaited(
 }
 
 /**
- * Minute after minute, each has its turn once a round. Where a round begins is drawn anew for each: invocations of any
- * other period than a minute would else meet the same turns for ever.
+ * Each has its turn once a round, minute after minute. Where a round begins is drawn anew: invocations of another
+ * period would else meet the same turns for ever.
  */
 function byTurns(keys: readonly string[], now: Date): readonly string[] {
   if (keys.length <= mostAsked) return keys;

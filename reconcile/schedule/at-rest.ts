@@ -7,9 +7,7 @@ import { tooOldSince } from './situation.ts';
 
 /**
  * Whether a step of a schedule would find nothing new, by its status and the clock alone: then its finished backups are
- * not read. Pure.
- *
- * @param open how many of its backups are not settled
+ * not read. Pure. @param open how many of its backups are not settled
  */
 export function isAtRest(schedule: EtcdBackupSchedule, open: number, now: Date): boolean {
   const { metadata, status } = schedule;

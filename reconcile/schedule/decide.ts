@@ -69,9 +69,8 @@ function beginning(observation: ScheduleObservation, due: DueTimes): ScheduleDec
 }
 
 /**
- * The newest due time that has had its backup: by the status, by the backups themselves where it was lost, and no time
- * before the schedule was made. What a clock left that was far ahead is passed over: it would stop all backups until
- * then.
+ * The newest due time that has had its backup: by the status, by the backups if that was lost, and no earlier than the
+ * schedule itself. A time in the far future, left by a wrong clock, is ignored: it would stop all backups until then.
  */
 function dealtWithUntil({ schedule, backups, now }: ScheduleObservation): Date {
   const { metadata, status } = schedule;

@@ -34,9 +34,8 @@ export interface ScheduleResult extends StepResult {
 const parallel = 8;
 
 /**
- * One step for each schedule: a LIST of backups, and one more for each schedule that is not at rest.
- *
- * @throws {KubeError} when the backups can't be listed
+ * One step for each schedule: a LIST of backups, and one more for each schedule that is not at rest. @throws
+ * {KubeError} when the backups can't be listed
  */
 export async function stepSchedules(
   schedules: readonly EtcdBackupSchedule[],

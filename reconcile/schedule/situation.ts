@@ -72,8 +72,8 @@ function timeOf(backup: EtcdBackup): number {
 }
 
 /**
- * Since when there is no newer good backup, where that is longer than the spec allows; `undefined`: it is not. Of
- * whichever life of the cluster: what a rollback or a new birth has written since is younger than that.
+ * Since when there is no newer good backup, where that is longer than the spec allows; `undefined`: it is not. Of any
+ * life of the cluster: later writes of a rollback or a new birth are younger.
  */
 export function tooOldSince(
   { metadata, spec }: EtcdBackupSchedule,

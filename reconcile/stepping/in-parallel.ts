@@ -1,9 +1,4 @@
-/**
- * Does the work for each, so many at a time, the next as soon as one is done.
- *
- * @returns in the order of the items
- * @throws what the first that fails throws; those under way are not waited for
- */
+/** Does the work for each item, so many at a time; returns in their order. @throws the first error, at once */
 export async function inParallel<T, R>(
   items: readonly T[],
   atOnce: number,

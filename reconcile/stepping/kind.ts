@@ -26,8 +26,7 @@ export interface SteppingContext extends StepContext, About {
   /** Milliseconds to wait for what the decisions named. */
   readonly waitMs: number;
   /**
-   * Asked after each wait, before anything else is done: whether people have stopped everything meanwhile, or a later
-   * follow-up goes on.
+   * Asked after each wait, before anything else: whether people have stopped everything, or a later follow-up goes on.
    */
   readonly isStopped?: () => Promise<boolean>;
   /** Loads what is used later on, before it is. The first use tells of a failure. */

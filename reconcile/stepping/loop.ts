@@ -23,11 +23,9 @@ interface Waking {
 }
 
 /**
- * One step for each object; then, within the time given, another look at those that wake.
- *
- * @param done when what else goes on makes waiting needless
- * @param onFirst called when the first step of each is over
- * @throws {KubeError} of a kind without which no pass was made
+ * One step for each object; then, within the time given, another look at those that wake. @param done when other work
+ * makes waiting needless @param onFirst called when the first step of each is over @throws {KubeError} of a kind
+ * without which no pass was made
  */
 export async function stepAndWait(
   name: string,

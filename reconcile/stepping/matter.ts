@@ -17,8 +17,7 @@ interface Status {
 }
 
 /**
- * What matters of an object, in a word that differs when a step could come out differently; empty for one that is only
- * on its way (a pod being scheduled, an unbound volume).
+ * A word for an object that differs when a step could come out differently; empty on the way (a pod being scheduled).
  */
 export function matterOf(kind: Changing, object: KubeObject): string {
   if (object.metadata.deletionTimestamp !== undefined) return 'leaving';

@@ -2,8 +2,8 @@ import type { Kinds } from './kind.ts';
 import { hasWork, type StepResult } from './result.ts';
 
 /**
- * Whether an invocation leaves what no follow-up may know that is under way. What a follow-up itself could not settle
- * in its time, it does not hand on as news: else it would go round.
+ * Whether an invocation leaves news for a follow-up that is under way. A follow-up's own unsettled failures are none:
+ * else it would go round.
  */
 export function isNews(
   { moved, unsettled }: { readonly moved: boolean; readonly unsettled: boolean },

@@ -22,10 +22,8 @@ export function whileWaiting({
 }
 
 /**
- * Asks again while the API server is busy or away for a moment, and time is left: one list without an answer is no
- * reason to leave a roll-out to the next tick.
- *
- * @throws whatever `ask` throws, once it will not pass by itself or the time is over.
+ * Asks again while the API server is busy or away, and time is left: one list without an answer is no reason to leave a
+ * roll-out to the next tick. @throws the error of `ask` that will not pass by itself, or is the last in time
  */
 export async function patiently<T>({ log, until, pauseMs = 2_000 }: Patience, ask: () => Promise<T>): Promise<T> {
   for (;;) {
@@ -40,10 +38,7 @@ export async function patiently<T>({ log, until, pauseMs = 2_000 }: Patience, as
 }
 
 /**
- * The same, where going on without an answer is better than failing: what was learned before is not lost with it.
- *
- * @returns `undefined` when the time is over and there was none.
- * @throws {KubeError} once it will not pass by itself.
+ * The same, but `undefined` once the time is over: what was learned before is kept. @throws {KubeError} a lasting one
  */
 export async function inTime<T>(patience: Patience, ask: () => Promise<T>): Promise<T | undefined> {
   try {

@@ -6,8 +6,8 @@ export interface StepResult {
   readonly reason: string;
   readonly message: string;
   /**
-   * `acted`: the action was carried out. `failed`: it was tried and did not get through; the next step looks again.
-   * `lost`: another invocation was faster. `none`: nothing was to be done, or it was a dry run.
+   * `acted`: the action was carried out. `failed`: it was tried; the next step looks again. `lost`: another invocation
+   * was faster. `none`: nothing was to be done, or it was a dry run.
    */
   readonly outcome: 'none' | 'acted' | 'failed' | 'lost';
   /** Whether another step would be worth taking, soon. */

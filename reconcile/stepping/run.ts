@@ -37,9 +37,8 @@ export function listsOf(kinds: Kinds, context: Parameters<Kind['lister']>[0]): L
 }
 
 /**
- * Steps every kind of the table, each as soon as those have had their first steps that it comes after.
- *
- * @throws {KubeError} of a kind without which no pass was made
+ * Steps every kind of the table, each as soon as those that it comes after have had their first steps. @throws
+ * {KubeError} of a kind without which no pass was made
  */
 export async function stepKinds<Table extends Kinds>(kinds: Table, context: KindContext): Promise<Stepped<Table>> {
   const run: Run = { kinds, context, turns: new Map() };

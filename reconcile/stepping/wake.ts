@@ -46,10 +46,9 @@ const gatherMs = 100;
 const retrySeconds = 2;
 
 /**
- * One watch per kind that is waited for, on objects with our label.
- *
- * All start from the resourceVersion of one list: an API server numbers what it stores in one sequence. Where it does
- * not (a kind in an etcd of its own), the watch fails or starts later, and the timer and the next tick remain.
+ * One watch per kind that is waited for, on objects with our label, all from one list's resourceVersion: an API server
+ * numbers its store in one sequence. Where it does not (a kind in an etcd of its own), the watch fails or starts later,
+ * and the timer and the next tick remain.
  */
 export function createWaker(context: WakerContext): Waker {
   const closing = new AbortController();

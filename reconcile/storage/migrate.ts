@@ -3,9 +3,9 @@ import { isReason, type Kube, KubeError, type Resource, resources } from '../int
 import { inParallel } from '../stepping/in-parallel.ts';
 
 /**
- * Moves what is stored of our kinds to the version that their CRDs name as storage, so that an older version can be
- * taken out of them: every object is written once as it is, then `status.storedVersions` is pruned. It remembers
- * nothing: what dies at any point is begun again, and an object that is stored as it should be is not written anew.
+ * Moves stored objects of our kinds to the storage version of their CRDs, so that an older version can be dropped:
+ * every object is written once as it is, then `status.storedVersions` is pruned. It remembers nothing: after a death it
+ * begins again, and an object that is stored as it should be is not written anew.
  */
 
 interface CustomResourceDefinition extends KubeObject {

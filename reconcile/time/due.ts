@@ -3,19 +3,16 @@ import { problemOfCron } from '../../manifests/api/cron.ts';
 import { problemOfTimeZone } from '../../manifests/api/time-zone.ts';
 
 /**
- * The times of a cron expression in a time zone. Pure.
- *
- * Where clocks change, a backup is neither left out nor made twice: a time of day that does not exist is due at the
- * first one that does, and one that exists twice is due the first time. (A CronJob leaves out the first, and runs the
- * second twice.) With `*` or a step in minute or hour, it is due by the clock as it runs: not within the hour that is
- * left out, and in both of the hours that are alike.
+ * The times of a cron expression in a time zone. Pure. Where clocks change, a backup is neither left out nor made
+ * twice: a missing time of day is due at the first one that exists, a double one the first time. (A CronJob leaves out
+ * the former, and runs the latter twice.) With `*` or a step in minute or hour, the running clock decides.
  */
 export interface DueTimes {
   /** The first one after a time, or `undefined`: there is none in this or the next 400 years. */
   next(after: Date): Date | undefined;
   /**
-   * The last one in `(after, until]`, and whether it is the only one: what was missed is caught up once, however much
-   * it was. Takes as long for a minute as for a century.
+   * The last one in `(after, until]`, and whether it is the only one: missed times are caught up once, however many.
+   * Takes as long for a minute as for a century.
    */
   missed(after: Date, until: Date): Missed | undefined;
 }

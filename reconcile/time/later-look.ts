@@ -1,7 +1,4 @@
-/**
- * A look that costs requests comes after this part of the time in which nothing has happened: it is late by no more
- * than that.
- */
+/** A look that costs requests comes after this part of the idle time, and so is late by no more than that. */
 export const share = 1 / 8;
 /** In seconds. */
 const least = 60;

@@ -12,7 +12,7 @@ export type Opening =
 
 /**
  * Whether something may begin now. A window opens when its cron expression is due in its time zone, and stays open for
- * its duration: over midnight, and over a change of clocks. One that can't be read shuts all of them. Pure.
+ * its duration, over midnight and changes of clocks. An unreadable one shuts all of them. Pure.
  */
 export function openingOf(windows: Windows | undefined, at: Date): Opening {
   if (windows === undefined) return { kind: 'open' };

@@ -34,10 +34,9 @@ interface Candidate {
 }
 
 /**
- * Looks for a chain from the leaf to something trusted; of the leaf's own dates only its end counts, for `endsAt`.
- *
- * Level by level: how far an issuer reaches up depends on nothing but how many CAs lie below it, so that each level
- * holds every certificate once, and no set of certificates makes the search long.
+ * Looks for a chain from the leaf to a trusted CA; of the leaf's own dates only its end counts, for `endsAt`. Level by
+ * level: an issuer's reach depends only on the number of CAs below it, so each level holds every certificate once, and
+ * the search stays short.
  */
 export function chainOf(question: ChainQuestion): Chain {
   const { leaf, intermediates, trust, parsed } = question;

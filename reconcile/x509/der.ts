@@ -13,9 +13,8 @@ const basicConstraints = '551d13';
 const commonName = '550403';
 
 /**
- * How many CAs may stand between this CA and a leaf (RFC 5280, 4.2.1.9); `undefined`: no bound.
- *
- * For the DER of a certificate that OpenSSL has accepted; whatever else it is given, it does not throw.
+ * How many CAs may stand between this CA and a leaf (RFC 5280, 4.2.1.9); `undefined`: no bound. For DER that OpenSSL
+ * has accepted; it throws for no input.
  */
 export function pathLengthOf(der: Uint8Array): number | undefined {
   const [list] = elementsOf(signedPart(der).find(({ tag }) => tag === tags.extensions)?.body);
@@ -31,9 +30,8 @@ export function pathLengthOf(der: Uint8Array): number | undefined {
 }
 
 /**
- * The last common name of the subject, as Go and with it etcd's authentication reads it; of a string type that Go does
- * not know none. OpenSSL tells it only together with everything else that it can say of a certificate, which takes
- * three times as long.
+ * The last common name of the subject, as Go and etcd's authentication read it; none of a string type that Go does not
+ * know. OpenSSL tells it only with all else of a certificate, which takes three times as long.
  */
 export function commonNameOf(der: Uint8Array): string | undefined {
   const names = elementsOf(namesIn(der).subject?.body)

@@ -39,13 +39,10 @@ const maxCommonName = 64;
 const newKeys = () => promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
 
 /**
- * A new CA: ECDSA P-256, to sign leaves and the next CA's cross certificate.
- *
- * Its name is the given one, shortened where X.509's 64 characters need it, and a few random digits: two generations
- * must never share a name, or verifiers try the wrong one. With `previous`, a cross certificate comes with it, which
- * ends no later than the previous CA; none if that one has expired already, as it verifies nothing any more.
- *
- * @throws {CertificateError} when the validity is empty, or `previous` cannot sign
+ * A new CA: ECDSA P-256, to sign leaves and the next CA's cross certificate. Its name gets a few random digits: two
+ * generations must never share one, or verifiers try the wrong CA. With `previous` a cross certificate comes along,
+ * which ends no later than that; none if it has expired. @throws {CertificateError} when the validity is empty, or
+ * `previous` cannot sign
  */
 export async function createAuthority({
   commonName,
@@ -81,11 +78,9 @@ export async function createAuthority({
 }
 
 /**
- * A leaf as planned, with a fresh key. It ends no later than the CA.
- *
- * A name over 64 characters is refused and not shortened: etcd's authentication takes it for the user's.
- *
- * @throws {CertificateError} when the name is too long, the validity empty or past the CA's, or the CA cannot sign
+ * A leaf as planned, with a fresh key. It ends no later than the CA. A name over 64 characters is refused and not
+ * shortened: etcd's authentication takes it for the user's. @throws {CertificateError} when the name is too long, the
+ * validity empty or past the CA's, or the CA cannot sign
  */
 export async function issueLeaf(plan: LeafPlan, authority: Authority, asked: Validity): Promise<IssuedLeaf> {
   const { commonName, dnsNames, ipAddresses, usages, secretName } = plan;

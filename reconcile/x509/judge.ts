@@ -31,8 +31,8 @@ export type LeafQuestion = {
 );
 
 /**
- * Everything that is wrong with the Secret of a leaf, the fatal first, for any signer: a plan's optional names are not
- * required (see {@link requiredNames}).
+ * All defects of a leaf's Secret, the fatal first, for any signer: optional names of a plan are no {@link
+ * requiredNames}.
  */
 export function defectsOf(question: LeafQuestion): readonly Defect[] {
   const { plan, now, skewMs = defaultSkewMs } = question;
@@ -51,9 +51,8 @@ export function defectsOf(question: LeafQuestion): readonly Defect[] {
 }
 
 /**
- * What a leaf's Secret says and everything that is wrong with it, from one reading of it: that costs a millisecond.
- *
- * @param question.data as for {@link defectsOf}
+ * The contents of a leaf's Secret with all defects, from one reading, which costs a millisecond. @param question.data
+ * as for {@link defectsOf}
  */
 export function judgeSecret(question: {
   readonly data: SecretData | undefined;

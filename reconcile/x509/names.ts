@@ -4,8 +4,8 @@ import { headlessServiceName } from '../../manifests/render/names.ts';
 import { type CertificateFacts, canonicalAddress } from './facts.ts';
 
 /**
- * The names without which a member cannot be reached as we address it: its pod's host name, and for what it presents to
- * clients also `<cluster>.<namespace>.svc`. Provided certificates may lack the other names of a plan.
+ * The names without which our addresses of a member do not work: its pod's host name, and on the client side also
+ * `<cluster>.<namespace>.svc`. Provided certificates may lack the other names of a plan.
  */
 export function requiredNames({ purpose, dnsNames }: LeafPlan): readonly string[] {
   const [host] = dnsNames;
@@ -42,11 +42,9 @@ export function covers(pattern: string, name: string): boolean {
 }
 
 /**
- * Whether other members would reject a member with this certificate, although its name is covered.
- *
- * etcd resolves the exact names of the certificate of a connecting peer, but compares wildcards with the names that the
- * remote address has in reverse DNS (isHostInDNS of client/pkg/transport/listener_tls.go). In a cluster those end in
- * its domain, so that `*.c-peers.ns.svc` is none of them, and `*.c-peers.ns.svc.cluster.local` is.
+ * Whether other members would reject this certificate although its name is covered. etcd resolves exact names of a
+ * connecting peer, but compares wildcards with reverse DNS (isHostInDNS of client/pkg/transport/listener_tls.go), which
+ * ends in the cluster's domain: `*.c-peers.ns.svc.cluster.local` matches, `*.c-peers.ns.svc` does not.
  */
 export function isWildcardOutOfReach(facts: Pick<CertificateFacts, 'dnsNames'>, { purpose, dnsNames }: LeafPlan) {
   const [host] = dnsNames;

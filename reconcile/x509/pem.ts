@@ -18,10 +18,8 @@ const end = /^-----END ([A-Z0-9 ]{1,64})-----[ \t]*$/;
 const base64Line = /^[A-Za-z0-9+/]*={0,2}[ \t]*$/;
 
 /**
- * Every block of a text. CRLF and text around blocks are fine.
- *
- * What Go's pem.Decode would silently skip (a block that is cut off, indented or not base64) is a problem here: etcd
- * would go on without that certificate, and nothing would say so.
+ * Every block of a text. CRLF and text around blocks are fine. Blocks that Go's pem.Decode silently skips (cut off,
+ * indented or not base64) are a problem: etcd would go on without that certificate, and say nothing.
  */
 export function readPem(text: string): PemReading {
   if (text.length > maxPemBytes) return problem(`is larger than ${maxPemBytes / 1024} KiB`);

@@ -21,9 +21,8 @@ export function authorityData({ certificate, cross, key }: Authority, trust: rea
 }
 
 /**
- * The CA in a Secret that {@link authorityData} made, for signing with it.
- *
- * @throws {CertificateError} naming the Secret's key, never quoting it: look at it with `inspectAuthority` first
+ * The CA in a Secret of {@link authorityData}, for signing. Call `inspectAuthority` first. @throws {CertificateError}
+ * naming the Secret's key, never quoting it
  */
 export function authorityOf(data: Readonly<Record<string, string>>): Authority {
   const [certificate, cross] = pemsOf(data, 'tls.crt', 'CERTIFICATE');
@@ -43,9 +42,7 @@ function keyIn(data: Readonly<Record<string, string>>): string {
 }
 
 /**
- * The certificates of a Secret's `ca.crt`, one PEM each, in their order.
- *
- * @throws {CertificateError} when it cannot be read
+ * The certificates of a Secret's `ca.crt`, one PEM each, in order. @throws {CertificateError} when it cannot be read
  */
 export function trustOf(data: Readonly<Record<string, string>>): readonly string[] {
   return pemsOf(data, 'ca.crt', 'CERTIFICATE');

@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 /**
- * Reads one key of one bucket of a bbolt file, as etcd's database is one (bbolt's own description of its format:
- * page.go, bucket.go). Of a file that others wrote, so every number in it is bounded.
+ * Reads one key of one bucket of a bbolt file, such as etcd's database (see bbolt's page.go, bucket.go). The file is of
+ * others, so every number in it is bounded.
  */
 
 const pageHeader = 16;

@@ -13,10 +13,8 @@ export interface Proof {
 export type ComparedEtcd = Pick<EtcdAdmin, 'status' | 'hashKv' | 'compact'>;
 
 /**
- * Holds an etcd that was started on a restored snapshot against what was recorded of the member that sent it. It may
- * be compacted for that: it must be none that serves.
- *
- * @throws {BackupFailure} Mismatch.
+ * Compares an etcd that runs on a restored snapshot with the record of its source. It may be compacted for that, so it
+ * must not be in service. @throws {BackupFailure} Mismatch
  */
 export async function compareRestored(
   etcd: ComparedEtcd,

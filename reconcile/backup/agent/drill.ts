@@ -28,10 +28,7 @@ export interface Drilled {
 }
 
 /**
- * Restores a backup as a person would, starts etcd on it, and compares. Whatever comes of it, nothing stays behind but
- * the answer.
- *
- * @throws {BackupFailure}
+ * Restores a backup as a person would, starts etcd on it, and compares. Only the answer stays. @throws {BackupFailure}
  */
 export async function drill(request: DrillRequest, tools: FetchTools & { readonly now: () => Date }): Promise<Drilled> {
   const { scratch, etcdutl, etcd } = request;

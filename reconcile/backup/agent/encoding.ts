@@ -23,11 +23,7 @@ export function isPlain({ compression, recipients }: Encoding): boolean {
   return compression === 'none' && recipients === undefined;
 }
 
-/**
- * Compressed, then encrypted, as asked; lazily, and only as fast as it is taken.
- *
- * @param found is told of the whole before it ends.
- */
+/** Compressed, then encrypted, as asked; lazily, at the reader's pace. @param found gets the digests before the end */
 export async function* encoded(
   chunks: AsyncIterable<Uint8Array>,
   { compression, recipients }: Encoding,
@@ -53,11 +49,9 @@ async function sealed(
 }
 
 /**
- * The snapshot in an object, by the object's own first bytes: also of one that was compressed or encrypted by other
- * tools.
- *
- * @param identities private keys of age, `AGE-SECRET-KEY-1…`
- * @throws {BackupFailure} NoKey, CannotDecrypt, or NotASnapshot where it can't be decompressed.
+ * The snapshot in an object, by the object's own first bytes: other tools may have compressed or encrypted it. @param
+ * identities private keys of age, `AGE-SECRET-KEY-1…` @throws {BackupFailure} NoKey, CannotDecrypt, or NotASnapshot
+ * where it can't be decompressed
  */
 export async function* decoded(
   chunks: AsyncIterable<Uint8Array>,

@@ -37,10 +37,8 @@ export interface Fetched {
 }
 
 /**
- * A snapshot in a file, checked on the way: the object against its record, what is in it against etcd's checksum. The
- * file gets its name when it is whole, so a second call finds it. Nothing waits until it is on the disk: that call
- * reads it whole before it believes its name, and fetches again what a power cut tore.
- *
+ * A snapshot in a file, checked on the way: the object against its record, the contents against etcd's checksum. Only a
+ * whole file gets its name, but without fsync: a second call reads it whole, and fetches again what a power cut tore.
  * @throws {BackupFailure}
  */
 export async function fetchSnapshot(
@@ -90,8 +88,8 @@ interface Expected {
 }
 
 /**
- * Passes an object on, and fails at its end where it is not the one that was recorded, or asked for. Of one that is
- * stored as etcd sent it, the snapshot's digest is the object's, and `sameAs` compares that: one is computed, not two.
+ * Passes an object on, and fails at its end if it is not the recorded one. If it is stored as etcd sent it, the
+ * snapshot's digest is the object's, and `sameAs` compares that: one is computed, not two.
  */
 async function* asExpected(
   chunks: AsyncIterable<Uint8Array>,
@@ -126,8 +124,8 @@ async function* noLonger(chunks: AsyncIterable<Uint8Array>, record: BackupRecord
 }
 
 /**
- * Of what has no record nothing says how large it may become. A restore needs room for it twice, so what takes more
- * than half of what is free can't be restored there: it stops before it fills the volume, or a node's disk.
+ * Without a record nothing bounds the size. A restore needs room for it twice, so more than half of the free space
+ * can't be restored there: it stops before it fills the volume, or a node's disk.
  */
 async function* halfOf(
   chunks: AsyncIterable<Uint8Array>,

@@ -54,8 +54,8 @@ async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
 }
 
 /**
- * A file in pieces; the next one is read meanwhile. A piece holds until the next one is asked for: then its buffer is
- * read into again. A buffer for each would wait for the collector, which comes late on a busy machine.
+ * A file in pieces; the next one is read meanwhile. A piece is valid until the next one is asked for: its buffer is
+ * used again, since on a busy machine the collector comes late.
  */
 export async function* readPieces(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const file = await open(path, 'r');

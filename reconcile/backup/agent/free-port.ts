@@ -6,11 +6,7 @@ import { createServer } from 'node:net';
 const [first, end] = [20_000, 30_000];
 const attempts = 100;
 
-/**
- * A port that is free now, for a program that is started with it, and not one of those that others have been told.
- *
- * @throws when so many are taken that none is found
- */
+/** A free port for a program, apart from those that others got. @throws when so many are taken that none is found */
 export async function freePort(host = '127.0.0.1', others: readonly number[] = []): Promise<number> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const port = randomInt(first, end);

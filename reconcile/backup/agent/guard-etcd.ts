@@ -35,10 +35,8 @@ let guards = 0;
 let restore: (() => void) | undefined;
 
 /**
- * Of endpoints of etcd that an author wrote. gRPC looks names up itself, again and again, and dials addresses: so each
- * socket is judged as it is to connect, and what is judged is what is connected to.
- *
- * @throws {BackupFailure} `HostRefused`, before anything is looked up
+ * For endpoints of etcd that an author wrote. gRPC looks names up itself, again and again: so each socket is judged as
+ * it connects. @throws {BackupFailure} `HostRefused`, before anything is looked up
  */
 export function guardEndpoints(endpoints: readonly string[], egress: Egress = strictEgress): EndpointGuard {
   const urls = new Map(endpoints.map((endpoint) => [endpoint, new URL(endpoint)]));

@@ -12,10 +12,8 @@ export interface LookRequest {
 }
 
 /**
- * Whether a backup is still what it was when it was stored: its record, its size, and every byte of it, which is read
- * once and kept nowhere. Takes no key: what is compared is as it is stored.
- *
- * @throws {BackupFailure} NotFound where the object or its record is gone; WrongDigest where it is another one.
+ * Whether a backup is still as it was stored: its record, its size, and every byte, read once and kept nowhere. Needs
+ * no key. @throws {BackupFailure} NotFound if the object or its record is gone; WrongDigest if it is another one
  */
 export async function lookForBackup(
   { location, sha256 }: LookRequest,

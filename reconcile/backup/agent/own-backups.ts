@@ -29,11 +29,8 @@ const mostObjects = 100_000;
 const parallel = 16;
 
 /**
- * What a schedule has under a prefix. Its own is only what a record says so of: the record has the right shape, bears
- * the schedule's UID, and names the very object beside it, as it was stored. Nothing else is ever handed out to be
- * deleted.
- *
- * @throws {BackupFailure}
+ * A schedule's backups under a prefix: those with a record of the right shape that bears the schedule's UID and names
+ * the very object beside it. Only these may ever be deleted. @throws {BackupFailure}
  */
 export async function findOwnBackups(
   store: Store,

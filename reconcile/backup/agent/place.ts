@@ -17,10 +17,8 @@ interface Mark extends Restorer {
 }
 
 /**
- * Whether there are data under the final name. `made`: this attempt's. `unopened`: an earlier attempt's with this ID,
- * and no file of it was written since, so no etcd ever started on it.
- *
- * @throws {BackupFailure} DataPresent for any other data.
+ * Whether there are data under the final name. `made`: of this attempt. `unopened`: of an earlier attempt with this ID,
+ * and unchanged since, so no etcd ever started on it. @throws {BackupFailure} DataPresent for any other data
  */
 export async function whatIsPresent(
   dataDirectory: string,
@@ -39,10 +37,8 @@ export async function whatIsPresent(
 }
 
 /**
- * Gives restored data their final name, when every byte is on the disk. Killed at any point, it leaves either no data
- * under that name, or all of them.
- *
- * @throws {BackupFailure} DataPresent
+ * Gives restored data their final name once every byte is on the disk. Killed at any point, it leaves no data under
+ * that name, or all of them. @throws {BackupFailure} DataPresent
  */
 export async function placeData(made: string, dataDirectory: string, restorer: Restorer): Promise<void> {
   const parent = dirname(dataDirectory);

@@ -26,12 +26,9 @@ const mostNames = 20;
 const mostCharacters = 1_500;
 
 /**
- * Deletes what a schedule's retention does not keep: the oldest first, at most `most`.
- *
- * Of one backup its proof goes first, then the object, then the record. Killed in between, it leaves no backup that is
- * said to be proven and is not whole; and the record, which alone says whose it was, is found by the next run.
- *
- * @throws {BackupFailure} What went until then was told to `noted`.
+ * Deletes at most `most` backups beyond a schedule's retention, the oldest first: its proof, the object, then the
+ * record. Killed in between, it leaves no incomplete backup that counts as proven, and the next run finds the record,
+ * which alone has the owner. @throws {BackupFailure} What went until then was told to `noted`
  */
 export async function prune(
   request: PruneAsked,

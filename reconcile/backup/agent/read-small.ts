@@ -1,10 +1,8 @@
 import type { Store, StoreOptions } from '../stores/store.ts';
 
 /**
- * A small object as a whole. What a store says of its size is not believed: what sends more is not read to its end.
- *
- * @returns `undefined` where there is none; `too large` beyond so many bytes
- * @throws {BackupFailure}
+ * Reads a small object whole, but no further than its bound, whatever size the store reports; `undefined`: there is
+ * none. @throws {BackupFailure}
  */
 export async function readSmall(
   store: Store,

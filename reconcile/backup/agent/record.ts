@@ -5,8 +5,7 @@ import type { Store, StoreOptions } from '../stores/store.ts';
 import { readSmall } from './read-small.ts';
 
 /**
- * The facts of a backup. They lie beside the object, as `<object>.json`, and are written last: an object without its
- * record is not a backup, whatever killed the agent.
+ * The facts of a backup, beside the object as `<object>.json`. Written last: an object without a record is no backup.
  */
 export interface BackupRecord {
   readonly format: 1;
@@ -55,9 +54,7 @@ export async function writeRecord(
   await store.put(`${name}${recordSuffix}`, once(Buffer.from(text)), options);
 }
 
-/**
- * `undefined` where there is none: the object may be a person's own snapshot, or one whose upload was never finished.
- */
+/** `undefined`: there is no record. The object may be a person's own snapshot, or an upload that never finished. */
 export async function readRecord(store: Store, name: string, options: StoreOptions): Promise<BackupRecord | undefined> {
   const path = `${name}${recordSuffix}`;
   const read = await readSmall(store, path, largest, options);

@@ -20,9 +20,7 @@ interface RestoredMember {
   readonly peerUrl: string;
   /** Of a new cluster: members of the old one must not be able to join. */
   readonly token: string;
-  /**
-   * By so many revisions the restored store is ahead, so that watchers can't go back in time. etcdutl 3.6 and later.
-   */
+  /** Revisions that the restored store is ahead, so that watchers can't go back in time. etcdutl 3.6 and later. */
   readonly bumpRevision?: number;
 }
 
@@ -33,10 +31,8 @@ export interface Restored {
 }
 
 /**
- * A member's data directory out of a snapshot, alone in a new cluster. It gets its name when it is whole; existing
- * data are never touched.
- *
- * @throws {BackupFailure} DataPresent where there are data that this request did not restore.
+ * Makes a member's data directory out of a snapshot, alone in a new cluster. It gets its name when it is whole;
+ * existing data are never touched. @throws {BackupFailure} DataPresent for data that this request did not restore
  */
 export async function restoreSnapshot(request: RestoreRequest, tools: FetchTools): Promise<Restored> {
   const { dataDirectory, id } = request;

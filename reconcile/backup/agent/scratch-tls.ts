@@ -8,7 +8,7 @@ const serverName = 'drill.local';
 
 /**
  * Certificates for one drill. With authentication in the snapshot, etcd answers only its users: a client certificate's
- * common name is one, and `root` there always is.
+ * common name is one, and `root` is always there.
  */
 export async function makeScratchTls(directory: string, now: Date): Promise<void> {
   const times = {

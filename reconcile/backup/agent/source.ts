@@ -16,11 +16,9 @@ export interface SourceOptions {
 }
 
 /**
- * Whom to ask for the snapshot: a follower that is in the quorum and has applied all that was acknowledged before it
- * was asked; of several the one that is furthest. The leader only if no follower is: a snapshot costs it disk reads
- * that writes wait for.
- *
- * Never a learner: it may lack what was acknowledged. Never a member that etcd accuses of other data.
+ * The source of a snapshot: a follower in the quorum that has applied all writes acknowledged before; of several the
+ * furthest. The leader only without one: a snapshot costs disk reads that writes wait for. Never a learner, which may
+ * lack writes, nor a member that etcd accuses of other data.
  */
 export async function chooseSource(
   etcd: AskedEtcd,

@@ -10,17 +10,15 @@ import type { BackupRecord } from './record.ts';
 import { makeScratchTls, readScratchTls } from './scratch-tls.ts';
 
 /**
- * A drill of several containers, because etcd's images have no shell and ours has no etcd: one stages the snapshot,
+ * A drill in several containers, because etcd's images have no shell and ours has no etcd: one stages the snapshot,
  * `etcdutl` restores it, etcd serves it on loopback, and one compares.
  */
 
 type StageRequest = Omit<FetchRequest, 'file'> & { readonly directory: string };
 
 /**
- * Empties the directory and fetches the snapshot into it, beside certificates for the etcd that is to be started. A pod
- * whose containers all run again begins anew.
- *
- * @throws {BackupFailure}
+ * Empties the directory, and fetches the snapshot and certificates for the etcd of this drill into it. A pod whose
+ * containers all run again begins anew. @throws {BackupFailure}
  */
 export async function stageDrill(
   { directory, ...request }: StageRequest,

@@ -12,8 +12,8 @@ import type { BackupRecord } from './record.ts';
 import type { SoundSnapshot } from './trailer.ts';
 
 /**
- * A restore in three containers, because etcd's images have no shell and ours has no etcd: `stageSnapshot`, then
- * etcdutl, then `placeStaged`. Each attempt works under names of its own.
+ * A restore in three containers, because etcd's images have no shell and ours has no etcd: `stageSnapshot`, etcdutl,
+ * `placeStaged`. Each attempt works under names of its own.
  */
 export interface StagedRestore {
   readonly restorer: Restorer;
@@ -34,10 +34,8 @@ export interface Staged {
 }
 
 /**
- * Fetches and checks the snapshot for etcdutl, which makes the directory `data` beside it. What earlier attempts left
- * under names of their own is deleted.
- *
- * @throws {BackupFailure} DataPresent, Superseded, NewerVersion, and all that `fetchSnapshot` throws.
+ * Fetches and checks the snapshot for etcdutl, which makes the directory `data` beside it. Leftovers of earlier
+ * attempts are deleted. @throws {BackupFailure} DataPresent, Superseded, NewerVersion, and those of `fetchSnapshot`
  */
 export async function stageSnapshot(request: StageRequest, tools: FetchTools): Promise<Staged> {
   const { dataDirectory, restorer, version, revision } = request;
@@ -60,9 +58,7 @@ export async function stageSnapshot(request: StageRequest, tools: FetchTools): P
 }
 
 /**
- * What etcdutl made becomes the data directory; the snapshot is deleted. Called again, it finds its work done.
- *
- * @returns what was restored; `undefined` where an earlier call had done it all.
+ * Makes etcdutl's result the data directory, and deletes the snapshot; `undefined`: an earlier call had done it all.
  * @throws {BackupFailure} DataPresent, Superseded, NotRestorable
  */
 export async function placeStaged({ dataDirectory, restorer }: StagedRestore): Promise<Staged | undefined> {

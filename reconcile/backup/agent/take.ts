@@ -136,8 +136,8 @@ async function* withFacts(
 }
 
 /**
- * A snapshot does not say of which revision it is. The member's revision before and after it was made are its bounds,
- * and the hash is of the lower one, at which both the member and the restored snapshot can be asked for it.
+ * A snapshot does not name its revision. The member's revisions before and after are its bounds, and the hash is of the
+ * lower one, at which both the member and the restored snapshot can be asked for it.
  */
 async function factsOf(source: Source, { etcd, signal }: TakeTools): Promise<Facts> {
   const { endpoint, revision, memberId } = source;

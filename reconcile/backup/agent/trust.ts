@@ -8,10 +8,8 @@ import { ignoreMissing } from './files.ts';
 const certificate = /-----BEGIN CERTIFICATE-----[^-]{1,65536}-----END CERTIFICATE-----/g;
 
 /**
- * Trusts these authorities beside those that Node knows, for every connection of this process that names none of its
- * own. Nothing is ever left unchecked.
- *
- * @throws {BackupFailure} NotTrusted, when the file is missing or holds no certificates
+ * Trusts these authorities beside Node's own, for every connection of this process without its own. @throws
+ * {BackupFailure} NotTrusted, when the file is missing or holds no certificates
  */
 export async function trustAlso(file: string): Promise<void> {
   const text = (await readFile(file, 'utf8').catch(ignoreMissing)) ?? '';

@@ -7,8 +7,8 @@ import { readSmall } from './read-small.ts';
 import type { BackupRecord } from './record.ts';
 
 /**
- * That an object was restored and compared, told beside it as `<object>.verified.json`: a listing of the bucket shows
- * it without the cluster that the backup was taken in.
+ * The proof that an object was restored and compared, beside it as `<object>.verified.json`: a listing of the bucket
+ * shows it without the cluster.
  */
 interface Verified {
   readonly format: 1;
@@ -30,9 +30,7 @@ interface Verified {
 const largest = 16 * 1024;
 
 /**
- * Written once: a second proof of the same object changes nothing.
- *
- * @throws {BackupFailure} Exists where another object's proof has the name.
+ * Written once: a second proof changes nothing. @throws {BackupFailure} Exists if another object's proof has the name
  */
 export async function writeVerified(
   store: Store,

@@ -24,8 +24,7 @@ export interface OwnHosts {
   /** The vendor's: tokens come from there, and regions. */
   readonly vendor: readonly HostPattern[];
   /**
-   * Where a pod gets its identity from, at port 80, which the client asks by these very names; a store that names one
-   * of them is refused before it is opened.
+   * Hosts at port 80 that give a pod its identity, asked by these very names; a store that names one is refused first.
    */
   readonly identity: readonly string[];
 }
@@ -36,7 +35,7 @@ let restore: readonly (() => void)[] = [];
 
 /**
  * The clients of stores make their own agents, and follow redirects: so connections are judged where all agents make
- * them. What is judged is what is connected to, however often a name changes its mind.
+ * them. The judged address is the one connected to, however often a name changes its mind.
  */
 export function guardConnections(egress: Egress, { vendor, identity }: OwnHosts): Guard {
   const { hosts } = egress;

@@ -8,10 +8,8 @@ import { openers } from './openers.ts';
 import type { Store } from './store.ts';
 
 /**
- * The store of one location. Where its author names a host, the installation's word on hosts goes for every connection,
- * until the store is closed.
- *
- * @throws {BackupFailure}
+ * The store of one location. Where its author names a host, the installation's word on hosts goes for every connection
+ * until the store is closed. @throws {BackupFailure}
  */
 export async function openStore(
   location: ObjectLocation,
@@ -53,11 +51,7 @@ function sendsSecret({ scheme }: ObjectLocation, request: StoreRequest): boolean
   return kind.reach === 'network' && kind.sendsSecret(request);
 }
 
-/**
- * Before a credential is read: by plain HTTP, everyone on the way would see it, or what it opens.
- *
- * @throws {BackupFailure} PlainHttpRefused, HostRefused
- */
+/** Before a credential is read: plain HTTP would show it. @throws {BackupFailure} PlainHttpRefused, HostRefused */
 function refuseHost(endpoint: string, secret: boolean, egress: Egress): void {
   const url = URL.parse(endpoint);
   if (!url) throw new BackupFailure('InvalidRequest', `the endpoint ${endpoint} is no URL`);

@@ -1,6 +1,6 @@
 /**
- * Where backups are kept: the least that every object store and a directory can do. `stores/` implements it; all of
- * them are held to one contract test.
+ * Where backups are kept: the least that every object store and a directory can do. `stores/` implements it; one
+ * contract test holds all of them to it.
  */
 
 export interface StoredObject {
@@ -21,14 +21,13 @@ export interface Store {
   /** For messages, like `<scheme>://bucket`. */
   readonly place: string;
   /**
-   * Makes the object when `body` has ended without an error, never before, and only if there is none of this name
-   * (`Exists`). If `body` throws, nothing is left under the name, and the error is thrown as it is.
+   * Makes the object when `body` has ended without an error, and only if there is none of this name (`Exists`). If
+   * `body` throws, nothing is left under the name, and the error is thrown as it is.
    */
   put(name: string, body: AsyncIterable<Uint8Array>, options: StoreOptions): Promise<StoredObject>;
   /**
-   * A chunk holds until the next one is asked for: what keeps it longer copies it.
-   *
-   * @throws {BackupFailure} NotFound; Changed when the object was replaced while it was read.
+   * A chunk is valid until the next one is asked for: copy it to keep it. @throws {BackupFailure} NotFound; Changed if
+   * the object was replaced meanwhile
    */
   read(name: string, options: StoreOptions): AsyncIterable<Uint8Array>;
   /** In the order of their names. */

@@ -4,9 +4,7 @@ import { type PlanInput, type PlannedApply, planFleet } from '../plan.ts';
 import type { Unlisted } from '../prune.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from '../reading.ts';
 
-/**
- * What going from one tree to another would do to the live clusters: the difference only, whatever else is to be done.
- */
+/** The effect on the live clusters of going from one tree to another, apart from all other pending changes. */
 export interface RequestedChange {
   /** What the new tree brings. */
   readonly problems: readonly SpecProblem[];

@@ -4,8 +4,7 @@ import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../names.ts';
 
 /**
- * What a fleet's spec and these clusters say of themselves, as far as a check could come out differently, as a hash:
- * from the lists that a pass reads anyway.
+ * A hash of all that can change a check in a fleet's spec and its clusters, from the lists that a pass reads anyway.
  */
 export function seenOf({ metadata }: EtcdFleet, clusters: readonly EtcdCluster[]): string {
   const said = [`${metadata.generation}`, ...clusters.map(saidBy).sort()];

@@ -40,9 +40,8 @@ export type Incoming =
   | { readonly kind: 'error'; readonly replyTo: number | undefined; readonly error: string; readonly text: string };
 
 /**
- * The first message of these bytes; `undefined`, and length 0: it is not whole yet.
- *
- * @throws {RangeError | Error} for what is no message of a bus on this machine.
+ * The first message of these bytes; `undefined` and length 0: it is not whole yet. @throws {RangeError | Error} for
+ * bytes that are no message of a local bus
  */
 export function readMessage(bytes: Buffer): { readonly message: Incoming | undefined; readonly length: number } {
   if (bytes.length < 16) return { message: undefined, length: 0 };

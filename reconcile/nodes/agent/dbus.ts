@@ -3,18 +3,16 @@ import { connect, type Socket } from 'node:net';
 import { message, readMessage } from './dbus-wire.ts';
 
 /**
- * One call on a D-Bus: `org.freedesktop.login1.Manager.Reboot`, as `systemctl reboot` makes it. Only what that takes of
- * the protocol: https://dbus.freedesktop.org/doc/dbus-specification.html
+ * One call on a D-Bus: `org.freedesktop.login1.Manager.Reboot`, as `systemctl reboot` makes it, and the least of the
+ * protocol for it: https://dbus.freedesktop.org/doc/dbus-specification.html
  */
 
 /** For the whole conversation, in milliseconds. */
 const patience = 20_000;
 
 /**
- * Asks systemd-logind to reboot the host. Not interactively: where a policy would ask a person, it is refused.
- *
- * @param path of the system bus's socket
- * @throws {Error} when the bus does not answer, or refuses.
+ * Asks systemd-logind to reboot the host, not interactively: where a policy would ask a person, it is refused. @param
+ * path of the system bus's socket @throws {Error} when the bus does not answer, or refuses
  */
 export async function rebootByLogind(path: string, uid: number): Promise<void> {
   const socket = connect({ path });

@@ -2,11 +2,9 @@ import { lstat, readFile } from 'node:fs/promises';
 import type { LookAnswer } from '../looks.ts';
 
 /**
- * Whether a host says that it needs a reboot. A file that a reboot did not take away would have the node rebooted for
- * ever, so one from before this boot does not count.
- *
- * @param path as the pod has it: a link counts as it is, and leads nowhere
- * @throws {Error} when it can't be read.
+ * Whether a host says that it needs a reboot. A file from before this boot does not count: a file that stays would have
+ * the node rebooted for ever. @param path as the pod has it: a link counts as it is, and leads nowhere @throws {Error}
+ * when it can't be read
  */
 export async function lookAt(path: string, stat = '/proc/stat'): Promise<LookAnswer> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {

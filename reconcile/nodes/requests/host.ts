@@ -4,7 +4,7 @@ import type { LeaderMove } from '../etcd.ts';
 import type { JobSeen, NodeSeen } from '../observation.ts';
 
 /**
- * Stores a model's state: what a plan has seen, or the world of a search. It does what Kubernetes and etcd do at once,
+ * Stores a model's state: a plan's observation, or the world of a search. It does what Kubernetes and etcd do at once,
  * and knows no action.
  */
 export interface NodesHost<S> {

@@ -7,10 +7,7 @@ import { defineNodeRequest, writtenSince } from './request.ts';
 
 /** Requests by which pods, and leadership, leave a node. */
 
-/**
- * Takes the lease of a cluster's own steps, from the version that was observed: a step that was taken since, or is
- * decided from an older observation, loses.
- */
+/** Takes the lease of a cluster's own steps, from the version that was observed: any later step wins over this one. */
 export const holdCluster = defineNodeRequest<'holdCluster', { readonly key: string }, undefined>('holdCluster', {
   words: ({ key }) => `holds EtcdCluster ${key}`,
   writes: ({ key }) => ({ object: key, fence: 'version' }),

@@ -44,9 +44,7 @@ export function azureFailure(error: unknown, { place, name, call }: AzureCall): 
   return networkFailure(error, place) ?? failed('Unreachable', 'the transfer broke off', 'try again');
 }
 
-/**
- * Of a put. The last: another upload of the same name was committed first, which drops the blocks of this one.
- */
+/** Of a put. The last: another upload of the name was committed first, which drops the blocks of this one. */
 const taken = new Set(['BlobAlreadyExists', 'ConditionNotMet', 'UnauthorizedBlobOverwrite', 'InvalidBlockList']);
 
 /** Only the blob: without its container, an object that exists would count as deleted. */

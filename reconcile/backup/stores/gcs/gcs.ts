@@ -11,8 +11,8 @@ import type { Store, StoredObject, StoreOptions } from '../store.ts';
 import { networkFailure, nextPage, patiently, resumed } from '../transfer.ts';
 
 /**
- * An answer's body goes through three pipelines of the client's libraries, which listen to it twelve times, whatever
- * its size: Node would warn of a leak from eleven on. What does leak still passes this.
+ * Three pipelines of the client's libraries listen to an answer's body twelve times, whatever its size: Node would warn
+ * of a leak from eleven on. A real leak still passes this.
  */
 const mostListeners = 16;
 

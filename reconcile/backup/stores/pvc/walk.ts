@@ -17,10 +17,8 @@ interface Walk {
 }
 
 /**
- * The files below `root` whose names begin with `prefix`, in the order of their names. A directory is read when its
- * turn comes, and none is entered that holds no such name.
- *
- * @throws {BackupFailure} TooMany
+ * The files below `root` whose names begin with `prefix`, by name. Reads directories lazily, and enters none without
+ * such names. @throws {BackupFailure} TooMany
  */
 export function filesBelow(walk: Omit<Walk, 'most'> & Partial<Pick<Walk, 'most'>>): AsyncGenerator<string> {
   // A prefix may end within a name.

@@ -83,8 +83,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * What S3, and what speaks like it, documents; and the client's own. Any other word of an answer is not repeated: the
- * endpoint is the author's choice, and the message is read by others.
+ * Codes that S3, its imitators and the client document. Any other word of an answer is not repeated: the endpoint is
+ * the author's choice, and others read the message.
  */
 const known = new Set([
   ...wrongRegion,

@@ -35,7 +35,7 @@ export interface S3Settings {
 }
 
 /**
- * Sent, and sent again where it was lost, as one: the least that S3 takes, in bytes. At most 10,000 make an object of
+ * Sent, and if lost sent again, as a whole: the least that S3 takes, in bytes. At most 10,000 parts make an object of
  * 48 GiB, and etcd advises against more than 8 GiB.
  */
 const partSize = 5 * 1024 * 1024;
