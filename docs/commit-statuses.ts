@@ -41,6 +41,8 @@ export function commitStatusTables(): string {
     '| of a cluster, or another object | means |',
     '|---|---|',
     ...Object.values(states).map(({ commit, means }) => `| ${commit} | ${means} |`),
+    '',
+    'Of a fleet that is deleted, what was `pending` becomes `error`, and says that the fleet was deleted ([Forges](../how-to/forges.md#a-fleet-that-is-deleted)).',
   ].join('\n');
 }
 

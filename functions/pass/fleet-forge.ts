@@ -4,12 +4,18 @@ import { type Kube, KubeError } from '../../reconcile/interfaces/kube.ts';
 import { networkFrom } from '../environment.ts';
 import { readSecret } from './secret.ts';
 
+/** What of a fleet says where its forge is. */
+export interface FleetOfForge {
+  readonly metadata: { readonly namespace?: string };
+  readonly spec: { readonly forge?: EtcdFleet['spec']['forge']; readonly git: { readonly url: string } };
+}
+
 /**
  * Opens the forge that a fleet names, with its Secret; `undefined` where the fleet names none. Loaded only when needed.
  * Never throws for what a person or the API server did wrong: a forge hears news about the work, it is not the work.
  */
 export async function openFleetForge(
-  { spec: { forge, git }, metadata }: EtcdFleet,
+  { spec: { forge, git }, metadata }: FleetOfForge,
   { kube, signal }: { readonly kube: Kube; readonly signal: AbortSignal },
 ): Promise<FleetForge | undefined> {
   if (!forge) return undefined;

@@ -6,7 +6,8 @@ import { leaveWork } from './follow-up/leave-work.ts';
 import { pass } from './pass.ts';
 import type { PassContext, PassResult } from './pass-context.ts';
 
-export interface OnePassContext extends Omit<PassContext, 'dryRun' | 'followUp' | 'waitMs' | 'isStopped' | 'onNews'> {
+export interface OnePassContext
+  extends Omit<PassContext, 'dryRun' | 'followUp' | 'waitMs' | 'isStopped' | 'onNews' | 'home'> {
   /** Whose template follow-ups are made from. */
   readonly cronJob: Identity['cronJob'];
   readonly env: NodeJS.ProcessEnv;
@@ -40,6 +41,7 @@ export async function onePass(
   let isLeft = true;
   const result = await pass({
     ...context,
+    home: cronJob?.namespace,
     dryRun: options.dryRun,
     followUp: options.followUp !== undefined,
     waitMs: options.wait * 1000,

@@ -16,6 +16,8 @@ export interface PassContext extends SteppingContext {
   readonly deadline: number;
   /** What reads repositories, and is used for other passes too. Absent: this one has its own. */
   readonly reader?: Reader;
+  /** The namespace of the installation, in which only its admin writes. Absent: outside of Kubernetes. */
+  readonly home?: string | undefined;
   /** Where commit statuses lead; absent: nowhere. */
   readonly links?: PageLinks | undefined;
 }

@@ -1,10 +1,11 @@
 import { kinds, type Results } from '../../reconcile/kinds.ts';
 import type { Kinds } from '../../reconcile/stepping/kind.ts';
 import { type Stepped, stepKinds } from '../../reconcile/stepping/run.ts';
+import { afterReports } from './after-reports.ts';
 import type { FleetResult } from './fleet-pass.ts';
 import type { PassContext, PassNews, PassResult } from './pass-context.ts';
 import { type FleetsRead, hasWritten, readFleets } from './read-fleets.ts';
-import { checked, reportFleets } from './report-fleets.ts';
+import { reportFleets } from './report-fleets.ts';
 
 /**
  * One pass: what Git says is applied, every object of every kind gets one step, the fleets and forges are told.
@@ -24,7 +25,7 @@ export async function pass(context: PassContext, table: Kinds = kinds): Promise<
     await context.onNews?.(news);
     return news;
   });
-  const [news, fleets] = await Promise.all([goneOn, Promise.all(told.map((one) => checked(read, one)))]);
+  const [news, fleets] = await Promise.all([goneOn, afterReports(read, told)]);
   return { fleets, ...news };
 }
 

@@ -3,6 +3,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { neededForNewCommit } from '../../reconcile/cluster/load-ahead.ts';
 import { listApplied, listOthers } from '../../reconcile/fleet/objects.ts';
 import { withInventory } from '../../reconcile/fleet/outcome.ts';
+import { pendingRecords } from '../../reconcile/fleet/pending-record.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../reconcile/objects/conditions.ts';
 import type { KindContext, Kinds } from '../../reconcile/stepping/kind.ts';
@@ -12,6 +13,7 @@ import { createReader, type Reader } from '../read/reader.ts';
 import { chosenClusters, chosenFleets } from './chosen.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import type { PassContext } from './pass-context.ts';
+import { type Records, recordsFor, recordsFrom } from './pending-records.ts';
 import { secretsOnce } from './secret.ts';
 import { shareGit, timeForGit } from './shared-git.ts';
 
@@ -27,6 +29,7 @@ export interface FleetsRead extends Disposable {
   /** Whether it has applied something that the steps of this pass have not seen. */
   readonly isLate: (result: FleetResult) => boolean;
   readonly stepping: KindContext;
+  readonly records: Records | undefined;
 }
 
 /**
@@ -35,7 +38,8 @@ export interface FleetsRead extends Disposable {
  */
 export async function readFleets(context: PassContext, table: Kinds): Promise<FleetsRead> {
   const { kube, namespace, signal, log } = context;
-  const lists = listsOf(table, context);
+  const records = recordsFor(context);
+  const lists = listsOf(table, context, { [pendingRecords]: records.lister });
   const [fleetList, clusterList] = await patiently({ log, until: whileWaiting(context) }, () =>
     Promise.all([kube.list<EtcdFleet>(resources.fleets, { namespace, signal }), lists.of<EtcdCluster>('cluster')]),
   );
@@ -57,6 +61,7 @@ export async function readFleets(context: PassContext, table: Kinds): Promise<Fl
     running,
     isLate: (result) => !early.includes(result) && hasWritten(result),
     stepping: { ...context, lists, fleets, chosen: (clusters) => chosenClusters(context, fleets, clusters) },
+    records: records.home === undefined ? undefined : recordsFrom(records.home, lists),
     [Symbol.dispose]: () => {
       git[Symbol.dispose]();
       reader[Symbol.dispose]();

@@ -1,19 +1,19 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { forgeLimit } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf, ownObjects, strangersOf } from '../../reconcile/fleet/names.ts';
 import { hasOthers, identityOfObject, listApplied, type OtherObject } from '../../reconcile/fleet/objects.ts';
 import { type FleetOutcome, withInventory } from '../../reconcile/fleet/outcome.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
 import { objectsOf } from '../../reconcile/fleet/plan.ts';
 import { verdictsOf } from '../../reconcile/fleet/roll-up.ts';
-import { type FleetReport, type ForgeOutcome, fleetStatus, problemsOf } from '../../reconcile/fleet/status.ts';
-import { type WantedStatus, wantedStatuses } from '../../reconcile/fleet/wanted-statuses.ts';
+import { type FleetReport, fleetStatus, problemsOf } from '../../reconcile/fleet/status.ts';
+import { wantedStatuses } from '../../reconcile/fleet/wanted-statuses.ts';
 import { differs, writeFleetStatus } from '../../reconcile/fleet/write.ts';
 import { type Kube, KubeError } from '../../reconcile/interfaces/kube.ts';
 import type { Log } from '../log.ts';
-import { openFleetForge } from './fleet-forge.ts';
+import type { Records } from './pending-records.ts';
 import { withReportName } from './reports-as.ts';
+import { sendOnRecord } from './send-statuses.ts';
 
 export interface ReportContext {
   readonly kube: Kube;
@@ -29,6 +29,8 @@ export interface ReportContext {
   readonly applied?: () => Promise<readonly OtherObject[]>;
   /** Where statuses lead. */
   readonly links?: PageLinks | undefined;
+  /** Absent: pending statuses are kept nowhere. */
+  readonly records?: Records | undefined;
 }
 
 /**
@@ -38,7 +40,7 @@ export interface ReportContext {
 export async function reportFleet(
   { fleet: found, outcome }: { readonly fleet: EtcdFleet; readonly outcome: FleetOutcome },
   clusters: readonly EtcdCluster[],
-  { kube, log, signal, forgeDeadline, always, fleets, links, applied }: ReportContext,
+  { kube, log, signal, forgeDeadline, always, fleets, links, applied, records }: ReportContext,
 ): Promise<EtcdFleet> {
   const fleet = withReportName(found, fleets);
   const left = withInventory(fleet, outcome);
@@ -47,7 +49,7 @@ export async function reportFleet(
   const verdicts = verdictsOf(ownObjects(left, objects));
   const problems = problemsOf(fleet, outcome);
   const wanted = wantedStatuses({ fleet, outcome, problems, clusters: verdicts, links });
-  const forge = await sendStatuses(fleet, wanted, { kube, signal, deadline: forgeDeadline });
+  const forge = await sendOnRecord(fleet, wanted, { kube, log, signal, fleets, records, deadline: forgeDeadline });
   if (forge?.failure) {
     log(
       { fleet: keyOf(fleet), reason: forge.failure.reason, problem: forge.failure.message },
@@ -71,39 +73,4 @@ export async function reportFleet(
     log({ fleet: keyOf(fleet), problem: error.message }, 'the status could not be written');
   }
   return { ...fleet, status };
-}
-
-/**
- * Sends changed statuses to the forge; the Secret is read only then, and a forge that limits us is left alone. Never
- * throws because of the forge, its Secret or the way there: a status is news about the work, not the work. `undefined`
- * when the fleet names no forge.
- */
-async function sendStatuses(
-  fleet: EtcdFleet,
-  wanted: readonly WantedStatus[],
-  { kube, signal, deadline }: { readonly kube: Kube; readonly signal: AbortSignal; readonly deadline: number },
-): Promise<ForgeOutcome | undefined> {
-  if (!fleet.spec.forge) return undefined;
-  const before = fleet.status?.commitStatuses ?? [];
-  if (wanted.every((status) => before.some((sent) => isSame(status, sent)))) return { remembered: before };
-  const limit = forgeLimit(fleet, Date.now());
-  if (limit) return { remembered: before, failure: limit };
-
-  const opened = await openFleetForge(fleet, { kube, signal });
-  if (opened?.kind !== 'open') return { remembered: before, ...(opened && { failure: opened }) };
-  const { sendChanged } = await import('../../gitops/statuses/report.ts');
-  // What the status holds was sent by this very function.
-  const lastSent = before as Parameters<typeof sendChanged>[2];
-  const { sent, failure } = await sendChanged(opened.forge, wanted, lastSent, { signal, deadline });
-  return { remembered: sent, ...(failure && { failure }) };
-}
-
-function isSame(wanted: WantedStatus, sent: ForgeOutcome['remembered'][number]): boolean {
-  return (
-    wanted.sha === sent.sha &&
-    wanted.context === sent.context &&
-    wanted.state === sent.state &&
-    wanted.description === sent.description &&
-    wanted.targetURL === sent.targetURL
-  );
 }

@@ -1,14 +1,20 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { listApplied } from '../../reconcile/fleet/objects.ts';
-import { areChecked, areLeftOver } from '../checks/branch.ts';
 import type { FleetResult, World } from './fleet-pass.ts';
 import type { FleetPassed, PassContext } from './pass-context.ts';
+import type { Records } from './pending-records.ts';
 import { type FleetsRead, hasWritten } from './read-fleets.ts';
 import { reportFleet } from './report-fleet.ts';
 
 /** What a dead forge may cost. */
 const forgeMs = 8_000;
+
+/** What was done is worth saying also when the time for doing is over. */
+export function timeToTell(deadline: number): { readonly signal: AbortSignal; readonly forgeDeadline: number } {
+  const left = Math.max(deadline - Date.now(), 3_000);
+  return { signal: AbortSignal.timeout(left), forgeDeadline: Date.now() + Math.min(forgeMs, left - 2_000) };
+}
 
 export interface FleetTold {
   readonly passed: FleetPassed;
@@ -18,7 +24,7 @@ export interface FleetTold {
 
 /** Reports each fleet independently: a dead repository or forge delays only its own fleet's news. */
 export function reportFleets(read: FleetsRead, stepped: readonly ClusterResult[]): readonly Promise<FleetTold>[] {
-  const { context, world, running, isLate, stepping } = read;
+  const { context, world, running, isLate, stepping, records } = read;
   const { kube, namespace, signal } = context;
   return running.map(async (one) => {
     const result = await one;
@@ -27,7 +33,8 @@ export function reportFleets(read: FleetsRead, stepped: readonly ClusterResult[]
       : stepping.lists.known<EtcdCluster>('cluster');
     const left = merged(clusters, stepped);
     const applied = hasWritten(result) ? () => listApplied(kube, namespace, signal) : world.applied;
-    return { passed: await reported(context, result, { ...world, clusters: left, ...(applied && { applied }) }), left };
+    const seen = { ...world, clusters: left, ...(applied && { applied }) };
+    return { passed: await reported(context, result, seen, records), left };
   });
 }
 
@@ -45,22 +52,12 @@ async function reported(
   { kube, log, dryRun, followUp, deadline, links }: PassContext,
   result: FleetResult,
   { fleets, clusters, applied }: World,
+  records: Records | undefined,
 ): Promise<FleetPassed> {
   if (dryRun || result.kind === 'left') return { fleet: result.fleet, result };
-  // What was done is worth saying also when the time for doing is over.
-  const left = Math.max(deadline - Date.now(), 3_000);
-  const signal = AbortSignal.timeout(left);
-  const forgeDeadline = Date.now() + Math.min(forgeMs, left - 2_000);
-  const told = { kube, log, signal, forgeDeadline, always: !followUp, fleets, links, ...(applied && { applied }) };
+  const { signal, forgeDeadline } = timeToTell(deadline);
+  const always = !followUp;
+  const told = { kube, log, signal, forgeDeadline, always, fleets, links, records, ...(applied && { applied }) };
   const fleet = await reportFleet(result, clusters, told);
   return { fleet, result };
-}
-
-/** Only ticks check requests, after everything else: a roll-out waits for no request. Loaded only where needed. */
-export async function checked({ context, world }: FleetsRead, told: Promise<FleetTold>): Promise<FleetPassed> {
-  const { passed, left } = await told;
-  if (context.dryRun || context.followUp || context.clusters.length > 0 || context.signal.aborted) return passed;
-  if (!areChecked(passed.fleet) && !areLeftOver(passed.fleet)) return passed;
-  const { checkRequests } = await import('../checks/check-pass.ts');
-  return checkRequests(passed, { fleets: world.fleets, clusters: left }, context);
 }

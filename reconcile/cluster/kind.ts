@@ -1,8 +1,11 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { ConfigMap } from '../../manifests/kube-types.ts';
 import { labels } from '../../manifests/render/names.ts';
+import { onlyPending, pendingRecords } from '../fleet/pending-record.ts';
 import { type KubeObject, resources } from '../interfaces/kube.ts';
 import { withCure } from '../reasons/cure.ts';
 import type { Kind } from '../stepping/kind.ts';
+import type { Listed } from '../stepping/lists.ts';
 import { pauseSeconds, tickSeconds } from '../stepping/pause.ts';
 import { neededFor } from './load-ahead.ts';
 import { clustersWake, isUnderWay, quietSeconds } from './quiet.ts';
@@ -17,8 +20,9 @@ export const clusterKind = {
   worthAStep: (clusters, { chosen }) => chosen(clusters),
   async step(clusters, context, all) {
     const { stepClusters } = await import('./pass.ts');
-    const { namespace, fleets, loadAhead } = context;
-    const stepped = stepClusters(context, { namespace, clusters, all, fleets });
+    const { namespace, fleets, loadAhead, lists } = context;
+    const onConfigMaps = (listed: Listed<ConfigMap>) => lists.keep(pendingRecords, onlyPending(listed));
+    const stepped = stepClusters(context, { namespace, clusters, all, fleets, onConfigMaps });
     // While the API server makes its lists.
     if (loadAhead) setImmediate(() => neededFor(clusters).forEach(loadAhead));
     return stepped;

@@ -1,6 +1,8 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { ConfigMap } from '../../manifests/kube-types.ts';
 import { inParallel } from '../stepping/in-parallel.ts';
+import type { Listed } from '../stepping/lists.ts';
 import { traced } from '../stepping/traced.ts';
 import { wait } from './know/decision.ts';
 import { failureOf } from './know/outcome.ts';
@@ -17,6 +19,8 @@ export interface Scope {
   /** All there are, and the fleets that they belong to: how many may change what works at once. */
   readonly all?: readonly EtcdCluster[];
   readonly fleets?: readonly EtcdFleet[];
+  /** Told of every ConfigMap of ours: this list serves others, too. */
+  readonly onConfigMaps?: (listed: Listed<ConfigMap>) => void;
 }
 
 /** Steps under way at once. Each is mostly waiting; more would only queue at the API server. */
@@ -28,8 +32,8 @@ const parallel = 32;
  * @throws {KubeError} when not even the lists could be read; a single cluster's failure is in its result.
  */
 export async function stepClusters(context: StepContext, scope: Scope): Promise<ClusterResult[]> {
-  const { namespace, clusters, all = clusters, fleets = [] } = scope;
-  const objects = await readObjects(context.kube, all, { namespace, signal: context.signal });
+  const { namespace, clusters, all = clusters, fleets = [], onConfigMaps } = scope;
+  const objects = await readObjects(context.kube, all, { namespace, signal: context.signal, onConfigMaps });
   const without = clustersWithoutRoom(objects, fleets);
   const chosen = new Set(clusters.map(({ metadata }) => metadata.uid));
   const waiting = objects

@@ -5,7 +5,7 @@ export interface Listed<Item extends KubeObject = KubeObject> {
   readonly resourceVersion: string;
 }
 
-type Lister = () => Promise<Listed>;
+export type Lister = () => Promise<Listed>;
 
 /** The lists of one pass: what one kind has listed serves the others, until a step has made it old. */
 export interface Lists {

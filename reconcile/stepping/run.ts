@@ -1,7 +1,7 @@
 import { KubeError } from '../interfaces/kube.ts';
 import { earliest } from '../time/later-look.ts';
 import type { Again, Kind, KindContext, Kinds, ResultsOf } from './kind.ts';
-import { createLists, type Lists } from './lists.ts';
+import { createLists, type Lister, type Lists } from './lists.ts';
 import { firstSteps, type Looked, merged, nothing, stepAndWait } from './loop.ts';
 import { hasActed, hasWork, keyOf, type StepResult } from './result.ts';
 import { isStepped } from './scope.ts';
@@ -31,9 +31,14 @@ export interface Stepped<Table extends Kinds> {
   readonly unsettled: boolean;
 }
 
-/** One lister for each kind, for the whole pass. */
-export function listsOf(kinds: Kinds, context: Parameters<Kind['lister']>[0]): Lists {
-  return createLists(new Map(Object.entries(kinds).map(([name, kind]) => [name, kind.lister(context)])));
+/** One lister for each kind, and for `more`, for the whole pass. */
+export function listsOf(
+  kinds: Kinds,
+  context: Parameters<Kind['lister']>[0],
+  more: Readonly<Record<string, Lister>> = {},
+): Lists {
+  const ofKinds = Object.entries(kinds).map(([name, kind]) => [name, kind.lister(context)] as const);
+  return createLists(new Map([...ofKinds, ...Object.entries(more)]));
 }
 
 /**

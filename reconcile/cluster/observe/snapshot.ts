@@ -11,6 +11,7 @@ import type {
 } from '../../../manifests/kube-types.ts';
 import { labels } from '../../../manifests/render/names.ts';
 import { type Kube, type KubeObject, type Resource, resources } from '../../interfaces/kube.ts';
+import type { Listed } from '../../stepping/lists.ts';
 import type { Requested } from '../know/certificates/requested.ts';
 import { listRequested } from './certificates/requested.ts';
 
@@ -29,6 +30,13 @@ export interface ClusterObjects {
   readonly requested: Requested;
 }
 
+interface ReadOptions {
+  readonly namespace: string | undefined;
+  readonly signal: AbortSignal;
+  /** Told of every ConfigMap of ours, also of those that belong to no cluster. */
+  readonly onConfigMaps?: ((listed: Listed<ConfigMap>) => void) | undefined;
+}
+
 /**
  * Everything that clusters own, in one LIST a kind for the whole pass, however many clusters there are.
  *
@@ -38,14 +46,15 @@ export interface ClusterObjects {
 export async function readObjects(
   kube: Kube,
   clusters: readonly EtcdCluster[],
-  { namespace, signal }: { readonly namespace: string | undefined; readonly signal: AbortSignal },
+  { namespace, signal, onConfigMaps }: ReadOptions,
 ): Promise<readonly ClusterObjects[]> {
   if (clusters.length === 0) return [];
-  const list = <T extends KubeObject>(resource: Resource) => byCluster<T>(kube, resource, { namespace, signal });
+  const list = <T extends KubeObject>(resource: Resource, onListed?: (listed: Listed<T>) => void) =>
+    byCluster<T>(kube, resource, { namespace, signal }, onListed);
   const [peers, volumeClaims, configMaps, statefulSets, pods, services, budgets, policies] = await Promise.all([
     list<EtcdPeer>(resources.peers),
     list<PersistentVolumeClaim>(resources.volumeClaims),
-    list<ConfigMap>(resources.configMaps),
+    list<ConfigMap>(resources.configMaps, onConfigMaps),
     list<StatefulSet>(resources.statefulSets),
     list<Pod>(resources.pods),
     list<Service>(resources.services),
@@ -71,8 +80,11 @@ async function byCluster<T extends KubeObject>(
   kube: Kube,
   resource: Resource,
   options: { readonly namespace: string | undefined; readonly signal: AbortSignal },
+  onListed?: (listed: Listed<T>) => void,
 ): Promise<(cluster: EtcdCluster) => readonly T[]> {
-  const { items } = await kube.list<T>(resource, { ...options, labelSelector: `${labels.managedBy}=etcd-ratchet` });
+  const listed = await kube.list<T>(resource, { ...options, labelSelector: `${labels.managedBy}=etcd-ratchet` });
+  onListed?.(listed);
+  const { items } = listed;
   const groups = Map.groupBy(items, ({ metadata }) => `${metadata.namespace}/${metadata.labels?.[labels.cluster]}`);
   return ({ metadata }) => groups.get(`${metadata.namespace}/${metadata.name}`) ?? [];
 }

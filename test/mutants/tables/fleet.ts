@@ -1,5 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
+const deletedFleet = 'test/integration/fleet/deleted-fleet.test.ts';
+
 /** What belongs to a fleet, and what is deleted because Git does not list it any more (I8). */
 export const ofFleets: readonly Mutant[] = [
   {
@@ -36,5 +38,26 @@ export const ofFleets: readonly Mutant[] = [
     to: '  return (object) => isMarked(fleet, object);',
     without: 'a cluster that copies the label of a fleet counts as its own',
     killers: ['test/unit/fleet/strangers.test.ts', 'test/unit/cluster/room.test.ts'],
+  },
+  {
+    file: 'functions/pass/pending-records.ts',
+    from: 'items.filter(({ metadata }) => metadata.namespace === home)',
+    to: '[...items]',
+    without: 'a tenant with ConfigMaps has the Secret of a fleet sent to a host of theirs',
+    killers: [deletedFleet],
+  },
+  {
+    file: 'functions/pass/end-record.ts',
+    from: '    if (live?.metadata.uid === uid) return;\n',
+    to: '',
+    without: 'the statuses of a fleet that has just been made are ended',
+    killers: [deletedFleet],
+  },
+  {
+    file: 'functions/pass/end-record.ts',
+    from: '.some((other) => speaksFor(other, record))',
+    to: '.some(() => false)',
+    without: 'the statuses of the fleet that came after a deleted one are overwritten',
+    killers: [deletedFleet],
   },
 ];

@@ -1,0 +1,23 @@
+import { areChecked, areLeftOver } from '../checks/branch.ts';
+import { endStatuses } from './end-statuses.ts';
+import type { FleetPassed } from './pass-context.ts';
+import type { FleetsRead } from './read-fleets.ts';
+import type { FleetTold } from './report-fleets.ts';
+
+/** What a roll-out does not wait for: checks of requests, and the last words of fleets that are deleted. */
+export async function afterReports(
+  read: FleetsRead,
+  told: readonly Promise<FleetTold>[],
+): Promise<readonly FleetPassed[]> {
+  const [fleets] = await Promise.all([Promise.all(told.map((one) => checked(read, one))), endStatuses(read)]);
+  return fleets;
+}
+
+/** Only ticks check requests, after everything else: a roll-out waits for no request. Loaded only where needed. */
+async function checked({ context, world }: FleetsRead, told: Promise<FleetTold>): Promise<FleetPassed> {
+  const { passed, left } = await told;
+  if (context.dryRun || context.followUp || context.clusters.length > 0 || context.signal.aborted) return passed;
+  if (!areChecked(passed.fleet) && !areLeftOver(passed.fleet)) return passed;
+  const { checkRequests } = await import('../checks/check-pass.ts');
+  return checkRequests(passed, { fleets: world.fleets, clusters: left }, context);
+}
