@@ -59,6 +59,22 @@ describe('what happened is held against what was foretold', () => {
     assert.throws(() => told([otherReason, first, second], [first, second, otherReason]), assert.AssertionError);
   });
 
+  test('leaves of a restored member may be issued while its Job runs, and not before', () => {
+    const [restore, conclude, issue] = [
+      { action: 'restore-snapshot', target: 'a-3', reason: 'RestoringSnapshot' },
+      { action: 'conclude-restore', target: 'a-3', reason: 'ConcludingRestore' },
+      { action: 'issue-certificates', target: 'a-3-peer-tls', reason: 'IssuingCertificates' },
+    ] as const;
+    const foretold = [restore, conclude, issue, seal];
+    assert.match(told([restore, issue, conclude, seal], foretold), /^as foretold/);
+    for (const other of [
+      [issue, restore, conclude, seal],
+      [restore, conclude, seal, issue],
+      [restore, issue, seal],
+    ])
+      assert.throws(() => told(other, foretold), assert.AssertionError);
+  });
+
   test('a restart that failed for a passing cause, in any place, is finished by another step', () => {
     const [first, second, third] = restarts;
     assert.ok(first && second && third);

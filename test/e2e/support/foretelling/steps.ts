@@ -19,6 +19,7 @@ export interface Extent {
  * that takes, it counts as one. It promotes learners that have the log by then: how fast etcd sends it is not foreseen,
  * so a promotion by a step of its own is part of the sealing before it. How often `advance-log` is repeated depends on
  * how fast etcd is, so it counts as one.
+ * Leaves of a member that is restored are issued while its Job runs, or after it if that was quick.
  * Members that are adopted are started as their former objects go, together or one after the other: that counts as one.
  * etcd may elect another leader at any time, and the leader is started anew last: restarts that follow each other for
  * one reason are compared whatever their order (that the leader is the last is `rolling.test.ts`'s).
@@ -94,11 +95,22 @@ function isPartOf(step: Step, whole: Step | undefined): boolean {
 }
 
 function joined<T extends Step>(steps: readonly T[]): readonly T[] {
-  const all = inAnyOrder(sealedTogether(adoptedTogether(promotedAsSealed(steps))));
+  const all = issuedAfterRestore(inAnyOrder(sealedTogether(adoptedTogether(promotedAsSealed(steps)))));
   return all.filter((step, index) => {
     const before = all[index - 1];
     return step.action !== 'advance-log' || !before || line(before) !== line(step);
   });
+}
+
+function issuedAfterRestore<T extends Step>(steps: readonly T[]): readonly T[] {
+  const isLate = ({ action }: Step, index: number) =>
+    action === 'issue-certificates' &&
+    steps[index - 1]?.action === 'restore-snapshot' &&
+    steps[index + 1]?.action === 'conclude-restore';
+  const at = steps.findIndex(isLate);
+  return at < 0
+    ? steps
+    : steps.slice(0, at).concat(steps.slice(at + 1, at + 2), steps.slice(at, at + 1), steps.slice(at + 2));
 }
 
 function promotedAsSealed<T extends Step>(steps: readonly T[]): readonly T[] {
