@@ -191,6 +191,8 @@ export interface StatefulSet extends KubeObject {
     readonly revisionHistoryLimit?: number;
     readonly selector: LabelSelector;
     readonly template: PodTemplateSpec;
+    /** Never ours. */
+    readonly volumeClaimTemplates?: readonly unknown[];
   };
   readonly status?: {
     readonly observedGeneration?: number;

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { matching, type Rule, rule, transitionRule } from './rule.ts';
-import { int32, list, object, type ReadonlyDeep, text } from './schema.ts';
+import { int32, int64, list, object, type ReadonlyDeep, text } from './schema.ts';
 import { etcdId, memberRole, observedGeneration } from './status-fields.ts';
 import { peerTlsSchema } from './tls-settings.ts';
 import { versionPattern } from './version.ts';
@@ -62,6 +62,18 @@ export const etcdPeerStatusSchema = object({
   ready: Type.Optional(Type.Boolean({ description: 'Whether its pod is Ready.' })),
   volumeState: Type.Optional(
     Type.Enum(volumeStates, { description: 'What its volume is for, by the annotation of its PersistentVolumeClaim.' }),
+  ),
+  statefulSet: Type.Optional(
+    object(
+      {
+        uid: text(64, { description: 'Its UID.' }),
+        generation: int64({
+          minimum: 1,
+          description: 'Its metadata.generation, which every write to its spec raises.',
+        }),
+      },
+      { description: 'The StatefulSet that was found to be as etcd-ratchet writes it: another one is compared anew.' },
+    ),
   ),
   conditions: Type.Optional(conditionsSchema),
 });

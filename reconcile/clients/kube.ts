@@ -90,7 +90,7 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
           ? ({ verb: 'PUT', resource, namespace, name } as const)
           : ({ verb: 'POST', resource, namespace } as const);
         const query = { dryRun: 'All', fieldValidation: 'Strict' };
-        objectOf(target, await ask(target, { query, body: typed(resource, object), signal }), name);
+        return objectOf(target, await ask(target, { query, body: typed(resource, object), signal }), name);
       },
       delete: async (resource, namespace, name, { preconditions, propagation, signal }) => {
         const target = { verb: 'DELETE', resource, namespace, name } as const;

@@ -41,7 +41,11 @@ export interface StepObjects extends ClusterObjects {
  */
 export async function step(context: StepContext, objects: StepObjects): Promise<ClusterResult> {
   const { kube, signal, dryRun } = context;
-  const { observation, etcd, objects: read } = await traced('observe', {}, () => observe(context, objects, signal));
+  const {
+    observation,
+    etcd,
+    objects: read,
+  } = await traced('observe', {}, () => observe({ ...context, mayTry: !dryRun }, objects, signal));
   const seen = { ...observation, ...(objects.crowdedBy && { crowdedBy: objects.crowdedBy }) };
   const { situation, decision } = await traced('decide', {}, async (note) => {
     const situation = situate(seen);

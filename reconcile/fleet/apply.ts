@@ -3,11 +3,12 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import { annotations, labels } from '../../manifests/render/names.ts';
 import { isReason, type Kube, KubeError, type Resource } from '../interfaces/kube.ts';
+import { managedFieldsOf } from '../objects/hands.ts';
 import { stillAttempts } from './attempt.ts';
 import { complaintFor, isFieldConflict } from './complaint.ts';
 import { fieldManager, handOverAnnotation, isClaimed, keyOf, overtookAnnotation } from './names.ts';
 import { calledOf, type FleetObject, resourceOf } from './objects.ts';
-import { inherit, managedFieldsOf, withManagedFields, withoutHands } from './ownership.ts';
+import { inherit, withManagedFields, withoutHands } from './ownership.ts';
 import type { PlannedApply } from './plan.ts';
 import { type DesiredSpec, shaOf } from './reading.ts';
 

@@ -1,19 +1,6 @@
-import type { ObjectMeta } from '../../manifests/api/metadata.ts';
 import { labels } from '../../manifests/render/names.ts';
+import type { ManagedFields } from '../objects/hands.ts';
 import type { FleetObject } from './objects.ts';
-
-/** An entry of `metadata.managedFields`: which fields a manager set, and how. */
-export interface ManagedFields {
-  readonly manager?: string;
-  readonly operation?: 'Apply' | 'Update';
-  readonly subresource?: string;
-  readonly fieldsV1?: unknown;
-}
-
-export function managedFieldsOf(object: FleetObject): readonly ManagedFields[] {
-  const metadata: ObjectMeta & { readonly managedFields?: readonly ManagedFields[] } = object.metadata;
-  return metadata.managedFields ?? [];
-}
 
 /**
  * The entries with the fleet's fields under our name; `undefined`: they are already. The writer of the owner label

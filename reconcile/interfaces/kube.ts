@@ -115,9 +115,10 @@ export interface Kube {
   apply<T extends KubeObject>(resource: Resource, object: T, options: ApplyOptions): Promise<T>;
   /**
    * The API server's verdict on this object with every field taken seriously (`fieldValidation=Strict`): a POST, or
-   * with a resourceVersion a PUT. Nothing is written. @throws {KubeError} as the write would
+   * with a resourceVersion a PUT. Nothing is written; it answers what would be there, as admission makes it.
+   * @throws {KubeError} as the write would
    */
-  dryRun<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions): Promise<void>;
+  dryRun<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions): Promise<T>;
   /** Resolves also when the object is already gone; a UID that differs is reason `Conflict`. @throws {KubeError} */
   delete(resource: Resource, namespace: string | undefined, name: string, options: DeleteOptions): Promise<void>;
   /**

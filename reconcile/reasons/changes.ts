@@ -65,6 +65,18 @@ export const changes = {
   FinishingRolling: step('A member with a new template is restarted on it.', 'rolls'),
   CuringConfiguration: step('A member that is not Ready gets the configuration of the spec.'),
   CorrectingTemplates: step('StatefulSet templates are corrected; their pods stay.'),
+  PuttingBackTemplates: {
+    means: 'Another client changed StatefulSets of members: they are written as the spec asks.',
+    cure: 'nothing: the message names the client and the fields. Set version, image, flags and replicas in the spec of the EtcdCluster',
+  },
+  TemplateContested: {
+    means: 'Another client changes a StatefulSet of a member again and again.',
+    cure: 'let that client leave the StatefulSets of etcd-ratchet alone; no member is restarted on what it writes ([runbook](docs/runbooks/kubernetes-refuses.md#another-client-changes-a-statefulset))',
+  },
+  TemplateUnread: {
+    means: 'The API server refuses the dry run by which a StatefulSet is compared with what the spec asks for.',
+    cure: 'let admission webhooks take dry runs, and grant the right to update StatefulSets; until then no member is restarted ([runbook](docs/runbooks/kubernetes-refuses.md#another-client-changes-a-statefulset))',
+  },
   ImageOfAnotherVersion: {
     means: 'An image contains another version of etcd than the spec says.',
     cure: 'let `spec.version` and `spec.image` name the same version; the other members keep theirs ([runbook](docs/runbooks/spec-refused.md#a-version))',

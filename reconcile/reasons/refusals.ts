@@ -134,6 +134,8 @@ export const refusals = {
   NothingToHibernate: 'person',
   NameTaken: 'person',
   LabelsRefused: 'person',
+  TemplateContested: 'retried',
+  TemplateUnread: 'person',
   PodUnlabelled: 'person',
   SealBroken: 'person',
   VolumeRecordUnreadable: 'person',

@@ -10,6 +10,7 @@ import { type Rule, situate } from '../../reconcile/cluster/know/situation.ts';
 import type { Request, Program as Requests } from '../../reconcile/requests/program.ts';
 import { adoptionBugs } from './adoption-bugs.ts';
 import { backupBugs } from './backup-bugs.ts';
+import { handBugs } from './hand-bugs.ts';
 import { healingBugs } from './healing-bugs.ts';
 import { outageBugs } from './outage-bugs.ts';
 import { recoveryBugs } from './recovery-bugs.ts';
@@ -126,6 +127,7 @@ export const bugs: readonly Bug[] = [
   ...backupBugs,
   ...adoptionBugs,
   ...healingBugs,
+  ...handBugs,
   ...outageBugs,
   {
     name: 'leaves-removals',

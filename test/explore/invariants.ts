@@ -5,6 +5,7 @@ import { backsUpFirst } from './backup-invariants.ts';
 import { healsAsApproved } from './healing-invariants.ts';
 import { formationOf, minorNumber, runnerOf, serving, votersOf, words } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
+import { isOnAnotherTemplate } from './model/hands.ts';
 import { healthyVoters } from './model/kubernetes.ts';
 import { successorsOf, tookItsPlace } from './model/lineage.ts';
 import { recordIn } from './model/objects.ts';
@@ -200,6 +201,17 @@ function withoutData(world: World, formation: Formation, leaving: string): strin
     : undefined;
 }
 
+/**
+ * I16: no member is restarted on what another client wrote. What keeps a member from running (its ConfigMap is gone)
+ * restarts none.
+ */
+function restartsOnOurs({ world: before }: State, event: Event, { world: after }: State): string | undefined {
+  if (!isSent(event)) return undefined;
+  const place = before.places.find((one) => isOnAnotherTemplate(one, placeOf(after, one.name)));
+  if (!place?.configMap) return undefined;
+  return `the pod of ${place.name} is ended, and comes back on the template of another client`;
+}
+
 export const invariants = {
   I1: keepsQuorum,
   I2: oneAtATime,
@@ -214,6 +226,7 @@ export const invariants = {
   I12: backsUpFirst,
   I13: leavesOthersBe,
   I14: healsAsApproved,
+  I16: restartsOnOurs,
 } as const satisfies Readonly<Record<string, Invariant>>;
 
 const all = Object.entries(invariants);

@@ -2,6 +2,7 @@ import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
 import { adoptionScenarios } from './adoption-scenarios.ts';
 import { backupScenarios } from './backup-scenarios.ts';
 import { deadNodes } from './dead-nodes.ts';
+import { handScenarios } from './hand-scenarios.ts';
 import { healingScenarios, wildByHand } from './healing-scenarios.ts';
 import type { Change } from './model/git.ts';
 import { deadlyOption } from './model/kubernetes.ts';
@@ -140,6 +141,7 @@ export const scenarios: readonly Scenario[] = [
   ...deadNodes,
   ...adoptionScenarios,
   ...healingScenarios,
+  ...handScenarios,
   ...outageScenarios,
 ];
 

@@ -9,6 +9,7 @@ import { ofFunctions } from './tables/functions.ts';
 import { ofGitops } from './tables/gitops.ts';
 import { ofMembersAndPods } from './tables/members-and-pods.ts';
 import { ofNodes } from './tables/nodes.ts';
+import { ofOtherHands } from './tables/other-hands.ts';
 import { ofOutages } from './tables/outages.ts';
 import { ofRecovery } from './tables/recovery.ts';
 import { ofRestore } from './tables/restore.ts';
@@ -21,6 +22,7 @@ export const mutants: readonly Mutant[] = [
   ...ofRules,
   ...ofOutages,
   ...ofAdoption,
+  ...ofOtherHands,
   ...ofMembersAndPods,
   ...ofVolumes,
   ...ofCertificates,

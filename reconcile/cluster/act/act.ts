@@ -39,6 +39,7 @@ import { stopMembers } from './actions/recovery/stop-members.ts';
 import { advanceLog } from './actions/rolling/advance-log.ts';
 import { changeTemplate } from './actions/rolling/change-template.ts';
 import { noteVersions } from './actions/rolling/note-versions.ts';
+import { putBackTemplates } from './actions/rolling/put-back-templates.ts';
 import { reconfigureMembers } from './actions/rolling/reconfigure-members.ts';
 import { restartMember } from './actions/rolling/restart-member.ts';
 import { compact } from './actions/space/compact.ts';
@@ -70,6 +71,7 @@ const definitions: { readonly [K in ActionKind]: ActionDefinition<K> } = {
   'reconfigure-members': reconfigureMembers,
   'restart-member': restartMember,
   'change-template': changeTemplate,
+  'put-back-templates': putBackTemplates,
   'note-versions': noteVersions,
   'note-disks': noteDisks,
   'accept-disks': acceptDisks,

@@ -40,6 +40,7 @@ import { rollBack } from './rules/recovery/roll-back.ts';
 import { backUpFirst } from './rules/rolling/back-up-first.ts';
 import { cureConfiguration } from './rules/rolling/cure-configuration.ts';
 import { finishRolling } from './rules/rolling/finish-rolling.ts';
+import { keepTemplates } from './rules/rolling/keep-templates.ts';
 import { rollConfiguration } from './rules/rolling/roll-configuration.ts';
 import { upgrade } from './rules/rolling/upgrade.ts';
 import { defragment } from './rules/space/defragment.ts';
@@ -80,6 +81,10 @@ export const tiers = [
       [awaitLeftovers, 'a pod of a deleted namesake may still write: nothing is created beside it (I5)'],
       [holdFinalizer, 'the finalizer is set before there are volumes that must be deleted with the cluster'],
       [keepLabels, 'the rules below rely on lists, and lists rely on labels (I4)'],
+      [
+        keepTemplates,
+        'what another client wrote into a StatefulSet passed no check: nothing is restarted on it, and no pod that ends may come back on it (I16)',
+      ],
       [barOtherDisks, 'a member on another disk is stopped before anything else can start it or rely on it (I5)'],
       [
         supportMembers,

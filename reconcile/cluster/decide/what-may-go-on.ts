@@ -32,6 +32,7 @@ import { rollBack } from './rules/recovery/roll-back.ts';
 import { backUpFirst } from './rules/rolling/back-up-first.ts';
 import { cureConfiguration } from './rules/rolling/cure-configuration.ts';
 import { finishRolling } from './rules/rolling/finish-rolling.ts';
+import { keepTemplates } from './rules/rolling/keep-templates.ts';
 import { rollConfiguration } from './rules/rolling/roll-configuration.ts';
 import { upgrade } from './rules/rolling/upgrade.ts';
 import { defragment } from './rules/space/defragment.ts';
@@ -76,6 +77,8 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   [holdFinalizer, () => besides],
   // Without its labels an object is read by name.
   [keepLabels, () => besides],
+  // A pod that ended would come back on a template that is not ours; the actions check that themselves (I16).
+  [keepTemplates, () => ({ ...besides, holds: [cureConfiguration, reloadAuthorities, unstickPod, finishRolling] })],
   // No member may start on another disk than the one it was sealed on (I5): `runMembers` checks that itself.
   [barOtherDisks, () => ({ ...without, holds: [unstickPod, finishRolling] })],
   [supportMembers, support],

@@ -94,7 +94,7 @@ function putIn<K extends keyof Stored>(slot: Slot, kind: K, object: Stored[K]): 
   const { pod, statefulSet } = slot;
   if (kind !== 'statefulSet') return { ...slot, [kind]: object };
   const written = stored(kind, object);
-  const isSame = statefulSet?.inputsHash === (written as Stored['statefulSet']).inputsHash;
+  const isSame = !statefulSet?.drift && statefulSet?.inputsHash === (written as Stored['statefulSet']).inputsHash;
   return {
     ...slot,
     statefulSet: written as Stored['statefulSet'],

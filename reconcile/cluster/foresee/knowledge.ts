@@ -44,7 +44,11 @@ export function withTemplate(view: StatefulSetView, inputs: Inputs): StatefulSet
 
 /** What this pod was made from, as long as anything remembers it. */
 export function madeFrom({ pod, statefulSet }: Slot): string | undefined {
-  return (pod as Made | undefined)?.madeFrom ?? (pod?.upToDate === 'yes' ? statefulSet?.inputsHash : undefined);
+  const known = (pod as Made | undefined)?.madeFrom;
+  if (known !== undefined || !pod) return known;
+  // Of a template that another client changed, the pods are made that came since; older ones are made of ours.
+  const isOurs = pod.upToDate === (statefulSet?.drift ? 'no' : 'yes');
+  return isOurs ? statefulSet?.inputsHash : statefulSet?.drift && 'a template of another client';
 }
 
 export function rememberingItsTemplate(pod: PodView, hash: string | undefined): PodView {

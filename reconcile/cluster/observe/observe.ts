@@ -15,6 +15,7 @@ import { askSpace } from './ask-space.ts';
 import { namesMissing, withNamed, withUnlabelled } from './by-name.ts';
 import type { EtcdAccess } from './certificates/credentials.ts';
 import { type AskWire, type CertificateReading, readCertificates } from './certificates/read.ts';
+import { judgeSets, withJudged } from './judge-sets.ts';
 import { readLease } from './lease.ts';
 import { readAwaitedBackup } from './read-awaited-backup.ts';
 import { readPlaces, withDisks } from './read-disks.ts';
@@ -36,6 +37,8 @@ export interface ObserveContext {
   readonly nonce: () => string;
   /** Looks at every certificate, whether or not there is an occasion to: a plan goes beyond what is seen today. */
   readonly thorough?: boolean;
+  /** Dry runs are allowed, so that StatefulSets are compared with what we write. A plan writes nothing, not even so. */
+  readonly mayTry?: boolean;
   /** What issuers may be asked for besides a cluster's own names. Absent: nothing. */
   readonly nameAllowances?: readonly NameAllowance[];
   readonly egress?: Egress;
@@ -66,26 +69,35 @@ export async function observe(context: ObserveContext, listed: ClusterObjects, s
 }
 
 async function observeThese(context: ObserveContext, objects: ClusterObjects, signal: AbortSignal): Promise<Observed> {
-  const { kube, holder, nonce, thorough = false, nameAllowances, egress } = context;
+  const { kube, holder, nonce, thorough = false, mayTry = false, nameAllowances, egress } = context;
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
   const { cluster } = objects;
-  const [lease, { etcd, ...answers }, recovery, places, warnings, { awaitedBackup, hibernationBackup }, namedBackups] =
-    await Promise.all([
-      readLease(kube, cluster, { now: at, holder, signal }),
-      askMembers(context, objects, at, { signal, inTime }),
-      readRecovery(kube, objects, slotsOf(objects), { at, signal }),
-      readPlaces(kube, slotsOf(objects), { at, cluster }, signal),
-      readWarnings(kube, slotsOf(objects), { at, cluster }, signal),
-      readBackups(kube, { cluster, slots: slotsOf(objects), at }, { thorough, signal }),
-      readNamedBackup(kube, { cluster, slots: slotsOf(objects) }, signal),
-    ]);
+  const [
+    lease,
+    { etcd, ...answers },
+    recovery,
+    places,
+    warnings,
+    { awaitedBackup, hibernationBackup },
+    namedBackups,
+    judged,
+  ] = await Promise.all([
+    readLease(kube, cluster, { now: at, holder, signal }),
+    askMembers(context, objects, at, { signal, inTime }),
+    readRecovery(kube, objects, slotsOf(objects), { at, signal }),
+    readPlaces(kube, slotsOf(objects), { at, cluster }, signal),
+    readWarnings(kube, slotsOf(objects), { at, cluster }, signal),
+    readBackups(kube, { cluster, slots: slotsOf(objects), at }, { thorough, signal }),
+    readNamedBackup(kube, { cluster, slots: slotsOf(objects) }, signal),
+    mayTry ? judgeSets(kube, objects, signal) : new Map(),
+  ]);
   const [newestBackup, snapshotClaims] = await Promise.all([
     readNewestBackup(kube, { cluster, ...answers }, signal),
     readSnapshotClaims(kube, { cluster, slots: answers.slots, namedBackups }, signal),
   ]);
   const shared = sharedOf(objects);
-  const slots = withWarnings(withDisks(answers.slots, places?.disks), warnings);
+  const slots = withJudged(withWarnings(withDisks(answers.slots, places?.disks), warnings), judged);
   return {
     observation: {
       at,

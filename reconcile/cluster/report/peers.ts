@@ -4,6 +4,7 @@ import { isReason, type Kube, resources } from '../../interfaces/kube.ts';
 import { conditionsFrom } from '../../objects/conditions.ts';
 import { ailmentOf, memberOf } from '../know/health/health.ts';
 import { recordOf } from '../know/life.ts';
+import type { Slot } from '../know/observation.ts';
 import type { Situation } from '../know/situation.ts';
 
 /** Writes the status of every peer whose status changed: the readable row for people. @throws {KubeError} */
@@ -37,6 +38,7 @@ function peerStatusFor(peer: EtcdPeer, situation: Situation): EtcdPeerStatus | u
   const memberID = member?.id ?? record?.memberId ?? peer.status?.memberID;
   const role = member ? (member.isLearner ? ('Learner' as const) : ('Voter' as const)) : peer.status?.role;
   const generation = peer.metadata.generation ?? 0;
+  const set = statefulSetNoted(slot) ?? peer.status?.statefulSet;
   return {
     observedGeneration: generation,
     ...(memberID !== undefined && { memberID }),
@@ -44,6 +46,7 @@ function peerStatusFor(peer: EtcdPeer, situation: Situation): EtcdPeerStatus | u
     ...(slot.endpoint.kind === 'known' && { version: slot.endpoint.status.version }),
     ready: ailment === undefined,
     ...(record && { volumeState: record.state }),
+    ...(set && { statefulSet: set }),
     conditions: conditionsFrom(
       [
         ailment
@@ -54,4 +57,10 @@ function peerStatusFor(peer: EtcdPeer, situation: Situation): EtcdPeerStatus | u
       { generation, at },
     ),
   };
+}
+
+/** What was compared needs no dry run at the next step, until its generation is another one. */
+function statefulSetNoted({ statefulSet }: Slot): EtcdPeerStatus['statefulSet'] {
+  if (statefulSet?.oursAt === undefined) return undefined;
+  return { uid: statefulSet.uid, generation: statefulSet.oursAt };
 }

@@ -1,9 +1,10 @@
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { type Kube, KubeError } from '../../interfaces/kube.ts';
+import { managedFieldsOf } from '../../objects/hands.ts';
 import { desired, resourceFor } from '../apply.ts';
 import { complaintFor, isFieldConflict, managersIn, serviceAccountOf } from '../complaint.ts';
 import { fieldManager } from '../names.ts';
-import { declaredBy, managedFieldsOf } from '../ownership.ts';
+import { declaredBy } from '../ownership.ts';
 import type { PlannedApply } from '../plan.ts';
 import type { SpecProblem } from '../reading.ts';
 import { problemInField } from './place.ts';

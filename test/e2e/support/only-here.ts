@@ -46,6 +46,10 @@ export const onlyHere = {
   heal: { onlyHere: 'etcd replaces a member whose dead node never ends its pod, under a writer', ring: 1 },
   'held-up': { onlyHere: 'kubelet and admission say why pods do not start, and the birth goes on later', ring: 2 },
   labels: { onlyHere: 'controllers let go of objects whose labels a tool removed, and take them back', ring: 2 },
+  'other-hands': {
+    onlyHere: 'kubectl changes what the real controller makes pods from, and defaults are compared as they are served',
+    ring: 2,
+  },
   'life-both': {
     onlyHere: 'members of three minors serve while a commit shrinks, upgrades and takes back',
     ring: 'turns',

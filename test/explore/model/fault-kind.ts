@@ -17,6 +17,8 @@ type MemberFault =
   | 'peer'
   | 'set'
   | 'configMap'
+  | 'hand'
+  | 'scale'
   | 'remove'
   | 'leader'
   | 'lag'

@@ -15,6 +15,7 @@ import {
 import type { Fault } from './fault.ts';
 import type { WorldFault } from './fault-kind.ts';
 import { lettingGo, lettingPodGo } from './going.ts';
+import { handFaults } from './hands.ts';
 import { clusterIdOf } from './lineage.ts';
 import { namedAnew, namedGo, namedTurn } from './named-backups.ts';
 import { nodeFaults } from './node-faults.ts';
@@ -23,6 +24,7 @@ import { lacking, type Place, withoutPeer, withPlace } from './state.ts';
 /** Faults that strike one member. */
 export const worldFaults = {
   ...nodeFaults,
+  ...handFaults,
   crash: {
     what: 'the container of # ends',
     strike: (world, { name, process }) => process && settleEtcd(withPlace(world, name, exited)),

@@ -12,6 +12,7 @@ import {
   withFormation,
   words,
 } from './etcd.ts';
+import { asksForNoPod, templateOf } from './hands.ts';
 import { isTold } from './lineage.ts';
 import { type Change, type Nature, recovering } from './recovery.ts';
 import { type Age, lacking, type Place, type Pod, type World, withoutPeer, withoutVolume, withPlace } from './state.ts';
@@ -61,7 +62,7 @@ function ofPlace(world: World, place: Place, referred: Referred): Change | undef
       after: settleEtcd(withPlace(world, name, withoutOwnerless)),
     };
   }
-  if (pod && !pod.leaving && !statefulSet) {
+  if (pod && !pod.leaving && (!statefulSet || asksForNoPod(statefulSet))) {
     return { what: 'the pod is told to end', after: withPlace(world, name, leave) };
   }
   if (pod?.leaving) {
@@ -75,6 +76,7 @@ function ofPlace(world: World, place: Place, referred: Referred): Change | undef
       after: settleEtcd(withPlace(world, name, withoutVolume)),
     };
   }
+  if (statefulSet && !pod && asksForNoPod(statefulSet)) return undefined;
   if (statefulSet && !pod) return volume ? madePod(world, place, statefulSet, referred) : undefined;
   if (place.nodeDead) return undefined;
   if (pod?.homeless) {
@@ -116,18 +118,13 @@ function ended(place: Place): Place {
   return place.volume?.leaving && !place.jobPod ? withoutVolume(rest) : rest;
 }
 
-function madePod(
-  world: World,
-  place: Place,
-  { inputs, inputsHash }: NonNullable<Place['statefulSet']>,
-  referred: Referred,
-): Change {
+function madePod(world: World, place: Place, set: NonNullable<Place['statefulSet']>, referred: Referred): Change {
   const pod: Pod = {
     uid: freshUid('pod', place, referred),
     leaving: false,
     ready: false,
-    inputs,
-    hash: inputsHash,
+    inputs: set.inputs,
+    hash: templateOf(set),
     container: 'waiting',
     everStarted: false,
     ...(place.ill !== undefined && { renewed: true }),

@@ -17,6 +17,7 @@ import { callsForExisting, inheritedAmong, listBeside } from '../../../reconcile
 import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import { awaitedIn, hibernationBackupIn } from './backups.ts';
 import { formationOf, hasQuorum } from './etcd.ts';
+import { templateOf } from './hands.ts';
 import { clusterIdOf } from './lineage.ts';
 import { nodeOf, recoveryOf } from './look-recovery.ts';
 import { namedIn } from './named-backups.ts';
@@ -181,7 +182,7 @@ function podOf({ name, ordinal, statefulSet, ill }: Place, pod: Pod): PodView {
     uid: pod.uid,
     leaving: pod.leaving,
     ready: pod.ready,
-    upToDate: !statefulSet ? 'unknown' : statefulSet.inputsHash === pod.hash ? 'yes' : 'no',
+    upToDate: !statefulSet ? 'unknown' : templateOf(statefulSet) === pod.hash ? 'yes' : 'no',
     version: pod.inputs.version,
     quota: quotaBackendBytes(pod.inputs),
     address: `10.244.0.${ordinal + 1}`,

@@ -169,13 +169,19 @@ function faults(state: State, rules: Rules, emit: Visit<State, Event>): void {
   }
   for (const kind of Object.keys(worldFaults) as WorldFault[]) {
     const left = spent(state.left, kind);
-    if (!left) continue;
+    if (!left || (kind === 'hand' && endsPodNext(state, rules))) continue;
     const { what, strike } = worldFaults[kind];
     for (const place of world.places) {
       const after = strike(world, place);
       if (after) emit({ who: 'fault', what, name: place.name }, { ...state, left, world: after });
     }
   }
+}
+
+/** It has just compared the StatefulSet. Kubernetes has no fence over that and its pod: this gap is milliseconds. */
+function endsPodNext({ acting }: State, { code }: Rules): boolean {
+  const position = acting && positionOf(acting, code);
+  return position?.kind === 'asks' && (position.request.kind === 'evictPod' || position.request.kind === 'deletePod');
 }
 
 /** The acting invocation dies before its next write, after it, or while it is on its way. */

@@ -101,10 +101,22 @@ export async function makeScene(stage: Stage, tls: EtcdClusterSpec['tls'] = { mo
         wire: async () => undefined,
         holder: { pod: 'contract/test', uid: 'contract' },
         nonce: () => 'nonce',
+        mayTry: true,
       };
-      return observe(context, objects, signal());
+      const seen = await observe(context, objects, signal());
+      return { ...seen, observation: withoutGenerations(seen.observation) };
     },
   };
+}
+
+/** No model counts generations. */
+function withoutGenerations(observation: Observation): Observation {
+  const slots = observation.slots.map((slot) => {
+    if (!slot.statefulSet) return slot;
+    const { oursAt: _, ...statefulSet } = slot.statefulSet;
+    return { ...slot, statefulSet };
+  });
+  return { ...observation, slots };
 }
 
 const kinds = {

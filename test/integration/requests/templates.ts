@@ -1,6 +1,13 @@
-import { livePeer } from '../../../reconcile/cluster/act/requests/objects.ts';
-import { tryTemplate, writeInputs, writeTemplate } from '../../../reconcile/cluster/act/requests/templates.ts';
+import type { StatefulSet } from '../../../manifests/kube-types.ts';
+import { livePeer, readStatefulSet } from '../../../reconcile/cluster/act/requests/objects.ts';
+import {
+  readDrift,
+  tryTemplate,
+  writeInputs,
+  writeTemplate,
+} from '../../../reconcile/cluster/act/requests/templates.ts';
 import type { Inputs } from '../../../reconcile/cluster/know/spec/inputs.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Contracts, type Difference, othersAct } from './contract.ts';
 import type { Doing } from './doing.ts';
 import { inputsOf, member } from './members.ts';
@@ -33,6 +40,29 @@ function* followed(scene: Scene, isNew = true) {
   const peer = isNew ? yield* writeInputs({ readAt, inputs: inputsOf(scene, newer) }) : { readAt };
   yield* othersAct();
   return yield* writeTemplate({ readAt: peer.readAt });
+}
+
+function* compared() {
+  const peer = yield* livePeer(name);
+  const set = yield* readStatefulSet({ name });
+  return set && (yield* readDrift({ peer: peer.readAt, set: set.readAt }));
+}
+
+/** As an image updater does it, and something that adds a flag. */
+async function changedByAnother(scene: Scene): Promise<void> {
+  await member(scene);
+  const found = await scene.read<StatefulSet>('statefulSet', name);
+  const { template } = found.spec;
+  const containers = template.spec.containers.map((container) => ({
+    ...container,
+    image: 'example.org/etcd:v3.7.3',
+    args: [...(container.args ?? []), '--unsafe-no-fsync=true'],
+  }));
+  const changed = { ...template, spec: { ...template.spec, containers } };
+  await scene.kube.update(resources.statefulSets, {
+    ...found,
+    spec: { ...found.spec, replicas: 0, template: changed },
+  });
 }
 
 export const templates = {
@@ -93,5 +123,15 @@ export const templates = {
       start: (scene) => member(scene, { upTo: 'statefulSet', owners: { statefulSet: 'earlier' } }),
       asks: (_, scene) => followed(scene),
     },
+    {
+      when: 'another client changed it',
+      start: changedByAnother,
+      asks: (_, scene) => followed(scene, false),
+      differs: revisionIsLater,
+    },
+  ],
+  readDrift: [
+    { when: 'it is as its peer asks for', asks: compared },
+    { when: 'another client changed it', start: changedByAnother, asks: compared },
   ],
 } as const satisfies Readonly<Record<string, Contracts>>;

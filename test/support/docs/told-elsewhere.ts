@@ -125,6 +125,11 @@ const simulated: readonly Simulated[] = [
     why: 'it takes two minutes of silence',
   },
   {
+    reasons: ['TemplateUnread'],
+    test: 'cluster/world/other-hands',
+    why: 'an admission webhook that takes no dry runs; TemplateContested is told',
+  },
+  {
     reasons: ['LabelsRefused'],
     test: 'cluster/world/labels',
     why: 'an admission policy that edits objects; PodUnlabelled is told',

@@ -90,11 +90,13 @@ export function createStore({ clock, fieldManager }: { clock: () => Date; fieldM
     return answer(owned(shelf.put(resource, next), now));
   }
 
-  function tryOut(target: Target, object: KubeObject): void {
-    if (target.verb === 'POST') return void create(target, object, { dryRun: true });
+  function tryOut<T extends KubeObject>(target: Target, object: T): T {
+    if (target.verb === 'POST') return create(target, object, { dryRun: true });
     const current = existing(target);
     checkPreconditions(target, current, object.metadata);
-    checkImmutable(target, current, settled(target.resource, current, object as unknown as Fields));
+    const next = settled(target.resource, current, object as unknown as Fields);
+    checkImmutable(target, current, next);
+    return answer(next);
   }
 
   function apply<T extends KubeObject>(target: Target, object: T, manager: string, dryRun: boolean | 'Forced'): T {

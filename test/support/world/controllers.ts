@@ -51,7 +51,10 @@ function leave(state: State, resource: Resource, object: KubeObject): void {
   }
 }
 
-/** Makes a pod where there is none, and says in the next round what it saw in this one. */
+/**
+ * Makes a pod where there is none and one is asked for, ends one that is too many, or that `RollingUpdate` is to make
+ * anew; and says in the next round what it saw in this one.
+ */
 export function runStatefulSets(state: State): void {
   const { kube } = state;
   const pods = kube.stored<Pod>(resources.pods);
@@ -60,7 +63,11 @@ export function runStatefulSets(state: State): void {
     if (deletionTimestamp !== undefined) continue;
     const updateRevision = revisionOf(set);
     const pod = pods.find(({ metadata }) => metadata.name === `${name}-0` && metadata.namespace === namespace);
-    if (!pod) makePod(state, set, podFor(set, updateRevision, uid));
+    const { replicas, updateStrategy } = set.spec;
+    const isOld = pod?.metadata.labels?.['controller-revision-hash'] !== updateRevision;
+    if (!pod && replicas > 0) makePod(state, set, podFor(set, updateRevision, uid));
+    else if (pod && (replicas === 0 || (updateStrategy.type === 'RollingUpdate' && isOld)))
+      leave(state, resources.pods, pod);
     else
       put(state, resources.statefulSets, set, {
         ...set,

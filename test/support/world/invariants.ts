@@ -257,6 +257,6 @@ function clientsAreLetIn(state: State, namespace: string | undefined, cluster: s
     );
 }
 
-function violate(state: State, what: string): void {
+export function violate(state: State, what: string): void {
   if (!state.violations.includes(what)) state.violations.push(what);
 }

@@ -102,6 +102,8 @@ export interface State {
   readonly deadNodes: Set<string>;
   /** Pods whose mounted files their kubelet does not bring up to date. */
   readonly neglected: Set<string>;
+  /** By UID of a StatefulSet: the generation at which another client changed what pods are made from. */
+  readonly changedByOthers: Map<string, number>;
   /** While no fault was made on purpose: everybody can talk to everybody, and at most one member is down. */
   watchful: boolean;
   addresses: number;

@@ -20,6 +20,7 @@ import {
   schedule,
 } from './controllers.ts';
 import { etcdOf } from './etcd.ts';
+import { assertOwnTemplate } from './hands-invariants.ts';
 import {
   assertEverybodyTalks,
   assertHistoryStays,
@@ -366,12 +367,16 @@ export function createWorld(past?: Past): World {
       .stored(request.resource)
       .find(({ metadata }) => metadata.name === request.name && metadata.namespace === request.namespace);
     if (target) targets.set(request, target);
-    if (request.key === 'POST pods/eviction' || request.key === 'DELETE pods') assertLeadsNobody(state, target);
+    if (request.key === 'POST pods/eviction' || request.key === 'DELETE pods') {
+      assertLeadsNobody(state, target);
+      assertOwnTemplate(state, target);
+    }
     if (request.key === 'PUT persistentvolumeclaims')
       refuseGrowth(request, target as PersistentVolumeClaim | undefined);
   }
 
   function after(request: FakeRequest): void {
+    if (request.dryRun) return;
     if (request.verb !== 'GET' && request.verb !== 'LIST') state.changes += 1;
     if (request.verb === 'POST' && request.resource.plural === 'persistentvolumeclaims') protect(state);
     assertNotTheirs(state, request, targets.get(request));

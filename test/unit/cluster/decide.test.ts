@@ -30,6 +30,7 @@ test('the order of the rules is the safety policy', () => {
       'awaitLeftovers', // nothing starts beside what an earlier namesake left,
       'holdFinalizer', // what is to be deleted later is held before it is made,
       'keepLabels', // what is not labelled may be missed by all that goes by lists,
+      'keepTemplates', // what another client wrote is put back before a rule relies on it,
       'barOtherDisks', // nothing runs on a disk that has forgotten what its member acknowledged,
       'supportMembers', // what members stand on needs no quorum,
       'keepConfigMaps', // nor do the settings that it starts with

@@ -16,6 +16,7 @@ import type {
   PodView,
   Shared,
   Slot,
+  StatefulSetView,
   VolumeView,
 } from '../../../reconcile/cluster/know/observation.ts';
 import type { Inputs } from '../../../reconcile/cluster/know/spec/inputs.ts';
@@ -300,6 +301,10 @@ export function withEndpoint(found: Endpoint): Change<Slot> {
 
 export function withPod(change: Partial<PodView>): Change<Slot> {
   return (slot) => (slot.pod ? { ...slot, pod: { ...slot.pod, ...change } } : slot);
+}
+
+export function withSet(change: Partial<StatefulSetView>): Change<Slot> {
+  return (slot) => (slot.statefulSet ? { ...slot, statefulSet: { ...slot.statefulSet, ...change } } : slot);
 }
 
 export function withContainer(change: Partial<ContainerView>): Change<Slot> {

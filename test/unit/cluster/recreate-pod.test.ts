@@ -141,6 +141,8 @@ describe('just before a pod that hangs goes', () => {
       ]);
       const cluster = world.cluster();
       if (!pod || !peer || !cluster) return assert.fail();
+      world.holdUp(({ metadata }) => (metadata.uid === pod.metadata.uid ? 'Loading' : undefined));
+      world.kill('orders-1-0');
       world.kube.seed(resources.pods, { ...pod, status: { ...pod.status, conditions: [] } } as Pod);
       world.kube.seed(resources.peers, { ...peer, spec: { ...peer.spec, version } });
       const context: ActContext = {

@@ -25,6 +25,7 @@ import {
   without,
   withPod,
   withRecord,
+  withSet,
   withVolume,
 } from './observations.ts';
 import { failingUntil, failureFor, refusalOf, refusedUntil, withRefused } from './refused.ts';
@@ -67,6 +68,11 @@ const occasions: Readonly<Record<ActionKind, Occasion | string>> = {
     slots: { 3: all(without('statefulSet', 'pod'), withEndpoint(silent), withRecord({ state: 'hibernating' })) },
   },
   'reconfigure-members': { spec: { etcd: { snapshotCount: 5000 } }, slots: { 3: down } },
+  'put-back-templates': {
+    slots: {
+      3: withSet({ drift: { kind: 'changed', fields: ['spec.replicas'], by: 'kubectl (scale)', replicas: 0 } }),
+    },
+  },
   'change-template': {
     slots: {
       3: all(withInputs({ version: '3.7.3' }), withPod({ version: '3.6.16', leaving: true }), withEndpoint(silent)),

@@ -25,7 +25,7 @@ import {
   noteDefragmented,
   requireSameData,
 } from './space.ts';
-import { tryTemplate, writeInputs, writeTemplate } from './templates.ts';
+import { readDrift, tryTemplate, writeInputs, writeTemplate } from './templates.ts';
 import { askMayGoBackTo } from './versions.ts';
 import { deleteVolume, listOtherVolumes, readPvc, readVolume, touchVolume, writeRecord } from './volumes.ts';
 
@@ -63,6 +63,7 @@ export const requests = named({
   tryTemplate,
   writeInputs,
   writeTemplate,
+  readDrift,
   readPod,
   readOtherPods,
   evictPod,

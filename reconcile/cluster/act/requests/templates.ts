@@ -3,13 +3,12 @@ import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import type { StatefulSet } from '../../../../manifests/kube-types.ts';
 import { inputsHash } from '../../../../manifests/render/inputs-hash.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
-import type { Offered } from '../../../../manifests/render/pod-template.ts';
-import { statefulSet } from '../../../../manifests/render/stateful-set.ts';
 import { resources } from '../../../interfaces/kube.ts';
 import { conflict } from '../../../requests/refusals.ts';
-import type { PeerView, StatefulSetView } from '../../know/observation.ts';
+import type { PeerView, SetDrift, StatefulSetView } from '../../know/observation.ts';
 import { moved } from '../../know/outcome.ts';
 import type { Inputs } from '../../know/spec/inputs.ts';
+import { asOurs, driftOf } from '../../observe/own-set.ts';
 import { peerView, statefulSetView } from '../../observe/slots.ts';
 import type { Host } from './host.ts';
 import { getOne, type Live, writeBack } from './live.ts';
@@ -31,7 +30,7 @@ export const tryTemplate = defineRequest('tryTemplate', {
     const peer = live.kept<EtcdPeer>(readAt);
     const found = await getOne<StatefulSet>(live, resources.statefulSets, readAt.name);
     if (!found || !isControlledBy(found, peer.metadata.uid ?? '')) return;
-    const wanted = retemplated(found, withInputs(peer, inputs), await live.offered());
+    const wanted = asOurs(found, withInputs(peer, inputs), await live.offered());
     await live.kube.dryRun(resources.statefulSets, wanted, { signal: live.signal });
   },
   model: (state) => ({ state, answer: undefined }),
@@ -66,16 +65,6 @@ function withInputs(peer: EtcdPeer, inputs: Inputs): EtcdPeer {
   return { ...peer, spec: { clusterName, ordinal, bootstrap, ...inputs } };
 }
 
-function retemplated(found: StatefulSet, peer: EtcdPeer, offered: Offered): StatefulSet {
-  const wanted = statefulSet(peer, offered);
-  const annotations = { ...found.metadata.annotations, ...wanted.metadata.annotations };
-  return {
-    ...found,
-    metadata: { ...found.metadata, annotations },
-    spec: { ...found.spec, template: wanted.spec.template },
-  };
-}
-
 interface OfPeer {
   /** The peer as it was read, or written. */
   readonly readAt: ReadAt;
@@ -93,7 +82,7 @@ export const writeTemplate = defineRequest('writeTemplate', {
     const { name, uid = '' } = peer.metadata;
     const found = await getOne<StatefulSet>(live, resources.statefulSets, name);
     if (!found || !isControlledBy(found, uid)) return undefined;
-    const wanted = retemplated(found, peer, await live.offered());
+    const wanted = asOurs(found, peer, await live.offered());
     const updated = await writeBack<StatefulSet>(live, resources.statefulSets, wanted);
     return statefulSetView(await observed(updated, live), uid);
   },
@@ -105,7 +94,8 @@ function withTemplate<S>(state: S, name: string, host: Host<S>) {
   const found = host.get(state, name, 'statefulSet');
   if (!peer || !found?.current) return { state, answer: undefined };
   const hash = inputsHash(peer.inputs);
-  const written = { ...found, inputs: peer.inputs, inputsHash: hash, updateRevision: hash };
+  const { drift: _, oursAt: __, ...rest } = found;
+  const written = { ...rest, inputs: peer.inputs, inputsHash: hash, updateRevision: hash };
   const after = host.put(state, name, 'statefulSet', written);
   return { state: after, answer: host.get(after, name, 'statefulSet') };
 }
@@ -121,3 +111,15 @@ async function observed(set: StatefulSet, live: Live): Promise<StatefulSet> {
     current = again;
   }
 }
+
+/**
+ * Whether the StatefulSet is as we write it, at this moment: just before a pod ends, which its controller makes anew
+ * from what is there.
+ */
+export const readDrift = defineRequest('readDrift', {
+  words: ({ peer: { name } }: { readonly peer: ReadAt; readonly set: ReadAt }) =>
+    `compares StatefulSet ${name} with what its peer asks for`,
+  live: async ({ peer, set }, live): Promise<SetDrift | undefined> =>
+    driftOf(live.kept<StatefulSet>(set), live.kept<EtcdPeer>(peer), live),
+  model: (state, { peer: { name } }, host) => ({ state, answer: host.get(state, name, 'statefulSet')?.drift }),
+});

@@ -14,6 +14,8 @@ export type RollingAction =
     } & Restart)
   /** The template of one member's next pod; then, where `restart` is given, the member restarts. */
   | { readonly kind: 'change-template'; readonly peer: Ref; readonly inputs: Inputs; readonly restart?: Restart }
+  /** StatefulSets that another client changed are written as their peers ask for; their pods stay. */
+  | { readonly kind: 'put-back-templates'; readonly peers: readonly Ref[] }
   /** Volumes record which version their members run, and from which entry of raft's log on all are of its minor. */
   | {
       readonly kind: 'note-versions';

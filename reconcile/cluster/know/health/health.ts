@@ -2,6 +2,7 @@ import { kubectl } from '../../../../manifests/render/kubectl.ts';
 import type { EndpointStatus, ListedMember } from '../../../interfaces/etcd.ts';
 import type { RefusalReason } from '../../../reasons/refusals.ts';
 import { statusesOf } from '../adoption/inherited.ts';
+import { driftInWords } from '../drift.ts';
 import { foreignCure, foreignOf, isBlockedByLeftovers, leftoverIn } from '../leftovers.ts';
 import { hasDeparted, isUnreadable, recordOf, unreadableInWords } from '../life.ts';
 import type { Observation, PodView, Slot } from '../observation.ts';
@@ -187,7 +188,9 @@ function podAilment(slot: Slot): Ailment | undefined {
       blockedBy(slot, 'statefulSet') ??
       overdue(
         'PodMissing',
-        `the pod of ${name} is being made`,
+        statefulSet.drift?.kind === 'changed' && statefulSet.drift.replicas === 0
+          ? driftInWords(name, statefulSet.drift)
+          : `the pod of ${name} is being made`,
         `see why it is not: ${kubectl(slot, `describe statefulset ${name}`)}`,
       )
     );
@@ -268,7 +271,8 @@ function containerAilment(slot: Slot, pod: PodView): Ailment | undefined {
       `see how far it has come: ${kubectl(slot, `describe pod ${name}-0`)} and ${kubectl(slot, `logs ${name}-0`)}; a large database may need a startupProbe with more time (spec.podTemplate)`,
     );
   }
-  if (upToDate === 'no') {
+  // What another client wrote there is no template of ours: the pod that we made is the right one.
+  if (upToDate === 'no' && !slot.statefulSet?.drift) {
     return passing(
       'PodOutdated',
       `the pod of ${name} runs an older template than its StatefulSet has; it is recreated when all others are healthy`,

@@ -56,7 +56,23 @@ export interface StatefulSetView extends OwnedView {
   readonly inputsHash: string;
   /** The revision of a new pod; empty until its controller has seen it. */
   readonly updateRevision: string;
+  /** At this generation its spec was found to be as we write it. Absent: it differs, or was not compared. */
+  readonly oursAt?: number;
+  readonly drift?: SetDrift;
 }
+
+/** The spec of a StatefulSet is not as we write it, or could not be compared. */
+export type SetDrift =
+  | {
+      readonly kind: 'changed';
+      /** Like `spec.template.spec.containers[etcd].image`, the first few. */
+      readonly fields: readonly string[];
+      /** The clients that wrote it, as they call themselves. */
+      readonly by: string;
+      /** How many pods it asks for, where that is not one. */
+      readonly replicas?: number;
+    }
+  | { readonly kind: 'unknown'; readonly cause: string };
 
 export interface Shared {
   readonly headlessService: SharedView;

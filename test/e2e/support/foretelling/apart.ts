@@ -21,6 +21,7 @@ export const apart: Readonly<Record<string, Clusters>> = {
     later: { because: 'its snapshot brings alarms, which are seen when it runs' },
     'too-low': { endsFor: ['SnapshotTooNew'] },
   },
+  'other-hands': { orders: { because: 'other clients write into its objects while steps are taken' } },
   restore: {
     killed: { because: breaks },
   },
@@ -29,6 +30,7 @@ export const apart: Readonly<Record<string, Clusters>> = {
     taken: { endsFor: ['NameTaken'] },
     held: { endsFor: ['BackupFailed'] },
     disk: { because: person },
+    contested: { because: 'another client writes into its StatefulSet while steps are taken' },
   },
   'runbooks-data': { retained: { because: person }, unborn: { endsFor: ['RestoreFailed'] } },
   'runbooks-recovery': {

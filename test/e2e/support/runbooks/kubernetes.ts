@@ -64,6 +64,22 @@ export const ofKubernetes: readonly Story[] = [
     },
   },
   {
+    title: 'an image updater changes a StatefulSet each time that it is put back',
+    page: 'kubernetes-refuses.md',
+    sections: ['another-client-changes-a-statefulset'],
+    reason: 'TemplateContested',
+    name: 'contested',
+    async happen(scene, name) {
+      await born(scene, name);
+      await until('it is left to a person', async () => {
+        await within(scene, 'set', 'image', `statefulset/${name}-0`, 'etcd=quay.io/coreos/etcd:v3.6.15');
+        await scene.tick();
+        return (await scene.cluster(name)).status?.lastDecision?.reason === 'TemplateContested';
+      });
+      return undefined;
+    },
+  },
+  {
     title: 'a tool has damaged the record of a volume',
     page: 'records.md',
     sections: ['a-record-cant-be-read-or-a-seal-is-broken'],

@@ -1,9 +1,10 @@
 import { together } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
-import { livePeer } from '../../requests/objects.ts';
+import { livePeer, readStatefulSet } from '../../requests/objects.ts';
 import { deletePod, readPod } from '../../requests/pods.ts';
 import { defineAction } from '../define.ts';
 import { clearToRun } from '../rolling/going-back.ts';
+import { requireOwnTemplate } from '../rolling/own-template.ts';
 
 /**
  * Deletes a pod that is not Ready; its volume and its member stay.
@@ -14,10 +15,15 @@ import { clearToRun } from '../rolling/going-back.ts';
 export const recreatePod = defineAction('recreate-pod', {
   target: ({ pod }) => pod.name,
   *run({ pod: { name, uid } }) {
-    const { peer, pod } = yield* together({ peer: livePeer(name), pod: readPod({ name }) });
+    const { peer, set, pod } = yield* together({
+      peer: livePeer(name),
+      set: readStatefulSet({ name }),
+      pod: readPod({ name }),
+    });
     if (pod?.uid !== uid || pod.leaving) return;
     if (pod.ready) throw moved(`${name} has become Ready`);
     yield* clearToRun(name, pod, peer.inputs.version);
+    if (set) yield* requireOwnTemplate(peer, set);
     yield* deletePod({ uid, readAt: pod.readAt });
   },
 });

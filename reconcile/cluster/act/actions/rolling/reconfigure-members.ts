@@ -1,5 +1,4 @@
 import { type Program, together } from '../../../../requests/program.ts';
-import type { StatefulSetView } from '../../../know/observation.ts';
 import { moved } from '../../../know/outcome.ts';
 import type { Inputs } from '../../../know/spec/inputs.ts';
 import { livePeer, readStatefulSet } from '../../requests/objects.ts';
@@ -7,6 +6,7 @@ import { deletePod, readPod } from '../../requests/pods.ts';
 import { defineAction, namesOf } from '../define.ts';
 import { clearToRun } from './going-back.ts';
 import { changeInputs } from './member-template.ts';
+import { requireOwnTemplate } from './own-template.ts';
 
 /**
  * Gives members that are not Ready the effective configuration: peer, then StatefulSet, then the pod goes.
@@ -23,8 +23,7 @@ export const reconfigureMembers = defineAction('reconfigure-members', {
       const peer = yield* livePeer(name);
       if (peer.uid !== uid) throw moved(`peer ${name} was recreated`);
       yield* requireStillDue(name, inputs);
-      const set = yield* changeInputs(peer, inputs);
-      if (set) yield* restartIfNotReady(name, set, inputs);
+      if (yield* changeInputs(peer, inputs)) yield* restartIfNotReady(name, inputs);
     }
   },
 });
@@ -40,9 +39,14 @@ function* requireStillDue(name: string, { version }: Inputs): Program {
   if (pod.ready && pod.revision === set?.updateRevision) throw moved(`${name} has become Ready since`);
 }
 
-function* restartIfNotReady(name: string, set: StatefulSetView, { version }: Inputs): Program {
-  const pod = yield* readPod({ name });
-  if (!pod || pod.leaving || pod.ready || pod.revision === set.updateRevision) return;
+function* restartIfNotReady(name: string, { version }: Inputs): Program {
+  const { peer, set, pod } = yield* together({
+    peer: livePeer(name),
+    set: readStatefulSet({ name }),
+    pod: readPod({ name }),
+  });
+  if (!set || !pod || pod.leaving || pod.ready || pod.revision === set.updateRevision) return;
   yield* clearToRun(name, pod, version);
+  yield* requireOwnTemplate(peer, set);
   yield* deletePod({ uid: pod.uid, readAt: pod.readAt });
 }

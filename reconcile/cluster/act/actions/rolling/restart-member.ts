@@ -6,6 +6,7 @@ import { livePeer, readStatefulSet } from '../../requests/objects.ts';
 import { deletePod, evictPod, readOtherPods, readPod } from '../../requests/pods.ts';
 import { defineAction } from '../define.ts';
 import { clearToRun } from './going-back.ts';
+import { requireOwnTemplate } from './own-template.ts';
 
 /**
  * Lets the pod of one member go, so that its StatefulSet makes it anew from its template.
@@ -32,6 +33,7 @@ export const restartMember = defineAction('restart-member', {
     if (down !== undefined) throw moved(`${down} is not Ready any more, so ${name} stays`);
     if (successor) yield* handOverLeadership(name, successor);
     const { readAt } = pod;
+    yield* requireOwnTemplate(peer, set);
     yield* by === 'eviction' ? evictPod({ uid, readAt }) : deletePod({ uid, readAt });
   },
 });

@@ -1,13 +1,18 @@
-import { memberPriorityClass } from '../../../../manifests/render/member-defaults.ts';
-import type { Offered } from '../../../../manifests/render/pod-template.ts';
-import { isReason, resources } from '../../../interfaces/kube.ts';
-import type { ActContext } from './context.ts';
+import { memberPriorityClass } from '../../../manifests/render/member-defaults.ts';
+import type { Offered } from '../../../manifests/render/pod-template.ts';
+import { isReason, type Kube, resources } from '../../interfaces/kube.ts';
 
 /**
  * What the installation has for members, as it is now. A pod whose priority class is not there is refused, and an
  * installation for one namespace has none, nor the right to look: there, members are made without.
  */
-export async function offeredToMembers({ kube, signal }: ActContext): Promise<Offered> {
+export async function offeredToMembers({
+  kube,
+  signal,
+}: {
+  readonly kube: Kube;
+  readonly signal: AbortSignal;
+}): Promise<Offered> {
   try {
     const found = await kube.get(resources.priorityClasses, undefined, memberPriorityClass, { signal });
     return found && found.metadata.deletionTimestamp === undefined ? { priorityClassName: memberPriorityClass } : {};

@@ -1,0 +1,69 @@
+import { wantsReconcile } from '../../../../../manifests/render/reconcile-request.ts';
+import { act, type Decision, refuse } from '../../../know/decision.ts';
+import { driftInWords } from '../../../know/drift.ts';
+import type { Observation, SetDrift, Slot } from '../../../know/observation.ts';
+import type { Situation } from '../../../know/situation.ts';
+
+/**
+ * A StatefulSet that another client changed is written anew, before any rule restarts its member: what is in it passed
+ * none of the checks that a spec passes, and `replicas: 0` is an outage. Where it comes back each time, it is left to a
+ * person and written now and then: two clients that never agree must not write for ever.
+ *
+ * Guards I16.
+ */
+export function keepTemplates(situation: Situation): Decision | undefined {
+  const drifted = situation.slots.flatMap((slot) => driftedOf(slot) ?? []);
+  const changed = drifted.filter(({ drift }) => drift.kind === 'changed');
+  const due = changed.filter(({ name }) => mayPutBack(name, situation));
+  if (due.length > 0) {
+    return act(
+      { kind: 'put-back-templates', peers: due.map(({ name, uid }) => ({ name, uid })) },
+      'PuttingBackTemplates',
+      `${due.map(({ name, drift }) => driftInWords(name, drift)).join('; ')}: written as the spec asks, and no member is restarted for it`,
+    );
+  }
+  const [contested] = changed;
+  if (contested) {
+    return refuse(
+      'TemplateContested',
+      `${driftInWords(contested.name, contested.drift)}, again and again; no member is restarted on that`,
+      `let that client leave StatefulSets of etcd-ratchet alone: version, image, flags and replicas are set in the spec of the EtcdCluster. It is written as the spec asks every ${pauseMinutes} minutes`,
+    );
+  }
+  const [unknown] = drifted;
+  return (
+    unknown &&
+    refuse(
+      'TemplateUnread',
+      `${driftInWords(unknown.name, unknown.drift)}; no member is restarted`,
+      'let the API server take dry runs of StatefulSets: an admission webhook for them needs sideEffects None or NoneOnDryRun, and the role of etcd-ratchet the right to update them',
+    )
+  );
+}
+
+interface Drifted {
+  readonly name: string;
+  readonly uid: string;
+  readonly drift: SetDrift;
+}
+
+function driftedOf({ name, peer, statefulSet }: Slot): Drifted | undefined {
+  if (!statefulSet?.drift || !statefulSet.current || !peer?.current || peer.leaving) return undefined;
+  return { name, uid: peer.uid, drift: statefulSet.drift };
+}
+
+/** So often at once; later only after a pause. */
+const atOnce = 3;
+const pauseMinutes = 10;
+const rememberedMinutes = 60;
+
+/** As the history of the cluster remembers it: where that is lost, a few writes more are made. */
+function mayPutBack(name: string, { cluster, at }: Pick<Observation, 'cluster' | 'at'>): boolean {
+  const since = (cluster.status?.history ?? []).flatMap((entry) => {
+    const isOurs = entry.action === 'put-back-templates' && entry.outcome === 'acted';
+    if (!isOurs || !(entry.target ?? '').split(', ').includes(name)) return [];
+    const minutes = (at.getTime() - Date.parse(entry.at)) / 60_000;
+    return minutes < rememberedMinutes ? [minutes] : [];
+  });
+  return since.length < atOnce || wantsReconcile(cluster) || Math.min(...since) >= pauseMinutes;
+}

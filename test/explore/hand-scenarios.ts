@@ -1,0 +1,23 @@
+import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
+import type { Change } from './model/git.ts';
+import { healthy } from './model/worlds.ts';
+import { one, type Scenario } from './scenario.ts';
+
+const spec = (what: string, changes: Partial<EtcdClusterSpec>): Change => ({ what, spec: changes });
+const options = spec('etcd.snapshotCount: 5000', { etcd: { snapshotCount: 5000 } });
+const higher = spec('version: 3.7.3', { version: '3.7.3' });
+
+/** Other clients that write into StatefulSets of ours. */
+export const handScenarios: readonly Scenario[] = [
+  one('hands', healthy({}, 6), [], { hand: 2, scale: 2, crash: 1, eviction: 1, wipe: 1 }, 2),
+  one('hands on all of 3', healthy({}, 6), [], { hand: 3, scale: 3 }, 3),
+  one('hands while it rolls', healthy({}, 6), [options], { hand: 1, scale: 1, death: 1, late: 1 }, 2),
+  one('hands while it is upgraded', healthy({}, 6), [higher], { hand: 1, scale: 1, death: 1 }, 1),
+  one(
+    'hands on a single member',
+    healthy({ replicas: 1 }, 6),
+    [options],
+    { hand: 2, scale: 1, death: 1, eviction: 1 },
+    2,
+  ),
+];
