@@ -19,7 +19,7 @@ export async function openStore(
   const endpoint = endpointNamed(location, request);
   if (endpoint === undefined) return openAt(location, request);
   refuseHost(endpoint, sendsSecret(location, request), egress);
-  const guard = guardConnections(egress, openers[location.scheme].ownHosts);
+  const guard = guardConnections(egress, openers[location.scheme].ownHosts(request));
   try {
     const store = await openAt(location, request);
     const refused = guard.refused.then(({ message }) => {

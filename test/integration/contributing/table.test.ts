@@ -10,6 +10,15 @@ import { isNamed, rowsOf } from './table.ts';
 
 const rows = rowsOf(readFileSync(new URL('../../../CONTRIBUTING.md', import.meta.url), 'utf8'));
 
+test('every row of the table is tried', () => {
+  const tried = new Set(addings.flatMap(({ what }) => what));
+  assert.ok(rows.size > 0);
+  assert.deepEqual(
+    [...rows.keys()].filter((row) => !tried.has(row)),
+    [],
+  );
+});
+
 for (const { what, pieces } of addings) {
   test(`the row "${what.join(', ')}" names every file that its toy needs`, () => {
     for (const one of what) assert.ok(rows.has(one), `CONTRIBUTING has no row ${one}`);

@@ -130,7 +130,10 @@ test('a fleet of the same name that reports on the repository speaks for it from
   stage.addFleet();
   await stage.tick({ home: undefined });
   await stage.tick();
-  assert.deepEqual(stage.forge.statuses.filter(({ state }) => state === 'error'), []);
+  assert.deepEqual(
+    stage.forge.statuses.filter(({ state }) => state === 'error'),
+    [],
+  );
   assert.equal(stage.records().length, 1);
 });
 

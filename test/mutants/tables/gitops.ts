@@ -115,6 +115,20 @@ export const ofGitops: readonly Mutant[] = [
     killers: ['test/unit/backup/identity-hosts.test.ts'],
   },
   {
+    file: 'reconcile/backup/stores/gcs/opener.ts',
+    from: 'keyFile === undefined && !anonymous',
+    to: '!anonymous',
+    without: "a store that is opened with a key reaches the cloud's metadata",
+    killers: ['test/unit/backup/identity-hosts.test.ts'],
+  },
+  {
+    file: 'reconcile/backup/stores/s3/opener.ts',
+    from: 'identity: credentialsDirectory === undefined',
+    to: 'identity: credentialsDirectory !== null',
+    without: "a store that is opened with a key reaches the cloud's metadata",
+    killers: ['test/unit/backup/identity-hosts.test.ts'],
+  },
+  {
     file: 'reconcile/backup/agent/guard-etcd.ts',
     from: '    assertAddress(host, url, egress);',
     to: '    if (host === url.hostname) assertAddress(host, url, egress);',

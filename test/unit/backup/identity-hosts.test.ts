@@ -37,14 +37,14 @@ describe('connections of a store', () => {
 
   for (const [scheme, host] of hosts) {
     test(`${scheme}: ${host} is asked for a pod's identity, at port 80 without TLS`, () => {
-      using _ = guardConnections(strictEgress, openers[scheme].ownHosts);
+      using _ = guardConnections(strictEgress, openers[scheme].ownHosts({}));
       dialled.length = 0;
       new HttpAgent().createConnection({ host, port: 80 });
       assert.deepEqual(dialled, [`${host}:80`]);
     });
 
     test(`${scheme}: ${host} is not connected to at any other port, nor with TLS`, () => {
-      using _ = guardConnections(strictEgress, openers[scheme].ownHosts);
+      using _ = guardConnections(strictEgress, openers[scheme].ownHosts({}));
       dialled.length = 0;
       for (const port of [1, 79, 81, 443, 2379, 8080, 10250])
         assert.throws(() => new HttpAgent().createConnection({ host, port }), EgressError, `${host}:${port}`);
@@ -54,8 +54,22 @@ describe('connections of a store', () => {
     });
   }
 
+  for (const [what, hosts] of [
+    ['gs with a key', openers.gs.ownHosts({ gcs: { keyFile: '/key.json' } })],
+    ['gs without credentials', openers.gs.ownHosts({ gcs: { anonymous: true } })],
+    ['s3 with keys', openers.s3.ownHosts({ s3: { credentialsDirectory: '/keys' } })],
+  ] as const) {
+    test(`${what} has no use for a pod's identity, and does not reach where it is given`, () => {
+      using _ = guardConnections(strictEgress, hosts);
+      dialled.length = 0;
+      for (const host of ['metadata.google.internal', '169.254.169.254', '169.254.170.2', '169.254.170.23'])
+        assert.throws(() => new HttpAgent().createConnection({ host, port: 80 }), EgressError, host);
+      assert.deepEqual(dialled, []);
+    });
+  }
+
   test('the hosts of one store are no hosts of another', () => {
-    using _ = guardConnections(strictEgress, openers.gs.ownHosts);
+    using _ = guardConnections(strictEgress, openers.gs.ownHosts({}));
     assert.throws(() => new HttpAgent().createConnection({ host: '169.254.170.2', port: 80 }), EgressError);
   });
 });

@@ -9,7 +9,7 @@ const checkout = join(import.meta.dirname, '../../..');
 
 /** `azure` is also the name of a forge; a PersistentVolumeClaim is `pvc` to people and to kubectl. */
 const otherwise = /azure[- ]?devops|dev\.azure\.com|Metadata of clouds outside of the link.*/gi;
-const vendors = Object.values(openers).flatMap(({ ownHosts }) => ownHosts.vendor.map(({ host }) => host));
+const vendors = Object.values(openers).flatMap(({ ownHosts }) => ownHosts({}).vendor.map(({ host }) => host));
 const clients = ['client-s3', 'cloud/storage', 'storage-blob'];
 const words = [...networkStores.flatMap(({ scheme, field }) => [scheme, field]), ...clients, ...vendors];
 const names = new RegExp(`\\b(${words.join('|')})\\b|\\b(${schemes.join('|')})://|'(${schemes.join('|')})'`, 'gi');

@@ -11,7 +11,7 @@ export const azure: Opener<'azure'> = {
     const { openAzure } = await import('./azure.ts');
     return openAzure(container, { account, endpoint, credentials });
   },
-  ownHosts: { vendor: [], identity: [] },
+  ownHosts: () => ({ vendor: [], identity: [] }),
 };
 
 async function readCredentials(directory: string) {

@@ -5,8 +5,8 @@ export const gcs: Opener<'gs'> = {
     const { openGcs } = await import('./gcs.ts');
     return openGcs(bucket, settings);
   },
-  ownHosts: {
+  ownHosts: ({ gcs: { keyFile, anonymous } = {} }) => ({
     vendor: [{ host: 'googleapis.com', below: true }],
-    identity: ['metadata.google.internal', '169.254.169.254'],
-  },
+    identity: keyFile === undefined && !anonymous ? ['metadata.google.internal', '169.254.169.254'] : [],
+  }),
 };

@@ -5,5 +5,5 @@ export const pvc: Opener<'pvc'> = {
     const { openDirectory } = await import('./directory.ts');
     return openDirectory(directory, `pvc://${name}`);
   },
-  ownHosts: { vendor: [], identity: [] },
+  ownHosts: () => ({ vendor: [], identity: [] }),
 };

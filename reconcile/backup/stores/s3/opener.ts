@@ -8,10 +8,10 @@ export const s3: Opener<'s3'> = {
     const { openS3 } = await import('./s3.ts');
     return openS3(bucket, { ...settings, ...(credentials && { credentials }) });
   },
-  ownHosts: {
+  ownHosts: ({ s3: { credentialsDirectory } = {} }) => ({
     vendor: [{ host: 'amazonaws.com', below: true }],
-    identity: ['169.254.169.254', '169.254.170.2', '169.254.170.23'],
-  },
+    identity: credentialsDirectory === undefined ? ['169.254.169.254', '169.254.170.2', '169.254.170.23'] : [],
+  }),
 };
 
 async function readKey(directory: string) {

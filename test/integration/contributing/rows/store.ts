@@ -53,7 +53,7 @@ function request({ Type, object, text }: SchemaTools) {
 
 export const toy: Opener<'toy'> = {
   open: () => Promise.reject(new Error('a toy keeps nothing')),
-  ownHosts: { vendor: [], identity: [] },
+  ownHosts: () => ({ vendor: [], identity: [] }),
 };
 `,
       missedBy: { in: 'reconcile/backup/stores/openers.ts', says: /Cannot find module '.\/toy\/opener.ts'/ },
