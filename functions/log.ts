@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { Log } from '../reconcile/stepping/log.ts';
+import type { Log } from '../reconcile/stepping/traced.ts';
 import { printable } from './printable.ts';
 
 export type { Log };

@@ -3,8 +3,7 @@ import type { CheckedCluster, CheckedDeletion } from '../../manifests/api/check-
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { type ClusterPlan, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import { changeBetween, type RequestedChange } from '../../reconcile/fleet/check/change.ts';
-import { dryRun } from '../../reconcile/fleet/check/dry-run.ts';
-import { problemInField } from '../../reconcile/fleet/check/place.ts';
+import { dryRun, problemInField } from '../../reconcile/fleet/check/dry-run.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { identityOf, listOthers } from '../../reconcile/fleet/objects.ts';
 import { type OtherChange, otherChanges } from '../../reconcile/fleet/others.ts';

@@ -1,8 +1,7 @@
 import type { ApprovalAsked } from '../../manifests/api/approval.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { Condition } from '../../manifests/api/metadata.ts';
-import { runbookOf } from '../../reconcile/reasons/runbook.ts';
-import { mentionedIn, withoutMentions } from '../../reconcile/reasons/runbook-mention.ts';
+import { mentionedIn, runbookOf, withoutMentions } from '../../reconcile/reasons/runbook.ts';
 import type { Concern } from './attention.ts';
 import { commitUrl, linked } from './links.ts';
 import { type Child, type Html, markup } from './markup.ts';

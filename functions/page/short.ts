@@ -1,4 +1,4 @@
-import { withoutMentions } from '../../reconcile/reasons/runbook-mention.ts';
+import { withoutMentions } from '../../reconcile/reasons/runbook.ts';
 
 /** The first sentence of a message, of at most so many characters: for a table. */
 export function firstSentence(message: string, longest: number): string {

@@ -1,6 +1,6 @@
 import { isOrphan } from '../../reconcile/fleet/pending-record.ts';
 import { KubeError } from '../../reconcile/interfaces/kube.ts';
-import { isAboutAll } from '../../reconcile/stepping/scope.ts';
+import { isAboutAll } from '../../reconcile/stepping/kind.ts';
 import type { FleetsRead } from './read-fleets.ts';
 import { timeToTell } from './report-fleets.ts';
 

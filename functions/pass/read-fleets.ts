@@ -112,7 +112,8 @@ const afterFirstMs = 750;
 
 /**
  * Results that have settled once all that are worth waiting for have, or the time is over. A rejection reaches the
- * caller where all are awaited. @param isWorthIt if none is worth it, all are: nothing else is waited for
+ * caller where all are awaited.
+ * @param isWorthIt if none is worth it, all are: nothing else is waited for
  */
 async function settledWithin<T>(
   promises: readonly Promise<T>[],

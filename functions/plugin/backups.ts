@@ -1,6 +1,6 @@
-import { longestBackupName } from '../../manifests/api/backup-name.ts';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
+import { longestBackupName } from '../../manifests/api/identifiers.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../reconcile/objects/conditions.ts';
 import { newestFirst } from '../page/backups.ts';

@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { repositoryFiles } from '../../manifests/documentation.ts';
 import { toGoOn } from '../../reconcile/reasons/cure.ts';
 import { meaningOf } from '../../reconcile/reasons/reasons.ts';
-import { withoutMentions } from '../../reconcile/reasons/runbook-mention.ts';
+import { withoutMentions } from '../../reconcile/reasons/runbook.ts';
 import { clusterConcerns } from '../page/attention.ts';
 import { firstSentence, size } from '../page/short.ts';
 import { clusterState, type State } from '../page/state.ts';

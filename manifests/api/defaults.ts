@@ -3,7 +3,8 @@ import { type Structural, structural } from './schema.ts';
 
 /**
  * The defaults that the API server writes into an EtcdCluster. All others hold where the field is read: see
- * docs/explanation/api-conventions.md. @param cluster one that `validateDocument` passed
+ * docs/explanation/api-conventions.md.
+ * @param cluster one that `validateDocument` passed
  */
 export function withDefaults(cluster: EtcdCluster): EtcdCluster {
   return { ...cluster, spec: fill(structural(etcdClusterSpecSchema), cluster.spec) as EtcdCluster['spec'] };

@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import { longestBackupName } from './backup-name.ts';
 import { backupTargetSchema } from './backup-settings.ts';
 import {
   dnsLabel,
@@ -10,6 +9,7 @@ import {
   sha256Digest,
 } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
+import { longestBackupName } from './identifiers.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { celEscape, matching, type Rule, rule, transitionRule } from './rule.ts';
 import { int32, int64, intOrString, list, object, type ReadonlyDeep, text, time } from './schema.ts';

@@ -1,5 +1,4 @@
-import { withoutImage } from '../render/pod-template-images.ts';
-import { reservedIn } from '../render/pod-template-limits.ts';
+import { reservedIn, withoutImage } from '../render/pod-template-limits.ts';
 import { privilegesIn } from '../render/privileges.ts';
 import type { PodTemplate } from './member-settings.ts';
 import { podSpecSchema, podSpecVersion } from './pod-spec.ts';

@@ -5,7 +5,7 @@
 
 export const imageDefaults = { repository: 'quay.io/coreos/etcd' } as const;
 
-/** Of `spec.volumeRetention`; `whenReplaced` is in healing-defaults.ts. */
+/** Of `spec.volumeRetention`, but for `whenReplaced`. */
 export const retentionDefaults = { whenDeleted: 'Retain', whenScaled: 'Delete' } as const;
 
 /** Of `spec.tls.issuerRef`. */
@@ -62,4 +62,21 @@ export const scheduleDefaults = {
   concurrencyPolicy: 'Forbid',
   retentionMode: 'Delete',
   history: { good: 3, failed: 3 },
+} as const;
+
+/** Of `spec.defragmentation`. */
+export const defragmentationDefaults = { mode: 'Enabled', minReclaim: '256Mi', maxUsedPercent: 50 } as const;
+
+/** Of `spec.healing`. */
+export const healingDefaults = { mode: 'Automatic', podGracePeriod: '2m', memberGracePeriod: '10m' } as const;
+
+/** Of `spec.volumeRetention.whenReplaced`. */
+export const replacedDefaults = { policy: 'Delete', keepFor: '24h' } as const;
+
+/** Of `spec.tls`. */
+export const tlsDefaults = {
+  mode: 'Managed',
+  certificateLifetime: '2160h',
+  authorityLifetime: '87600h',
+  rotationOverlap: '10m',
 } as const;

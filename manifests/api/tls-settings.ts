@@ -3,8 +3,7 @@ import { dnsLabel, durationBetween, objectName } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
 import { celEscape, rule } from './rule.ts';
 import { keepsDefault, list, object, text } from './schema.ts';
-import { issuerDefaults } from './spec-defaults.ts';
-import { tlsDefaults } from './tls-defaults.ts';
+import { issuerDefaults, tlsDefaults } from './spec-defaults.ts';
 
 /** How a cluster's connections are encrypted, and who signs for whom. */
 

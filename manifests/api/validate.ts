@@ -1,11 +1,10 @@
-import { findBadClaim } from './claim-template.ts';
 import { checkMetadata } from './document-metadata.ts';
 import { apiVersion, group, type Kind, kinds } from './group.ts';
 import { definitions } from './kinds.ts';
 import type { PodTemplate } from './member-settings.ts';
 import { isPlainObject, notPlainData } from './plain-data.ts';
 import { findRefusedInPods } from './pod-template.ts';
-import { collectProblems, type DocumentProblem, type Problems, shown } from './problem.ts';
+import { collectProblems, type DocumentProblem, dotted, type Path, type Problems, shown } from './problem.ts';
 import { didYouMean } from './suggest.ts';
 import { applyRules, walk } from './walk.ts';
 
@@ -77,3 +76,31 @@ function checkTemplates(spec: unknown, problems: Problems): void {
 }
 
 export { warningsFor } from './warnings.ts';
+
+const ownedInClaims: Readonly<Record<string, string>> = {
+  resources: 'the size is spec.storage.size',
+  storageClassName: 'use spec.storage.storageClassName',
+  volumeName: 'one volume cannot serve every member; use a selector',
+  dataSource: 'a member starts on an empty volume or on its own',
+  dataSourceRef: 'a member starts on an empty volume or on its own',
+};
+
+/** What a volumeClaimTemplate may not have, because it has a field of its own or because etcd could not live on it. */
+function findBadClaim(template: unknown, path: Path, problems: Problems): void {
+  if (!isPlainObject(template) || !isPlainObject(template.spec)) return;
+  const spec = template.spec;
+
+  for (const [key, cure] of Object.entries(ownedInClaims)) {
+    const at = [...path, 'spec', key];
+    if (Object.hasOwn(spec, key) && spec[key] !== null) problems.add(at, `${dotted(at)} may not be set: ${cure}`);
+  }
+  if (spec.volumeMode === 'Block') {
+    const at = [...path, 'spec', 'volumeMode'];
+    problems.add(at, `${dotted(at)} must be Filesystem: etcd keeps files`);
+  }
+  const modes = spec.accessModes;
+  if (Array.isArray(modes) && modes.every((mode) => mode === 'ReadOnlyMany')) {
+    const at = [...path, 'spec', 'accessModes'];
+    problems.add(at, `${dotted(at)} must allow writing: ReadWriteOnce or ReadWriteOncePod`);
+  }
+}

@@ -66,7 +66,8 @@ export function refusalOf(...asked: Parameters<typeof assertAllowed>): EgressErr
 
 /**
  * Looks names up, and gives only addresses that the installation allows: what is checked is what is connected to,
- * however often a name changes its mind. @param lookup the system's; another one in tests
+ * however often a name changes its mind.
+ * @param lookup the system's; another one in tests
  */
 export function guardedLookup(url: URL, egress: Egress, lookup: LookupFunction = lookupOfSystem): LookupFunction {
   return (hostname, options, callback) => {

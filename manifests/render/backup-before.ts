@@ -1,8 +1,8 @@
-import { longestBackupName } from '../api/backup-name.ts';
 import type { BackupTarget, SnapshotSource } from '../api/backup-settings.ts';
 import type { BackupPolicy } from '../api/cluster-backup.ts';
 import type { EtcdBackup } from '../api/etcd-backup.ts';
 import type { EtcdCluster } from '../api/etcd-cluster.ts';
+import { longestBackupName } from '../api/identifiers.ts';
 import { backupDefaults } from '../api/spec-defaults.ts';
 import { formatVersion, parseVersion } from '../api/version.ts';
 import { storeSettingsOf } from '../stores/stores.ts';

@@ -1,7 +1,6 @@
 import type { EtcdCluster, EtcdClusterSpec } from '../api/etcd-cluster.ts';
 import type { EtcdPeer, EtcdPeerSpec, PeerBootstrap } from '../api/etcd-peer.ts';
-import { imageDefaults } from '../api/spec-defaults.ts';
-import { tlsDefaults } from '../api/tls-defaults.ts';
+import { imageDefaults, tlsDefaults } from '../api/spec-defaults.ts';
 import { formatVersion, parseVersion } from '../api/version.ts';
 import { labelsOf, peerName } from './names.ts';
 import { ownerReference } from './owner-reference.ts';

@@ -1,4 +1,5 @@
 import type { PodTemplate } from '../api/member-settings.ts';
+import { didYouMean } from '../api/suggest.ts';
 import { isRecord } from './is-record.ts';
 import { dataVolume, etcdContainer, group, labelsOf } from './names.ts';
 import { notMergeable } from './pod-template-merge.ts';
@@ -74,4 +75,16 @@ export function records(parent: Json, field: string, path = 'spec'): [Json, stri
   return list.flatMap((entry: unknown, index): [Json, string][] =>
     isRecord(entry) ? [[entry, `${path}.${field}[${index}]`]] : [],
   );
+}
+
+/** Containers without an image, as fields with a reason. A misspelt `etcd` makes one: it patches nothing of ours. */
+export function withoutImage(template: PodTemplate): string[] {
+  const spec = template.spec ?? {};
+  const missing = (field: 'containers' | 'initContainers', ours: readonly string[]) =>
+    records(spec, field).flatMap(([{ name, image }, path]) =>
+      image || (typeof name === 'string' && ours.includes(name))
+        ? []
+        : [`${path}.image: it is required${typeof name === 'string' ? didYouMean(name, ours) : ''}`],
+    );
+  return [...missing('containers', ['etcd']), ...missing('initContainers', [])];
 }

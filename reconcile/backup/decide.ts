@@ -5,8 +5,7 @@ import { failures } from '../jobs/failure.ts';
 import { cureOfStart, startSeconds } from '../jobs/pod-start.ts';
 import { withCure } from '../reasons/cure.ts';
 import type { BackupRecord } from './agent/record.ts';
-import type { BackupDecision } from './decision.ts';
-import { failed, retryMessage } from './failed.ts';
+import { type BackupDecision, failed, retryMessage } from './decision.ts';
 import { take, verify, verifyAgain } from './orders.ts';
 import { type BackupSituation, isFinished, isOverdue, type JobView, type Trouble } from './situation.ts';
 

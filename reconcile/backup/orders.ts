@@ -17,8 +17,7 @@ import { endpointNamed } from '../../manifests/stores/stores.ts';
 import { failures } from '../jobs/failure.ts';
 import { conditionOf } from '../objects/conditions.ts';
 import { canBeRead } from '../reasons/reasons.ts';
-import type { BackupDecision, Facts } from './decision.ts';
-import { failed } from './failed.ts';
+import { type BackupDecision, type Facts, failed } from './decision.ts';
 import { type BackupSituation, isOverdue } from './situation.ts';
 
 /** The first stage: a snapshot is taken, or what is stored is read. */

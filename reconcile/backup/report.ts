@@ -2,11 +2,10 @@ import type { EtcdBackupStatus } from '../../manifests/api/etcd-backup.ts';
 import { backupJobName } from '../../manifests/render/names.ts';
 import { conditionsFrom, type Said } from '../objects/conditions.ts';
 import { withCure } from '../reasons/cure.ts';
-import { withRunbook } from '../reasons/kind-runbooks.ts';
+import { withRunbook } from '../reasons/runbook.ts';
 import { timestamp } from '../time/timestamp.ts';
 import { takingReason } from './decide.ts';
-import type { BackupDecision, Facts } from './decision.ts';
-import { retryMessage } from './failed.ts';
+import { type BackupDecision, type Facts, retryMessage } from './decision.ts';
 import type { BackupReason } from './reasons.ts';
 import { type BackupSituation, hasScratchVolumes, isOverdue } from './situation.ts';
 

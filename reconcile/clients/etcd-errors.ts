@@ -1,5 +1,4 @@
-import { EtcdError } from '../interfaces/etcd.ts';
-import { refusalIn } from './etcd-refusals.ts';
+import { EtcdError, type Refusal } from '../interfaces/etcd.ts';
 import { sentenceFor, type TlsFinding, type TlsParties, tlsProblemIn } from './tls-problems.ts';
 
 /**
@@ -15,8 +14,8 @@ const neverConnected =
   /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|Name resolution failed|No connection established/;
 
 /**
- * Classifies an error of etcd3, gRPC or the network: the class of etcd3's errors says less than their words. @param
- * parties of the TLS connection; none in plaintext
+ * Classifies an error of etcd3, gRPC or the network: the class of etcd3's errors says less than their words.
+ * @param parties of the TLS connection; none in plaintext
  */
 export function etcdError(call: string, endpoint: string, cause: unknown, parties?: TlsParties): EtcdError {
   if (cause instanceof EtcdError) return cause;
@@ -81,4 +80,36 @@ function shared(failures: readonly EtcdError[]): Pick<EtcdError, 'tls' | 'reason
   const tls = failures.every((failure) => failure.tls === first?.tls) ? first?.tls : undefined;
   const reason = failures.every((failure) => failure.reason === first?.reason) ? first?.reason : undefined;
   return { ...(tls && { tls }), ...(reason && { reason }) };
+}
+
+/** etcd's api/v3rpc/rpctypes, the same on 3.5, 3.6 and 3.7. The codes say less: one of these comes as "unknown". */
+const refusals: ReadonlyMap<string, Refusal> = new Map([
+  ['too many learner members in cluster', 'TooManyLearners'],
+  ['unhealthy cluster', 'UnhealthyCluster'],
+  ['Peer URLs already exists', 'PeerUrlExists'],
+  ['member ID already exist', 'MemberIdExists'],
+  ['given member URLs are invalid', 'BadUrls'],
+  ['re-configuration failed due to not enough started members', 'NotEnoughStarted'],
+  ['can only promote a learner member which is in sync with leader', 'NotInSync'],
+  ['can only promote a learner member', 'NotALearner'],
+  ['member not found', 'MemberNotFound'],
+  ['no leader', 'NoLeader'],
+  ['not leader', 'NotLeader'],
+  ['bad leader transferee', 'BadTransferee'],
+  ['rpc not supported for learner', 'NotSupportedByLearner'],
+  ['cluster ID mismatch', 'ClusterIdMismatch'],
+  ['mvcc: required revision has been compacted', 'Compacted'],
+  ['mvcc: required revision is a future revision', 'FutureRevision'],
+  ['mvcc: database space exceeded', 'NoSpace'],
+  ['corrupt cluster', 'CorruptCluster'],
+  ['too many requests', 'TooManyRequests'],
+  ['permission denied', 'PermissionDenied'],
+  ['user name is empty', 'UserNeeded'],
+]);
+
+/** The reason in one word; undefined when etcd gave none that is known. */
+function refusalIn(words: string): Refusal | undefined {
+  // To the end, for some of these sentences begin like another one.
+  const sentence = /etcdserver: (.*)$/s.exec(words)?.[1]?.trim();
+  return sentence === undefined ? undefined : refusals.get(sentence);
 }

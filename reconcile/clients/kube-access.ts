@@ -33,8 +33,9 @@ export interface Access {
 const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * The first of: the kubeconfig given, `KUBECONFIG`, the pod's service account, `~/.kube/config`. @param context of the
- * kubeconfig, instead of its current one @throws {KubeError} `NoCredentials` when there is none, or it cannot be read
+ * The first of: the kubeconfig given, `KUBECONFIG`, the pod's service account, `~/.kube/config`.
+ * @param context of the kubeconfig, instead of its current one
+ * @throws {KubeError} `NoCredentials` when there is none, or it cannot be read
  */
 export async function findAccess(
   kubeconfig: string | undefined,

@@ -1,5 +1,5 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { tlsDefaults } from '../../manifests/api/tls-defaults.ts';
+import { tlsDefaults } from '../../manifests/api/spec-defaults.ts';
 
 /**
  * Most of what a cold invocation loads: what steps clusters, what etcd is asked with, and what certificates are signed

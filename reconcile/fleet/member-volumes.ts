@@ -34,8 +34,9 @@ interface Wrong {
 }
 
 /**
- * The first field of a document that puts or finds a backup on a member's volume. Pure. @param clusters names of those
- * in its namespace @param isThere whether the object is live already
+ * The first field of a document that puts or finds a backup on a member's volume. Pure.
+ * @param clusters names of those in its namespace
+ * @param isThere whether the object is live already
  */
 export function backupOnMember(
   { object: { spec }, kind }: DesiredSpec,

@@ -6,8 +6,7 @@ import { annotations } from '../../manifests/render/names.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
 import { inventoryRoom } from './inventory-room.ts';
 import { backupOnMember } from './member-volumes.ts';
-import { ownerOf } from './membership.ts';
-import { handedOverTo, handOverAnnotation, isClaimed, keyOf, ownObjects } from './names.ts';
+import { handedOverTo, handOverAnnotation, isClaimed, keyOf, ownerOf, ownObjects } from './names.ts';
 import {
   calledOf,
   type FleetObject,

@@ -1,7 +1,7 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { labels } from '../../manifests/render/names.ts';
-import { withRunbook } from '../reasons/kind-runbooks.ts';
+import { withRunbook } from '../reasons/runbook.ts';
 import { keyOf } from './names.ts';
 import type { FleetOutcome } from './outcome.ts';
 import type { SpecProblem } from './reading.ts';

@@ -1,6 +1,6 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { isClusterScoped } from '../../manifests/api/fleet-kinds.ts';
-import { withoutMentions } from '../reasons/runbook-mention.ts';
+import { withoutMentions } from '../reasons/runbook.ts';
 import { statusContext } from './names.ts';
 import { identityOf, otherKindOf } from './objects.ts';
 import type { FleetOutcome } from './outcome.ts';

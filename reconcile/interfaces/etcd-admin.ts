@@ -74,7 +74,8 @@ export interface EtcdAdmin extends Etcd {
   ): Promise<KvHash>;
   /**
    * Gives unused pages back to the file system. The member answers no requests meanwhile, and goes on after our
-   * deadline: by default 60 s (`timeoutMs`). @param options `memberId`: the member that must live at this endpoint
+   * deadline: by default 60 s (`timeoutMs`).
+   * @param options `memberId`: the member that must live at this endpoint
    * @throws {EtcdError} refused: `AnotherMember` (not sent), `NotSupportedByLearner`
    */
   defragment(

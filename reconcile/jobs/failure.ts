@@ -1,3 +1,4 @@
+import { isPlainObject } from '../../manifests/api/plain-data.ts';
 /**
  * Every failure of the agent in one word: a closed table, because the controller reads the word, never the sentence.
  * `retry`: the same request may succeed later. `defect`: the data are not a sound snapshot.
@@ -60,4 +61,37 @@ export class BackupFailure extends Error {
 
 export function exitCodeOf(reason: FailureReason): number {
   return exitCodes[failures[reason]];
+}
+
+/** What the agent says of its failure. */
+export interface ToldFailure {
+  readonly reason: FailureReason;
+  readonly message: string;
+}
+
+/** So much of a message is shown, in characters. */
+const longest = 1_000;
+
+/** From a termination message, which any program in the container may write. `undefined`: no failure of the agent. */
+export function toldFailure(text: string): ToldFailure | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isPlainObject(value) || value.ok !== false) return undefined;
+  const { reason, message } = value;
+  if (typeof reason !== 'string' || typeof message !== 'string' || !isReason(reason)) return undefined;
+  return {
+    reason,
+    message: message
+      .replaceAll(/\p{C}+/gu, ' ')
+      .trim()
+      .slice(0, longest),
+  };
+}
+
+function isReason(word: string): word is FailureReason {
+  return Object.hasOwn(failures, word);
 }

@@ -1,6 +1,6 @@
 import type { NodeGrant } from '../../manifests/api/etcd-node-policy.ts';
+import { openingOf } from '../time/due.ts';
 import { timestamp } from '../time/timestamp.ts';
-import { openingOf } from '../time/windows.ts';
 import { grantIdLength, type NodeAction, type NodesDecision, type NodeVerdict } from './decision.ts';
 import { inTurn } from './marks.ts';
 import { type Circumstances, clustersOn, objectionToBegin } from './may-begin.ts';

@@ -106,8 +106,8 @@ export interface LeaderMove {
 }
 
 /**
- * Leaders on a node, each with its successor elsewhere: the healthy voter with the most of raft's log. @param leaving
- * nodes that are under way, this one among them: a leader there would have to move again
+ * Leaders on a node, each with its successor elsewhere: the healthy voter with the most of raft's log.
+ * @param leaving nodes that are under way, this one among them: a leader there would have to move again
  */
 export function leadersToMove(
   clusters: readonly ClusterSeen[],

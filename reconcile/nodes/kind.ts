@@ -4,7 +4,7 @@ import type { Kind } from '../stepping/kind.ts';
 import { hasWork, keyOf } from '../stepping/result.ts';
 import { earliest } from '../time/later-look.ts';
 import { nodePlans, policiesIn } from './asked.ts';
-import { notLookedAt } from './not-looked-at.ts';
+import { notLookedAt } from './reasons.ts';
 import type { NodePolicyResult } from './step.ts';
 
 /** Seconds between two looks, unless a step says less. */

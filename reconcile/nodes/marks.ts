@@ -65,8 +65,9 @@ function readMark(text: string | undefined): Mark | undefined {
 export type MarkChange = Readonly<Partial<Record<keyof Marks, string | undefined>>>;
 
 /**
- * The annotations of a Node after a change. `undefined` takes a mark away. @param needed `false`: the wish for a reboot
- * is taken away as well @param wish what it needs a reboot for from now on
+ * The annotations of a Node after a change. `undefined` takes a mark away.
+ * @param needed `false`: the wish for a reboot is taken away as well
+ * @param wish what it needs a reboot for from now on
  */
 export function withMarks(
   before: Readonly<Record<string, string>> | undefined,

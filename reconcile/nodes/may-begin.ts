@@ -1,6 +1,6 @@
 import type { EtcdNodePolicySpec } from '../../manifests/api/etcd-node-policy.ts';
+import type { openingOf } from '../time/due.ts';
 import { timestamp } from '../time/timestamp.ts';
-import type { openingOf } from '../time/windows.ts';
 import { drainTimeoutOf, roomOf, unmanagedAmong } from './decision.ts';
 import { objectionOf } from './etcd.ts';
 import { clockSkew } from './marks.ts';

@@ -2,9 +2,8 @@ import type { EtcdNodePolicySpec } from '../../manifests/api/etcd-node-policy.ts
 import { nodePolicyDefaults } from '../../manifests/api/spec-defaults.ts';
 import type { KubeObject } from '../../manifests/kube-types.ts';
 import { type Kube, KubeError, resources } from '../interfaces/kube.ts';
-import { alertsIn } from './alerts.ts';
-import { kuredHolders, kuredLockAnnotation } from './kured-lock.ts';
 import type { AlertsSeen, NodesObservation } from './observation.ts';
+import { alertsIn, kuredHolders, kuredLockAnnotation } from './outside.ts';
 
 /** Asks a Prometheus; tests have another one. */
 export type AskAlerts = (url: string, signal: AbortSignal) => Promise<string>;

@@ -3,9 +3,9 @@ import type { Node } from '../../manifests/kube-types.ts';
 import { KubeError, resources } from '../interfaces/kube.ts';
 import { ownImage } from '../jobs/own-image.ts';
 import { foreseeNodes, type NodePlan } from './foresee.ts';
-import { notLookedAt } from './not-looked-at.ts';
 import { type NodesContext, observeNodes } from './observe.ts';
 import { orphanNote, orphansAmong, release } from './orphans.ts';
+import { notLookedAt } from './reasons.ts';
 import { type NodePolicyResult, stepNodePolicy } from './step.ts';
 
 type PlanNodesContext = Omit<NodesContext, 'dryRun'>;
@@ -15,8 +15,8 @@ const retrySeconds = 5;
 
 /**
  * One step for each node policy in turn, so that each sees what earlier ones have begun, with a LIST of nodes for each.
- * A failure ends it: clusters wait for no node. @param policies listed first: the lock on their versions proves that
- * nothing else is older
+ * A failure ends it: clusters wait for no node.
+ * @param policies listed first: the lock on their versions proves that nothing else is older
  */
 export async function stepNodePolicies(
   policies: readonly EtcdNodePolicy[],
@@ -73,8 +73,9 @@ async function stepOne(
 }
 
 /**
- * What would be done for each node policy: reads, and writes nothing. @param asked policies to come: in place of those
- * of their names, and beside the others @throws {KubeError}
+ * What would be done for each node policy: reads, and writes nothing.
+ * @param asked policies to come: in place of those of their names, and beside the others
+ * @throws {KubeError}
  */
 export async function planNodePolicies(
   context: PlanNodesContext,

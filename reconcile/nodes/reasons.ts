@@ -1,3 +1,4 @@
+import { isNotInstalled, type KubeError } from '../interfaces/kube.ts';
 /** Every reason of a node policy's conditions and events: one closed table, from which its documents follow. */
 
 export interface NodeMeaning {
@@ -105,4 +106,9 @@ export type NodeReason = keyof typeof nodeMeanings;
 export function isStuck(reason: NodeReason): boolean {
   const meaning: NodeMeaning = nodeMeanings[reason];
   return meaning.stuck === true;
+}
+
+export function notLookedAt(error: KubeError): string {
+  const cure = isNotInstalled(error) ? 'apply the CRDs and the component node-reboots' : 'the next tick looks again';
+  return `node policies can't be looked at: ${cure}`;
 }

@@ -1,6 +1,6 @@
 import type { EtcdNodePolicy, EtcdNodePolicyStatus, NodeGrant } from '../../manifests/api/etcd-node-policy.ts';
 import { conditionsFrom, type Said } from '../objects/conditions.ts';
-import { withRunbook } from '../reasons/kind-runbooks.ts';
+import { withRunbook } from '../reasons/runbook.ts';
 import { timestamp } from '../time/timestamp.ts';
 import type { NodesDecision, NodeVerdict } from './decision.ts';
 import type { NodesObservation } from './observation.ts';

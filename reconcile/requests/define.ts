@@ -33,8 +33,9 @@ export interface Behaviour<A extends Subject, Ask, Answer> {
   /** @throws {StepError | KubeError | EtcdError} */
   readonly live: (ask: Ask, live: A['live']) => Promise<Answer>;
   /**
-   * What the API server or etcd would do, on plain state. @returns `wait`: something must happen first; the live half
-   * polls for it @throws {StepError} as they would refuse
+   * What the API server or etcd would do, on plain state.
+   * @returns `wait`: something must happen first; the live half polls for it
+   * @throws {StepError} as they would refuse
    */
   readonly model: <S>(state: S, ask: Ask, host: HostOf<A, S>) => Modelled<S, Answer> | 'wait';
 }

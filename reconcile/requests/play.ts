@@ -1,6 +1,5 @@
-import type { Failure } from '../cluster/know/outcome.ts';
-import type { HostOf, Requests, Subject } from './define.ts';
-import { perform } from './model.ts';
+import { type Failure, StepError } from '../cluster/know/outcome.ts';
+import { behaviourIn, type HostOf, type Requests, type Subject } from './define.ts';
 import type { Program, Request } from './program.ts';
 import { begun } from './standing.ts';
 
@@ -51,5 +50,30 @@ export function play<A extends Subject, S, R>(
         onAnswered?.(request, state);
         standing = standing.after({ answer: performed.answer });
     }
+  }
+}
+
+/** What came of one request on plain state. */
+export type Performed<S> =
+  | { readonly kind: 'answered'; readonly state: S; readonly answer: unknown }
+  | { readonly kind: 'refused'; readonly failure: Failure }
+  /** Something must happen first. */
+  | { readonly kind: 'wait' };
+
+/** What only reads leaves the state as it is. */
+export function perform<A extends Subject, S>(
+  { kind, ask }: Request,
+  requests: Requests<A>,
+  state: S,
+  host: HostOf<A, S>,
+): Performed<S> {
+  const { model, writes } = behaviourIn(requests, kind);
+  try {
+    const done = model(state, ask, host);
+    if (done === 'wait') return { kind: 'wait' };
+    return { kind: 'answered', state: writes ? done.state : state, answer: done.answer };
+  } catch (error) {
+    if (!(error instanceof StepError)) throw error;
+    return { kind: 'refused', failure: error.failure };
   }
 }

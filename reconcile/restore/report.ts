@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore, EtcdRestoreStatus } from '../../manifests/api/etcd-restore.ts';
 import { conditionsFrom, type Said } from '../objects/conditions.ts';
-import { withRunbook } from '../reasons/kind-runbooks.ts';
+import { withRunbook } from '../reasons/runbook.ts';
 import { timestamp } from '../time/timestamp.ts';
 import { isEnd, needsPerson, type RestoreReason } from './reasons.ts';
 

@@ -9,8 +9,7 @@ import { inParallel } from '../stepping/in-parallel.ts';
 import type { StepResult } from '../stepping/result.ts';
 import { earliest, laterLook } from '../time/later-look.ts';
 import { actOnSchedule, type ScheduleActContext } from './act.ts';
-import { isAtRest } from './at-rest.ts';
-import { decideSchedule, type ScheduleDecision } from './decide.ts';
+import { decideSchedule, isAtRest, type ScheduleDecision } from './decide.ts';
 import { observeSchedule } from './observe.ts';
 import { scheduleStatus } from './report.ts';
 import type { ScheduleObservation } from './situation.ts';
@@ -34,8 +33,8 @@ export interface ScheduleResult extends StepResult {
 const parallel = 8;
 
 /**
- * One step for each schedule: a LIST of backups, and one more for each schedule that is not at rest. @throws
- * {KubeError} when the backups can't be listed
+ * One step for each schedule: a LIST of backups, and one more for each schedule that is not at rest.
+ * @throws {KubeError} when the backups can't be listed
  */
 export async function stepSchedules(
   schedules: readonly EtcdBackupSchedule[],

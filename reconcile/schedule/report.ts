@@ -2,7 +2,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupScheduleStatus } from '../../manifests/api/etcd-backup-schedule.ts';
 import { dueBackupName } from '../../manifests/render/names.ts';
 import { conditionOf, conditionsFrom, type Said } from '../objects/conditions.ts';
-import { withRunbook } from '../reasons/kind-runbooks.ts';
+import { withRunbook } from '../reasons/runbook.ts';
 import { timestamp } from '../time/timestamp.ts';
 import type { ScheduleDeed } from './act.ts';
 import type { ScheduleDecision } from './decide.ts';

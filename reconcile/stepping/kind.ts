@@ -5,7 +5,7 @@ import type { StepContext } from '../cluster/step-context.ts';
 import type { FleetPlan } from '../fleet/plan.ts';
 import type { KubeError, KubeObject } from '../interfaces/kube.ts';
 import type { Listed, Lists } from './lists.ts';
-import type { StepResult } from './result.ts';
+import { hasWork, type StepResult } from './result.ts';
 import type { Adopting, Waiting } from './wake.ts';
 
 /** `<namespace>/<name>` */
@@ -130,3 +130,38 @@ export type Kinds = Readonly<Record<string, Kind>>;
 export type ResultsOf<Table extends Kinds> = {
   readonly [Name in keyof Table]?: Awaited<ReturnType<Table[Name]['step']>>;
 };
+
+/** Whether an invocation is about everything, and not about some clusters or one fleet only. */
+export function isAboutAll({ clusters, fleet }: About): boolean {
+  return clusters.length === 0 && fleet === undefined;
+}
+
+/** Whether this invocation steps the kind. What it leaves out, the next tick sees to. */
+export function isStepped(kind: Kind, context: SteppingContext): boolean {
+  if (kind.scope === 'whole' && !isAboutAll(context)) return false;
+  if (kind.dryRun === 'skipped' && context.dryRun) return false;
+  return kind.needs?.(context) ?? true;
+}
+
+/**
+ * Whether an invocation leaves news for a follow-up that is under way. A follow-up's own unsettled failures are none:
+ * else it would go round.
+ */
+export function isNews(
+  { moved, unsettled }: { readonly moved: boolean; readonly unsettled: boolean },
+  isFollowUp: boolean,
+): boolean {
+  return moved || (!isFollowUp && unsettled);
+}
+
+/** Whether there is work that may go on before a tick would look. */
+export function isAwaited(
+  kinds: Kinds,
+  results: Readonly<Record<string, readonly StepResult[] | undefined>>,
+  now: Date,
+): boolean {
+  return Object.entries(kinds).some(([name, { waits }]) => {
+    const of = results[name] ?? [];
+    return waits !== undefined && of.some(hasWork) && waits.isAwaited(of, now);
+  });
+}

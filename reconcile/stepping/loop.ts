@@ -1,8 +1,7 @@
 import { KubeError } from '../interfaces/kube.ts';
-import type { Kind, KindContext, Waits } from './kind.ts';
+import { isAboutAll, type Kind, type KindContext, type Waits } from './kind.ts';
 import { inTime, patiently, whileWaiting } from './patience.ts';
 import { hasActed, hasWork, keyOf, type StepResult } from './result.ts';
-import { isAboutAll } from './scope.ts';
 import { createWaker, forgetNews, type Waker, waitFor } from './wake.ts';
 
 export interface Looked {
@@ -23,9 +22,10 @@ interface Waking {
 }
 
 /**
- * One step for each object; then, within the time given, another look at those that wake. @param done when other work
- * makes waiting needless @param onFirst called when the first step of each is over @throws {KubeError} of a kind
- * without which no pass was made
+ * One step for each object; then, within the time given, another look at those that wake.
+ * @param done when other work makes waiting needless
+ * @param onFirst called when the first step of each is over
+ * @throws {KubeError} of a kind without which no pass was made
  */
 export async function stepAndWait(
   name: string,

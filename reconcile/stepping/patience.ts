@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { KubeError } from '../interfaces/kube.ts';
-import type { Log } from './log.ts';
+import type { Log } from './traced.ts';
 
 export interface Patience {
   readonly log: Log;

@@ -1,10 +1,9 @@
 import { KubeError } from '../interfaces/kube.ts';
 import { earliest } from '../time/later-look.ts';
-import type { Again, Kind, KindContext, Kinds, ResultsOf } from './kind.ts';
+import { type Again, isStepped, type Kind, type KindContext, type Kinds, type ResultsOf } from './kind.ts';
 import { createLists, type Lister, type Lists } from './lists.ts';
 import { firstSteps, type Looked, merged, nothing, stepAndWait } from './loop.ts';
 import { hasActed, hasWork, keyOf, type StepResult } from './result.ts';
-import { isStepped } from './scope.ts';
 
 /** A kind's part of a pass. */
 interface Turn {
@@ -42,8 +41,8 @@ export function listsOf(
 }
 
 /**
- * Steps every kind of the table, each as soon as those that it comes after have had their first steps. @throws
- * {KubeError} of a kind without which no pass was made
+ * Steps every kind of the table, each as soon as those that it comes after have had their first steps.
+ * @throws {KubeError} of a kind without which no pass was made
  */
 export async function stepKinds<Table extends Kinds>(kinds: Table, context: KindContext): Promise<Stepped<Table>> {
   const run: Run = { kinds, context, turns: new Map() };

@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+export type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void;
+
 /** What a span may say of itself: a closed list, so that no secret finds its way into one. */
 type Fact =
   | 'trigger'

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Wake } from '../cluster/know/decision.ts';
 import { type Kube, KubeError, type KubeObject, type Resource, resources } from '../interfaces/kube.ts';
-import type { Log } from './log.ts';
 import { type Changing, matterOf } from './matter.ts';
 import { patiently } from './patience.ts';
+import type { Log } from './traced.ts';
 
 /** The events of a wait, by the key of the object that they make worth another step. */
 export interface Waiting {

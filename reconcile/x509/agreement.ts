@@ -10,8 +10,8 @@ export interface HeldLeaf {
 
 /**
  * Leaves of one cluster that a party which must accept them would reject: each peer's by every other peer; each
- * client's by every server, and the other way round. `defectsOf` judges every leaf alone. @param skewMs milliseconds
- * that clocks may differ
+ * client's by every server, and the other way round. `defectsOf` judges every leaf alone.
+ * @param skewMs milliseconds that clocks may differ
  */
 export function agreementDefects({
   leaves,

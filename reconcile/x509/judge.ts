@@ -51,8 +51,8 @@ export function defectsOf(question: LeafQuestion): readonly Defect[] {
 }
 
 /**
- * The contents of a leaf's Secret with all defects, from one reading, which costs a millisecond. @param question.data
- * as for {@link defectsOf}
+ * The contents of a leaf's Secret with all defects, from one reading, which costs a millisecond.
+ * @param question.data as for {@link defectsOf}
  */
 export function judgeSecret(question: {
   readonly data: SecretData | undefined;

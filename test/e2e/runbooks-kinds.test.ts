@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import { repositoryFiles } from '../../manifests/documentation.ts';
-import { kindRunbooks } from '../../reconcile/reasons/kind-runbooks.ts';
+import { kindRunbooks } from '../../reconcile/reasons/runbook.ts';
 import { makeBackupStore } from './support/backup-store.ts';
 import { condition, isWholeOf } from './support/conditions.ts';
 import { endsWith, type KindStory, ofKinds, resourceOf } from './support/runbooks/kinds.ts';

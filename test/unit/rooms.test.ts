@@ -44,13 +44,13 @@ const pure = [
   'reconcile/cluster/{know,decide,foresee}/**/*.ts',
   'reconcile/reasons/*.ts',
   'reconcile/requests/*.ts',
-  'reconcile/backup/{decide,decision,failed,orders,job-state,reasons,report,said,situation}.ts',
+  'reconcile/backup/{decide,decision,orders,job-state,reasons,report,said,situation}.ts',
   'reconcile/time/*.ts',
-  'reconcile/jobs/{failure,job-end,pod-start,told}.ts',
-  'reconcile/nodes/{act,alerts,begun,change-node,cluster-seen,decide,decision,drain,etcd,evict,foresee,kured-lock,looks,marks,may-begin,pods,reasons,report,sim-host,simulate,way}.ts',
+  'reconcile/jobs/{failure,job-end,pod-start}.ts',
+  'reconcile/nodes/{act,begun,change-node,cluster-seen,decide,decision,drain,etcd,evict,foresee,looks,marks,may-begin,outside,pods,reasons,report,sim-host,simulate,way}.ts',
   'reconcile/nodes/agent/order.ts',
   'manifests/render/**/*.ts',
-  'functions/page/{home,fleet,cluster,check,notice,layout,parts,members,history,plan,requests,revisions,attention,state,time}.ts',
+  'functions/page/{home,fleet,cluster,check,layout,parts,members,plan,attention,short,state,time}.ts',
 ];
 
 for (const [room, allowed] of Object.entries(mayImport)) {

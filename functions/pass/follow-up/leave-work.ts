@@ -1,7 +1,5 @@
 import { kinds } from '../../../reconcile/kinds.ts';
-import type { Kinds } from '../../../reconcile/stepping/kind.ts';
-import { isAwaited, isNews } from '../../../reconcile/stepping/news.ts';
-import { isAboutAll } from '../../../reconcile/stepping/scope.ts';
+import { isAboutAll, isAwaited, isNews, type Kinds } from '../../../reconcile/stepping/kind.ts';
 import type { Identity } from '../../environment.ts';
 import type { TickOptions } from '../../tick/options.ts';
 import type { PassNews } from '../pass-context.ts';

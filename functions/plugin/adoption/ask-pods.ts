@@ -1,4 +1,4 @@
-import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
+import { tlsDefaults } from '../../../manifests/api/spec-defaults.ts';
 import type { Secret } from '../../../manifests/kube-types.ts';
 import {
   type Asking,

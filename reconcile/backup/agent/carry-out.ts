@@ -23,8 +23,8 @@ import { takeBackup } from './take.ts';
 import { writeVerified } from './verified.ts';
 
 /**
- * One operation of the agent. It notes facts on the way, so that they are reported even if the rest fails. @throws
- * {BackupFailure | EtcdError}
+ * One operation of the agent. It notes facts on the way, so that they are reported even if the rest fails.
+ * @throws {BackupFailure | EtcdError}
  */
 export async function withStore(
   request: ObjectRequest,

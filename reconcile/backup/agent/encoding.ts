@@ -49,9 +49,9 @@ async function sealed(
 }
 
 /**
- * The snapshot in an object, by the object's own first bytes: other tools may have compressed or encrypted it. @param
- * identities private keys of age, `AGE-SECRET-KEY-1…` @throws {BackupFailure} NoKey, CannotDecrypt, or NotASnapshot
- * where it can't be decompressed
+ * The snapshot in an object, by the object's own first bytes: other tools may have compressed or encrypted it.
+ * @param identities private keys of age, `AGE-SECRET-KEY-1…`
+ * @throws {BackupFailure} NoKey, CannotDecrypt, or NotASnapshot where it can't be decompressed
  */
 export async function* decoded(
   chunks: AsyncIterable<Uint8Array>,

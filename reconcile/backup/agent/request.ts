@@ -5,7 +5,7 @@ import { isPlainObject, notPlainData } from '../../../manifests/api/plain-data.t
 import { collectProblems, shown } from '../../../manifests/api/problem.ts';
 import { list, map, object, type ReadonlyDeep, structural, text } from '../../../manifests/api/schema.ts';
 import { didYouMean } from '../../../manifests/api/suggest.ts';
-import { problemOfTimeZone } from '../../../manifests/api/time-zone.ts';
+import { problemOfTimeZone } from '../../../manifests/api/time-rules.ts';
 import { versionPattern } from '../../../manifests/api/version.ts';
 import { walk } from '../../../manifests/api/walk.ts';
 import { exampleBucket, requiredOf, storeFields } from '../../../manifests/stores/stores.ts';

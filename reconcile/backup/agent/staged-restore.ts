@@ -4,7 +4,7 @@ import { urlOf } from '../../../manifests/api/object-template.ts';
 import { isVersion, minorOf, parseVersion } from '../../../manifests/api/version.ts';
 import { attemptIn, restorePaths } from '../../../manifests/render/restore-paths.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
-import { dataVersionOf } from './data-version.ts';
+import { valueIn } from './bolt.ts';
 import { type FetchRequest, type FetchTools, fetchSnapshot } from './fetch.ts';
 import { ignoreMissing } from './files.ts';
 import { placeData, type Restorer, whatIsPresent } from './place.ts';
@@ -119,4 +119,14 @@ function requireNoNewer(what: string, found: string, version: string): void {
     'NewerVersion',
     `${what} ${found}, and spec.version is ${version}: set spec.version to ${found} or later, or use an older backup`,
   );
+}
+
+/**
+ * The version of a snapshot's data: an etcd of a lower minor does not start on them. From 3.6 on it is their own;
+ * before, that of the cluster, which follows its last member. `undefined`: they do not say.
+ */
+export async function dataVersionOf(file: string): Promise<string | undefined> {
+  const said = (await valueIn(file, 'meta', 'storageVersion')) ?? (await valueIn(file, 'cluster', 'clusterVersion'));
+  const version = said?.toString('latin1') ?? '';
+  return isVersion(version) ? version : undefined;
 }

@@ -14,8 +14,9 @@ export interface SoundSnapshot {
 
 /**
  * Passes a snapshot on and checks it meanwhile. The last chunk passes only if the whole is sound, so a store never gets
- * the end of a bad one. @param found gets the facts of a sound one @throws {BackupFailure} NotASnapshot, BadTrailer or
- * WrongDigest
+ * the end of a bad one.
+ * @param found gets the facts of a sound one
+ * @throws {BackupFailure} NotASnapshot, BadTrailer or WrongDigest
  */
 export async function* checkedTrailer(
   chunks: AsyncIterable<Uint8Array>,

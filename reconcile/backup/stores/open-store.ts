@@ -1,8 +1,11 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { ObjectLocation } from '../../../manifests/api/object-template.ts';
 import { type Egress, refusalOf, strictEgress } from '../../../manifests/egress/egress.ts';
 import { endpointNamed, type StoreRequest, stores } from '../../../manifests/stores/stores.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
-import { trustAlso } from '../agent/trust.ts';
+import { ignoreMissing } from '../agent/files.ts';
 import { guardConnections } from './guard.ts';
 import { openers } from './openers.ts';
 import type { Store } from './store.ts';
@@ -62,4 +65,30 @@ function refuseHost(endpoint: string, secret: boolean, egress: Egress): void {
     'PlainHttpRefused',
     `${url.origin} is plain HTTP, and credentials are not sent there: use https://, or list its host in RATCHET_PLAIN_HTTP_HOSTS of ConfigMap etcd-ratchet-settings in this namespace`,
   );
+}
+
+/** As long as a certificate may be, so that hostile text costs no more than its length. */
+const certificate = /-----BEGIN CERTIFICATE-----[^-]{1,65536}-----END CERTIFICATE-----/g;
+
+/**
+ * Trusts these authorities beside Node's own, for every connection of this process without its own.
+ * @throws {BackupFailure} NotTrusted, when the file is missing or holds no certificates
+ */
+async function trustAlso(file: string): Promise<void> {
+  const text = (await readFile(file, 'utf8').catch(ignoreMissing)) ?? '';
+  const found = text.match(certificate) ?? [];
+  if (found.length === 0 || !found.every(isCertificate))
+    throw new BackupFailure(
+      'NotTrusted',
+      `caBundle holds no certificates that can be read: give PEM, one block for each authority (${file})`,
+    );
+  setDefaultCACertificates([...getCACertificates('default'), ...found]);
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false; // the caller says so
+  }
 }

@@ -28,7 +28,8 @@ export async function cutBody(body: AsyncIterable<Uint8Array>, size: number): Pr
 const underWay = 2;
 
 /**
- * Sends parts side by side, and returns the results in their order. @param send gets the number of each part, from 1
+ * Sends parts side by side, and returns the results in their order.
+ * @param send gets the number of each part, from 1
  * @throws the error of `send`; for more than `most` parts, that of `tooMany`
  */
 export async function sendParts<T>(
@@ -62,8 +63,8 @@ async function* joined(
 }
 
 /**
- * Chunks of any sizes as parts of one size, the last one smaller. @param spare free buffers of that size: without them
- * many pile up before the collector comes
+ * Chunks of any sizes as parts of one size, the last one smaller.
+ * @param spare free buffers of that size: without them many pile up before the collector comes
  */
 export async function* partsOf(
   chunks: AsyncIterable<Uint8Array>,

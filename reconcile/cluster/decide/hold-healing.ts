@@ -1,4 +1,4 @@
-import { replacedDefaults } from '../../../manifests/api/healing-defaults.ts';
+import { replacedDefaults } from '../../../manifests/api/spec-defaults.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import type { ListedMember } from '../../interfaces/etcd.ts';
 import { type Refused, refuseUntil } from '../know/decision.ts';

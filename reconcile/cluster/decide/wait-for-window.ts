@@ -1,7 +1,7 @@
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import type { Reason } from '../../reasons/reasons.ts';
+import { openingOf } from '../../time/due.ts';
 import { timestamp } from '../../time/timestamp.ts';
-import { openingOf } from '../../time/windows.ts';
 import { type Decision, refuse, wait } from '../know/decision.ts';
 import type { Situation } from '../know/situation.ts';
 import { waitForRoom } from './wait-for-room.ts';

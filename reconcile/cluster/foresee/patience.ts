@@ -1,5 +1,5 @@
 import { parseDuration } from '../../../manifests/api/duration.ts';
-import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
+import { tlsDefaults } from '../../../manifests/api/spec-defaults.ts';
 import { skew } from '../know/certificates/validity.ts';
 import type { Decision } from '../know/decision.ts';
 import { graceOf } from '../know/health/grace.ts';

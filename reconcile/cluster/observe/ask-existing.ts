@@ -1,7 +1,6 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
-import { existingDefaults } from '../../../manifests/api/spec-defaults.ts';
-import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
+import { existingDefaults, tlsDefaults } from '../../../manifests/api/spec-defaults.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { leadsTo, urlOf } from '../../../manifests/render/hosts.ts';
 import { labelSelector, labels, schemeOf } from '../../../manifests/render/names.ts';

@@ -9,9 +9,9 @@ import {
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
 import { isOfRestore } from '../../../manifests/render/volume-record.ts';
 import { isReason, type Kube, KubeError, resources } from '../../interfaces/kube.ts';
+import { toldFailure } from '../../jobs/failure.ts';
 import { endOf, isCompleted, isOver } from '../../jobs/job-end.ts';
 import { startSeconds } from '../../jobs/pod-start.ts';
-import { toldFailure } from '../../jobs/told.ts';
 import { recordOf } from '../know/life.ts';
 import type { NodeState, RecoveryJobView, RecoveryPodView, RecoveryView, Slot } from '../know/observation.ts';
 import { isReady } from './pods.ts';

@@ -2,7 +2,7 @@ import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../../manifests/api/spec-defaults.ts';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { isMarked, memberOf } from '../../fleet/membership.ts';
+import { isMarked, memberOf } from '../../fleet/names.ts';
 import { courseOf, says } from '../../reasons/reasons.ts';
 import { type Life, lifeOf, recordOf } from '../know/life.ts';
 import type { Slot } from '../know/observation.ts';

@@ -1,7 +1,6 @@
 import { withCure } from '../../reasons/cure.ts';
 import { courseOf, meaningOf, type Reason } from '../../reasons/reasons.ts';
-import { runbookOf } from '../../reasons/runbook.ts';
-import { mentioning } from '../../reasons/runbook-mention.ts';
+import { mentioning, runbookOf } from '../../reasons/runbook.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Outage } from '../know/outage.ts';
 import type { Outcome } from '../know/outcome.ts';

@@ -5,9 +5,8 @@ import { desired, resourceFor } from '../apply.ts';
 import { complaintFor, isFieldConflict, managersIn, serviceAccountOf } from '../complaint.ts';
 import { fieldManager } from '../names.ts';
 import { declaredBy } from '../ownership.ts';
-import type { PlannedApply } from '../plan.ts';
-import type { SpecProblem } from '../reading.ts';
-import { problemInField } from './place.ts';
+import { type PlannedApply, problemAt } from '../plan.ts';
+import type { DesiredSpec, SpecProblem } from '../reading.ts';
 
 export type DryRun =
   | { readonly kind: 'accepted' }
@@ -50,4 +49,16 @@ export async function dryRun(
 /** `spec.storage.size`, where the API server names a field. */
 function fieldIn(message: string): string | undefined {
   return /\b(?:spec|metadata)(?:\.[A-Za-z0-9_-]+|\[[^\]]{1,80}\])+/.exec(message)?.[0];
+}
+
+/** A problem at a field (`spec.storage.size`, `spec.podTemplate.containers[0].name`), or where the document begins. */
+export function problemInField(spec: DesiredSpec, field: string | undefined, message: string): SpecProblem {
+  const problem = problemAt(spec, message);
+  if (field === undefined || !spec.locate) return problem;
+  return { ...problem, ...spec.locate(pathOf(field), 'value') };
+}
+
+function pathOf(field: string): (string | number)[] {
+  const parts = field.match(/[^.[\]]+/g) ?? [];
+  return parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part.replaceAll('"', '')));
 }

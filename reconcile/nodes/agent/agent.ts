@@ -29,8 +29,9 @@ const attempts = 5;
 /**
  * Reboots the node if its order names this very Job and it is cordoned. The Job is made before its order, so it waits
  * for that while its grant stands. It first takes the order away, by a PUT on the version that was read: an order is
- * carried out once at most, also if this pod starts again after the reboot. @returns a sentence about it @throws
- * {KubeError} when the Node can't be read or written, and the errors of `reboot`
+ * carried out once at most, also if this pod starts again after the reboot.
+ * @returns a sentence about it
+ * @throws {KubeError} when the Node can't be read or written, and the errors of `reboot`
  */
 export async function carryOutOrder(context: RebootContext): Promise<string> {
   for (let conflicts = 0; ; ) {

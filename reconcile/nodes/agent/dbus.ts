@@ -11,8 +11,9 @@ import { message, readMessage } from './dbus-wire.ts';
 const patience = 20_000;
 
 /**
- * Asks systemd-logind to reboot the host, not interactively: where a policy would ask a person, it is refused. @param
- * path of the system bus's socket @throws {Error} when the bus does not answer, or refuses
+ * Asks systemd-logind to reboot the host, not interactively: where a policy would ask a person, it is refused.
+ * @param path of the system bus's socket
+ * @throws {Error} when the bus does not answer, or refuses
  */
 export async function rebootByLogind(path: string, uid: number): Promise<void> {
   const socket = connect({ path });

@@ -3,8 +3,9 @@ import type { LookAnswer } from '../looks.ts';
 
 /**
  * Whether a host says that it needs a reboot. A file from before this boot does not count: a file that stays would have
- * the node rebooted for ever. @param path as the pod has it: a link counts as it is, and leads nowhere @throws {Error}
- * when it can't be read
+ * the node rebooted for ever.
+ * @param path as the pod has it: a link counts as it is, and leads nowhere
+ * @throws {Error} when it can't be read
  */
 export async function lookAt(path: string, stat = '/proc/stat'): Promise<LookAnswer> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {

@@ -2,10 +2,10 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { named } from '../../requests/define.ts';
 import { runLive } from '../../requests/live.ts';
 import type { Program } from '../../requests/program.ts';
-import type { NodeActContext } from '../act-context.ts';
 import { createJob, deleteJob, readJob } from './jobs.ts';
 import { evictPod, holdCluster, letGoCluster, moveLeader } from './leaving.ts';
 import { readNode, writeNode, writePolicy } from './objects.ts';
+import type { NodeActContext } from './request.ts';
 
 /** All requests about nodes. Each needs a contract in `test/integration/requests/nodes`, or it does not compile. */
 export const nodeRequests = named({

@@ -1,8 +1,23 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { Holder } from '../../cluster/know/holder.ts';
+import type { Kube } from '../../interfaces/kube.ts';
 import { type Behaviour, define, type RequestDefinition, type Subject } from '../../requests/define.ts';
 import { conflict } from '../../requests/refusals.ts';
-import type { NodeActContext } from '../act-context.ts';
+import type { NodesObserved } from '../observe.ts';
 import type { NodesHost } from './host.ts';
+
+export interface NodeActContext {
+  readonly kube: Kube;
+  readonly observed: NodesObserved;
+  /** Our own, for the Job. */
+  readonly image: () => Promise<string>;
+  readonly rebootsIn: string;
+  /** This invocation. */
+  readonly holder: Holder;
+  readonly signal: AbortSignal;
+  /** No write is sent after it, by `performance.now()`. */
+  readonly deadline: number;
+}
 
 /** Requests about nodes that reboot. */
 export interface NodeSubject extends Subject {

@@ -3,7 +3,7 @@ import { requests } from '../../../reconcile/cluster/act/requests/all.ts';
 import type { ReadAt } from '../../../reconcile/cluster/act/requests/read-at.ts';
 import type { Written } from '../../../reconcile/cluster/act/requests/request.ts';
 import { wordsOf as wordsIn, writtenBy as writtenIn } from '../../../reconcile/requests/define.ts';
-import { type Performed, perform as performOn } from '../../../reconcile/requests/model.ts';
+import { type Performed, perform as performOn } from '../../../reconcile/requests/play.ts';
 import type { Request } from '../../../reconcile/requests/program.ts';
 import { type Answered, type Position, type Standing, standingAfter } from '../../../reconcile/requests/standing.ts';
 import type { Code } from './code.ts';

@@ -5,7 +5,7 @@ import type { NodesObservation } from '../../../reconcile/nodes/observation.ts';
 import { type NodeOutcome, nodePolicyStatus } from '../../../reconcile/nodes/report.ts';
 import { nodeRequests } from '../../../reconcile/nodes/requests/all.ts';
 import { wordsOf, writtenBy } from '../../../reconcile/requests/define.ts';
-import { perform } from '../../../reconcile/requests/model.ts';
+import { perform } from '../../../reconcile/requests/play.ts';
 import type { Request } from '../../../reconcile/requests/program.ts';
 import { type Position, standingAfter } from '../../../reconcile/requests/standing.ts';
 import { type Nature, worldHost } from './host.ts';

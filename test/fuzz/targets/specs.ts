@@ -4,7 +4,7 @@ import { desiredTree } from '../../../functions/read/desired-tree.ts';
 import { GitError } from '../../../gitops/git/error.ts';
 import type { Tree } from '../../../gitops/git/tree.ts';
 import type { Windows } from '../../../manifests/api/windows.ts';
-import { openingOf } from '../../../reconcile/time/windows.ts';
+import { openingOf } from '../../../reconcile/time/due.ts';
 import { fleet } from '../../unit/serve/installation.ts';
 import { distorted, mutated } from '../mutate.ts';
 import { target } from '../target.ts';

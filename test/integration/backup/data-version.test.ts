@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { dataVersionOf } from '../../../reconcile/backup/agent/data-version.ts';
+import { dataVersionOf } from '../../../reconcile/backup/agent/staged-restore.ts';
 import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { startMembers } from '../clients/etcd-members.ts';
 import { fill, temporary } from './members.ts';

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { failureOf, StepError } from '../../../reconcile/cluster/know/outcome.ts';
 import type { Kube, KubeObject } from '../../../reconcile/interfaces/kube.ts';
 import type { Subject } from '../../../reconcile/requests/define.ts';
-import { perform } from '../../../reconcile/requests/model.ts';
+import { perform } from '../../../reconcile/requests/play.ts';
 import { type Answered, standingAfter } from '../../../reconcile/requests/standing.ts';
 import { type Contract, whenOthersAct } from './contract.ts';
 import type { Part } from './part.ts';

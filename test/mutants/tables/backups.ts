@@ -126,7 +126,7 @@ export const ofBackups: readonly Mutant[] = [
     killers: [decides],
   },
   {
-    file: 'reconcile/backup/failed.ts',
+    file: 'reconcile/backup/decision.ts',
     from: ' && attempt.number < maxAttempts) {',
     to: ') {',
     without: 'what fails is tried for ever',

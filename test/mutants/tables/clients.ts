@@ -52,7 +52,7 @@ export const ofClients: readonly Mutant[] = [
     killers: ['test/unit/clients/kube-answers.test.ts'],
   },
   {
-    file: 'reconcile/clients/hedge.ts',
+    file: 'reconcile/clients/etcd-reading.ts',
     from: 'running -= 1;',
     to: 'running += 1;',
     without: 'candidates that failed count as running, so that the last failure is never told',

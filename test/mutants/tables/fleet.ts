@@ -5,7 +5,7 @@ const deletedFleet = 'test/integration/fleet/deleted-fleet.test.ts';
 /** What belongs to a fleet, and what is deleted because Git does not list it any more (I8). */
 export const ofFleets: readonly Mutant[] = [
   {
-    file: 'reconcile/fleet/membership.ts',
+    file: 'reconcile/fleet/names.ts',
     from: " && uids.has(object.metadata.uid ?? '')",
     to: ' && uids.size >= 0',
     without: "a stranger's cluster with the fleet's label is the fleet's",
@@ -33,7 +33,7 @@ export const ofFleets: readonly Mutant[] = [
     killers: ['test/unit/fleet/prune.test.ts'],
   },
   {
-    file: 'reconcile/fleet/membership.ts',
+    file: 'reconcile/fleet/names.ts',
     from: "  return (object) => isMarked(fleet, object) && uids.has(object.metadata.uid ?? '');",
     to: '  return (object) => isMarked(fleet, object);',
     without: 'a cluster that copies the label of a fleet counts as its own',

@@ -122,7 +122,7 @@ export const ofFunctions: readonly Mutant[] = [
     killers: ['test/unit/pass/traces.test.ts'],
   },
   {
-    file: 'reconcile/stepping/scope.ts',
+    file: 'reconcile/stepping/kind.ts',
     from: "if (kind.scope === 'whole' && !isAboutAll(context)) return false;",
     to: '',
     without: 'an invocation about one cluster steps all objects of other kinds',

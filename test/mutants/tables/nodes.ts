@@ -233,7 +233,7 @@ export const ofNodes: readonly Mutant[] = [
     killers: [{ search: 'reboots: a person is at it' }],
   },
   {
-    file: 'reconcile/nodes/reboot-jobs.ts',
+    file: 'reconcile/nodes/act.ts',
     from: 'if (found) yield* deleteJob({ id: grant.id, uid: found.uid });',
     to: '',
     without: 'a Job that ended without an order is found again for ever',

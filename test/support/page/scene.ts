@@ -6,8 +6,7 @@ import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { Condition } from '../../../manifests/api/metadata.ts';
 import { repositoryFiles } from '../../../manifests/documentation.ts';
 import { annotations, labels } from '../../../manifests/render/names.ts';
-import { withRunbook } from '../../../reconcile/reasons/kind-runbooks.ts';
-import { mentioning } from '../../../reconcile/reasons/runbook-mention.ts';
+import { mentioning, withRunbook } from '../../../reconcile/reasons/runbook.ts';
 
 /** A company's fleets on a middling day: most is well, something moves, one thing needs a person. */
 

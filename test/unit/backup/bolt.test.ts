@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { valueIn } from '../../../reconcile/backup/agent/bolt.ts';
-import { dataVersionOf } from '../../../reconcile/backup/agent/data-version.ts';
+import { dataVersionOf } from '../../../reconcile/backup/agent/staged-restore.ts';
 
 /** Files that are laid out here by hand. Those that etcd wrote are read in test/integration/backup/data-version. */
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { cronPattern, longestCron, problemOfCron } from '../../../manifests/api/cron.ts';
-import { problemOfTimeZone } from '../../../manifests/api/time-zone.ts';
+import { problemOfTimeZone } from '../../../manifests/api/time-rules.ts';
 import { type DueTimes, dueTimes } from '../../../reconcile/time/due.ts';
 
 function times(schedule: string, zone = 'UTC'): DueTimes {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hedge } from '../../../reconcile/clients/hedge.ts';
+import { hedge } from '../../../reconcile/clients/etcd-reading.ts';
 
 const never = (signal: AbortSignal) =>
   new Promise<string>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));

@@ -11,7 +11,7 @@ import { beginFromSnapshot } from '../../../reconcile/cluster/decide/rules/birth
 import { nothingOf, planChange } from '../../../reconcile/cluster/foresee/change.ts';
 import type { Observation, RecoveryPodView, RecoveryView } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
-import { toldFailure } from '../../../reconcile/jobs/told.ts';
+import { toldFailure } from '../../../reconcile/jobs/failure.ts';
 import { peer } from '../manifests/api-documents.ts';
 import { managed, nothingYet } from './certificates.ts';
 import { all, healthy, initialCluster, prepared, unborn, without, withRecord } from './observations.ts';

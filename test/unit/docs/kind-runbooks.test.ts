@@ -6,7 +6,7 @@ import { gitErrorClasses } from '../../../gitops/git/error.ts';
 import { backupMeanings } from '../../../reconcile/backup/reasons.ts';
 import { failures } from '../../../reconcile/jobs/failure.ts';
 import { nodeMeanings } from '../../../reconcile/nodes/reasons.ts';
-import { kindRunbooks, withRunbook } from '../../../reconcile/reasons/kind-runbooks.ts';
+import { kindRunbooks, withRunbook } from '../../../reconcile/reasons/runbook.ts';
 import { restoreMeanings } from '../../../reconcile/restore/reasons.ts';
 import { scheduleMeanings } from '../../../reconcile/schedule/reasons.ts';
 import { ofKinds } from '../../e2e/support/runbooks/kinds.ts';

@@ -11,7 +11,7 @@ import { fleetStatus } from '../../../reconcile/fleet/status.ts';
 import { wantedStatuses } from '../../../reconcile/fleet/wanted-statuses.ts';
 import { differs } from '../../../reconcile/fleet/write.ts';
 import { conditionOf } from '../../../reconcile/objects/conditions.ts';
-import { mentioning } from '../../../reconcile/reasons/runbook-mention.ts';
+import { mentioning } from '../../../reconcile/reasons/runbook.ts';
 import { clusterOf, conditions, fleetWith, problemAbout, revision, sha, treeOf } from './objects.ts';
 
 const now = new Date('2026-05-01T10:00:00.123Z');

@@ -4,7 +4,7 @@ import { type Decision, refuse, wait } from '../../../reconcile/cluster/know/dec
 import { quietSeconds } from '../../../reconcile/cluster/quiet.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { kinds } from '../../../reconcile/kinds.ts';
-import { isAwaited, isNews } from '../../../reconcile/stepping/news.ts';
+import { isAwaited, isNews } from '../../../reconcile/stepping/kind.ts';
 import { pauseSeconds } from '../../../reconcile/stepping/pause.ts';
 import { clusterOf } from '../fleet/objects.ts';
 

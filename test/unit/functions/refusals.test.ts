@@ -6,7 +6,7 @@ import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { kinds } from '../../../reconcile/kinds.ts';
 import { meanings } from '../../../reconcile/reasons/reasons.ts';
 import { type RefusalReason, refusalIn, refusals } from '../../../reconcile/reasons/refusals.ts';
-import { isAwaited } from '../../../reconcile/stepping/news.ts';
+import { isAwaited } from '../../../reconcile/stepping/kind.ts';
 import { clusterOf } from '../fleet/objects.ts';
 
 const now = new Date('2026-05-01T10:00:00Z');

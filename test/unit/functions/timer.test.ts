@@ -5,7 +5,7 @@ import { leaveWork } from '../../../functions/pass/follow-up/leave-work.ts';
 import { leaveTimer } from '../../../functions/pass/follow-up/timer.ts';
 import type { PassNews } from '../../../functions/pass/pass-context.ts';
 import { parseOptions } from '../../../functions/tick/options.ts';
-import { nextBackupLook } from '../../../reconcile/backup/looks.ts';
+import { nextBackupLook } from '../../../reconcile/backup/kind.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { laterLook } from '../../../reconcile/time/later-look.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';

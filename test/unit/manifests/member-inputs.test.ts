@@ -2,14 +2,18 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { defragmentationDefaults } from '../../../manifests/api/defragmentation-defaults.ts';
 import { parseDuration } from '../../../manifests/api/duration.ts';
 import { etcdClusterSpecSchema } from '../../../manifests/api/etcd-cluster.ts';
 import { etcdPeerSpecSchema } from '../../../manifests/api/etcd-peer.ts';
-import { healingDefaults, replacedDefaults } from '../../../manifests/api/healing-defaults.ts';
 import { definitions } from '../../../manifests/api/kinds.ts';
-import { imageDefaults, retentionDefaults } from '../../../manifests/api/spec-defaults.ts';
-import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
+import {
+  defragmentationDefaults,
+  healingDefaults,
+  imageDefaults,
+  replacedDefaults,
+  retentionDefaults,
+  tlsDefaults,
+} from '../../../manifests/api/spec-defaults.ts';
 import { tlsSchema } from '../../../manifests/api/tls-settings.ts';
 import { type ConfigurationInputs, inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import { ofTheCertificates, ofTheCluster, peerInputs } from '../../../manifests/render/peer.ts';

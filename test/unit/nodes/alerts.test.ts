@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { alertsIn } from '../../../reconcile/nodes/alerts.ts';
+import { alertsIn } from '../../../reconcile/nodes/outside.ts';
 
 function answer(...alerts: readonly unknown[]): string {
   return JSON.stringify({ status: 'success', data: { alerts } });

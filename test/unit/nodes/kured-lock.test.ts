@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { kuredHolders } from '../../../reconcile/nodes/kured-lock.ts';
+import { kuredHolders } from '../../../reconcile/nodes/outside.ts';
 import { at } from './seen.ts';
 
 const hour = 3_600_000_000_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Windows } from '../../../manifests/api/windows.ts';
-import { openingOf } from '../../../reconcile/time/windows.ts';
+import { openingOf } from '../../../reconcile/time/due.ts';
 
 type Window = Windows[number];
 

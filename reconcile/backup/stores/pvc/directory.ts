@@ -12,7 +12,8 @@ const partial = '.partial-';
 
 /**
  * A directory, as of a mounted PVC. A file gets its name by link(2), which fails if the name is taken: rename(2) would
- * replace the file. @param place for messages, like `pvc://backups`
+ * replace the file.
+ * @param place for messages, like `pvc://backups`
  */
 export function openDirectory(root: string, place: string): Store {
   return { place, put, read, list, stat, delete: remove, close: () => undefined };

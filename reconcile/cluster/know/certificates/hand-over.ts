@@ -1,5 +1,5 @@
 import { parseDuration } from '../../../../manifests/api/duration.ts';
-import { tlsDefaults } from '../../../../manifests/api/tls-defaults.ts';
+import { tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import type { Authority } from '../../../../manifests/render/certificate-names.ts';
 import { chainOf } from '../../../x509/chain.ts';
 import { isFatal } from '../../../x509/defect.ts';

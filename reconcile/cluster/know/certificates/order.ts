@@ -1,7 +1,6 @@
 import { parseDuration } from '../../../../manifests/api/duration.ts';
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
-import { issuerDefaults } from '../../../../manifests/api/spec-defaults.ts';
-import { tlsDefaults } from '../../../../manifests/api/tls-defaults.ts';
+import { issuerDefaults, tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import type { OwnerReference } from '../../../../manifests/kube-types.ts';
 import {
   type CertManagerCertificate,

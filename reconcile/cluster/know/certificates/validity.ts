@@ -1,6 +1,6 @@
 import { parseDuration } from '../../../../manifests/api/duration.ts';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
-import { tlsDefaults } from '../../../../manifests/api/tls-defaults.ts';
+import { tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
 
 /**
  * When certificates made in this step begin and end: ISO 8601, decided from the observation, so that a takeover makes

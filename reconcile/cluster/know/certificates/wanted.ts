@@ -1,5 +1,5 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
-import { tlsDefaults } from '../../../../manifests/api/tls-defaults.ts';
+import { tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import type { TlsMode } from '../../../../manifests/api/tls-settings.ts';
 import { type Asked, type NameAllowance, namesRefused } from '../../../../manifests/render/certificate-allowance.ts';
 import {

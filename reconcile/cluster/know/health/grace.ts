@@ -1,5 +1,5 @@
 import { parseDuration } from '../../../../manifests/api/duration.ts';
-import { healingDefaults } from '../../../../manifests/api/healing-defaults.ts';
+import { healingDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import type { PodView, Slot } from '../observation.ts';
 import type { Situation } from '../situation.ts';
 

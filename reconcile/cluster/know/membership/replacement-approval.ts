@@ -1,4 +1,4 @@
-import { healingDefaults } from '../../../../manifests/api/healing-defaults.ts';
+import { healingDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { timestamp } from '../../../time/timestamp.ts';

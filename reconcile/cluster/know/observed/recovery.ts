@@ -1,4 +1,4 @@
-import type { ToldFailure } from '../../../jobs/told.ts';
+import type { ToldFailure } from '../../../jobs/failure.ts';
 import type { View } from './objects.ts';
 
 /** What exists of a recovery or restore outside of the volumes. */

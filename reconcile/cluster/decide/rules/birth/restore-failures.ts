@@ -1,8 +1,7 @@
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { restoreContainers } from '../../../../../manifests/render/restore-job.ts';
-import { type FailureReason, failures } from '../../../../jobs/failure.ts';
+import { type FailureReason, failures, type ToldFailure } from '../../../../jobs/failure.ts';
 import { cureOfStart } from '../../../../jobs/pod-start.ts';
-import type { ToldFailure } from '../../../../jobs/told.ts';
 import type { WantedSnapshot } from '../../../know/backups/restore.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import type { RecoveryJobView, RecoveryPodView } from '../../../know/observation.ts';

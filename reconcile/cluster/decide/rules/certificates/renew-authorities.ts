@@ -1,5 +1,5 @@
 import { parseDuration } from '../../../../../manifests/api/duration.ts';
-import { tlsDefaults } from '../../../../../manifests/api/tls-defaults.ts';
+import { tlsDefaults } from '../../../../../manifests/api/spec-defaults.ts';
 import { isDue } from '../../../know/certificates/due.ts';
 import { rotationAskedFor } from '../../../know/certificates/occasion.ts';
 import { allHaveLoaded } from '../../../know/certificates/trust.ts';

@@ -1,5 +1,5 @@
-import { defragmentationDefaults } from '../../../../../manifests/api/defragmentation-defaults.ts';
 import { parseQuantity } from '../../../../../manifests/api/quantity.ts';
+import { defragmentationDefaults } from '../../../../../manifests/api/spec-defaults.ts';
 import { defragmentRequestOf } from '../../../../../manifests/render/defragment-request.ts';
 import { annotations } from '../../../../../manifests/render/names.ts';
 import type { ActionOf } from '../../../know/action.ts';

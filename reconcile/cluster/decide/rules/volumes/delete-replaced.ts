@@ -1,5 +1,5 @@
 import { parseDuration } from '../../../../../manifests/api/duration.ts';
-import { replacedDefaults } from '../../../../../manifests/api/healing-defaults.ts';
+import { replacedDefaults } from '../../../../../manifests/api/spec-defaults.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { says } from '../../../../reasons/reasons.ts';
 import { act, type Decision } from '../../../know/decision.ts';

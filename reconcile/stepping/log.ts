@@ -1,1 +1,0 @@
-export type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void;
