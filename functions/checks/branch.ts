@@ -8,7 +8,6 @@ export function branchOf({ spec }: Pick<EtcdFleet, 'spec'>): string | undefined 
   return ref.startsWith('refs/') || ref === 'HEAD' || /^[0-9a-f]{40}$/i.test(ref) ? undefined : ref;
 }
 
-/** Whether a fleet's requests are checked by passes. */
 export function areChecked(fleet: Pick<EtcdFleet, 'spec'>): boolean {
   return wantsChecks(fleet) && !fleet.spec.suspend;
 }

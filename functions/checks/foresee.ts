@@ -17,7 +17,6 @@ import { inParallel } from '../../reconcile/stepping/in-parallel.ts';
 import { intentsFor } from '../pass/plan-pass.ts';
 import type { CheckContext, Question } from './check-context.ts';
 
-/** What would come of a merge. */
 export interface Foreseen {
   readonly problems: readonly SpecProblem[];
   readonly inherited: readonly SpecProblem[];
@@ -38,7 +37,6 @@ export type ForeseenCluster = CheckedCluster & {
 
 /** Documents that are tried and planned: each costs requests. */
 const mostClusters = 500;
-/** Dry runs at a time. */
 const parallel = 8;
 
 /** @throws {KubeError} */

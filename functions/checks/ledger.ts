@@ -10,7 +10,6 @@ export interface Entry {
 
 /** Milliseconds for which a check belongs to its invocation. Then that counts as dead: a tick comes each minute. */
 export const heldMs = 45_000;
-/** Requests that are remembered. */
 const mostRemembered = 100;
 
 /** Whether an invocation is at this check now. A missing time, or one in the future, holds nothing. */

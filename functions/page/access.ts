@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
 import { createRoom, remembered } from '../serve/remembered.ts';
 
-/** An object that a user asks to see. */
 export interface Question {
   readonly verb: 'get' | 'list';
   readonly resource: 'etcdfleets' | 'etcdclusters' | 'etcdbackups' | 'etcdbackupschedules' | 'etcdnodepolicies';
@@ -11,7 +10,6 @@ export interface Question {
   readonly name?: string;
 }
 
-/** The user of a request. */
 export interface Viewer {
   /** @throws {KubeError} */
   may(question: Question): Promise<boolean>;

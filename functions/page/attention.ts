@@ -5,7 +5,6 @@ import { isOutage } from '../../reconcile/reasons/reasons.ts';
 import { clusterState, fleetState } from './state.ts';
 import { duration } from './time.ts';
 
-/** Something that a person should look at. */
 export interface Concern {
   /** `bad`: it does not go on without a person. `busy`: it goes on, but a person should know. */
   readonly tone: 'bad' | 'busy';

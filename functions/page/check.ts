@@ -29,7 +29,6 @@ const intents = {
   delete: 'is deleted',
 } as const satisfies Record<ShownCluster['intent'], string>;
 
-/** What merging a commit would do. */
 export function checkPage({ sha, reports, now }: CheckData): Html {
   const worst = reports.find(({ report }) => report.state === 'failure') ?? reports[0];
   const body = markup`${reports.map(({ report, fleet }) => oneReport(report, fleet))}`;

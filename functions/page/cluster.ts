@@ -42,7 +42,6 @@ export interface ClusterData {
 
 const root = '../../';
 
-/** Everything about one cluster. */
 export function clusterPage({ cluster, fleet, plan, backups = [], schedules = [], now }: ClusterData): Html {
   const state = clusterState(cluster);
   const urgent = clusterConcerns(cluster);

@@ -35,7 +35,6 @@ export interface FleetData {
 
 const root = '../../';
 
-/** Everything about one fleet. */
 export function fleetPage({ fleet, clusters, page = 1, now }: FleetData): Html {
   const state = fleetState(fleet);
   const shown = pageOf(byUrgency(clusters, clusterState), page);

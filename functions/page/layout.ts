@@ -6,7 +6,6 @@ import { style } from './style.ts';
 import { clock } from './time.ts';
 
 export interface PageFrame {
-  /** Of the window. */
   readonly title: string;
   /** From this page to `/`: '' there. */
   readonly root: string;
@@ -26,7 +25,6 @@ const colours = { good: '2a9d62', busy: 'd18a12', bad: 'd13b46', calm: '8795a0' 
   string
 >;
 
-/** One whole document. */
 export function layout({ title, root, tone = 'calm', path = [], now, body }: PageFrame): Html {
   const icon = `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='2 1 20 20'%3E%3Cpath fill='%23${colours[tone]}' d='${wheel}'/%3E%3C/svg%3E`;
   return markup`<!doctype html>
@@ -62,7 +60,6 @@ function crumb({ text, href }: { readonly text: string; readonly href?: string }
 export interface Notice {
   readonly title: string;
   readonly message: string;
-  /** What to do about it. */
   readonly cure?: string;
   readonly tone?: Tone;
   readonly root: string;

@@ -41,7 +41,6 @@ export function revision(text: string | undefined, fleet?: EtcdFleet): Html {
 export interface Fact {
   readonly name: string;
   readonly value: Child;
-  /** Takes a row of its own. */
   readonly wide?: boolean;
 }
 

@@ -6,7 +6,6 @@ import type { Tone } from './state.ts';
 /** A plan as it was made just now, or as a report keeps it. */
 export type Planned = NonNullable<ShownCluster['planned']>;
 
-/** What the page knows about what comes next. */
 export type PlanView =
   | { readonly kind: 'planned'; readonly planned: Planned }
   /** It could not be made: why, and what to do. */

@@ -2,7 +2,6 @@ import type { keyOf } from '../../reconcile/fleet/names.ts';
 import type { Viewer } from './access.ts';
 import type { LiveWorld } from './read.ts';
 
-/** What one viewer may see of it. */
 export interface Sight extends LiveWorld {
   /** Something may be there that this viewer may not see. */
   readonly partial: boolean;

@@ -27,9 +27,7 @@ export interface FleetContext {
   readonly dryRun: boolean;
   readonly followUp: boolean;
   readonly log: Log;
-  /** For everything. */
   readonly signal: AbortSignal;
-  /** Milliseconds that Git may take. */
   readonly gitMs: number;
   readonly reader: Reader;
   /** With the other fleets of the pass. Absent: for itself. */

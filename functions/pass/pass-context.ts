@@ -33,7 +33,6 @@ export interface FleetPassed {
 
 /** What the follow-up must know. */
 export interface PassNews {
-  /** Of every kind in the table. */
   readonly results: Results;
   readonly clusters: readonly ClusterResult[];
   /** Another step would be worth taking, soon. */

@@ -73,7 +73,6 @@ async function intentsOf(results: readonly FleetResult[]): Promise<readonly Inte
   return (await Promise.all(plansOf(results).map(intentsFor))).flat();
 }
 
-/** The intent for each cluster in a fleet's plan. */
 export async function intentsFor({ applies, prune }: Pick<FleetPlan, 'applies' | 'prune'>): Promise<readonly Intent[]> {
   if (applies.length + prune.length === 0) return [];
   const { withDefaults } = await import('../../manifests/api/defaults.ts');

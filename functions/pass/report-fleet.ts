@@ -27,7 +27,6 @@ export interface ReportContext {
   readonly fleets: readonly EtcdFleet[];
   /** What else the fleet applies, asked for only where it does. Absent: listed. */
   readonly applied?: () => Promise<readonly OtherObject[]>;
-  /** Where statuses lead. */
   readonly links?: PageLinks | undefined;
   /** Absent: pending statuses are kept nowhere. */
   readonly records?: Records | undefined;

@@ -5,7 +5,6 @@ import type { Terminal } from './terminal.ts';
 export const formats = ['text', 'json', 'yaml'] as const;
 type Format = (typeof formats)[number];
 
-/** What every command can be told. */
 export interface Common {
   readonly namespace?: string;
   readonly kubeconfig?: string;
@@ -24,7 +23,6 @@ export interface Opened {
   readonly reach: Reach;
 }
 
-/** A command under way. */
 export interface Asked extends Terminal {
   readonly kube: Kube;
   readonly reach: Reach;

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { kubernetesName, ofInstallation, podLabels, seconds } from './arguments.ts';
 import type { Asked, Common, ExitCode } from './command.ts';
 
-/** How the commands of a program are added. */
 export interface Adding {
   readonly plain: (name: string, description: string) => Command;
   /** Of one cluster. */
@@ -30,7 +29,6 @@ export function addingTo(program: Command, connect: Connect): Adding {
   return { plain, add, about, common, connect };
 }
 
-/** What is, and why. */
 export function addLooking({ plain, about, common, connect }: Adding): void {
   plain('status', 'all clusters, those that need a person first, and fleets that are not well')
     .option('-A, --all-namespaces', 'of all namespaces', false)
@@ -48,7 +46,6 @@ export function addLooking({ plain, about, common, connect }: Adding): void {
   about('history', 'its last steps and why they were taken', async () => (await import('./look.ts')).history);
 }
 
-/** What a person asks of etcd-ratchet. */
 export function addAsking({ add, about, common, connect }: Adding): void {
   about('pause', 'observe it, and take no step', async () => (await import('./annotate.ts')).pause);
   about('resume', 'take steps again', async () => (await import('./annotate.ts')).resume);
@@ -77,7 +74,6 @@ export function addAsking({ add, about, common, connect }: Adding): void {
     });
 }
 
-/** What would be done, and whether all is well. */
 export function addPlanning({ add, about, common, connect }: Adding): void {
   add('plan', 'what etcd-ratchet would do, step by step; nothing is changed')
     .option('-f, --file <file>', 'for the spec in this YAML file (-: stdin), not for that in the cluster')

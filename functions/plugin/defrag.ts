@@ -63,7 +63,6 @@ export function defragmentationAsked(cluster: EtcdCluster, now: Date): Asking | 
 
 interface Asking {
   readonly since: string;
-  /** Members that it is still to be done for. */
   readonly waiting: readonly string[];
 }
 

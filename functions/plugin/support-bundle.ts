@@ -34,7 +34,6 @@ const collected: readonly Resource[] = [
 /** Of one pod's log, from its end. */
 const logLines = 500;
 const logBytes = 256 * 1024;
-/** Pods whose logs are read. */
 const mostLogs = 50;
 const logMilliseconds = 15_000;
 

@@ -41,7 +41,6 @@ export type Answer =
   | { readonly kind: 'read'; readonly tree: PlainTree }
   | ({ readonly kind: 'merge' } & MergedInto<PlainTree>);
 
-/** A merge, and what it leads to. */
 export type Merged = MergedInto<DesiredTree>;
 
 interface MergedInto<T> {

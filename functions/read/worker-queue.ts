@@ -2,7 +2,6 @@ import { Worker } from 'node:worker_threads';
 import { openProgress } from './progress.ts';
 import type { Answer, FromWorker, Task, ToWorker } from './task.ts';
 
-/** Why a worker ended while it was at work. */
 export type WorkerEnd =
   /** It did not come to anything else for too long. */
   | { readonly kind: 'stuck' }
@@ -14,13 +13,10 @@ export interface WorkerLimits {
   readonly stuckMs: number;
   /** and while one has it for itself. */
   readonly aloneMs: number;
-  /** MiB of the worker's heap. */
   readonly heapMiB: number;
-  /** What the thread runs. */
   readonly program: URL;
 }
 
-/** One worker thread with the tasks that it is at. */
 export interface WorkerQueue {
   readonly tasks: ReadonlySet<number>;
   begin(id: number, task: Task): void;

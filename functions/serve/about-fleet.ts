@@ -2,7 +2,6 @@ import { isSameRepository } from '../../gitops/forges/repository.ts';
 import { isSameBranch, isSameRef, noCommit, type WebhookEvent } from '../../gitops/webhooks/receiver.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 
-/** What a verified delivery means for a fleet. */
 export type Meaning =
   /** `reason`: in a few words, for people who look at the Job. */
   { readonly kind: 'look'; readonly reason: string } | { readonly kind: 'nothing'; readonly because: string };

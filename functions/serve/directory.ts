@@ -33,9 +33,7 @@ interface DirectoryContext {
 
 /** Milliseconds. A new fleet or Secret is known that much later; a flood of strangers costs one look in that time. */
 const freshMs = 10_000;
-/** After a failure. */
 const retryMs = 2_000;
-/** What one look may take. */
 const patienceMs = 5_000;
 const mostSecrets = 2_000;
 

@@ -32,7 +32,6 @@ const bodyAnnotation = 'etcd.ratchet.dev/body';
 
 /** Jobs of one fleet that run at once. Later deliveries wait for a moment, all together. */
 const atOnce = 2;
-/** Seconds for which deliveries are gathered. */
 const windowSeconds = 10;
 /** Seconds by which clocks may be read late: the API server's is told to the second. */
 const marginSeconds = 2;

@@ -2,13 +2,11 @@ import type { Hono } from 'hono';
 import type { Kube } from '../../reconcile/interfaces/kube.ts';
 import type { Log } from '../log.ts';
 
-/** What every group of routes is given. */
 export interface ServeContext {
   readonly kube: Kube;
   readonly log: Log;
   readonly env: NodeJS.ProcessEnv;
   readonly version: string;
-  /** Look at this one only. */
   readonly namespace?: string | undefined;
   /** Aborts when the process is asked to leave; requests under way are finished. */
   readonly stop: AbortSignal;

@@ -5,7 +5,6 @@ import type { StepResult } from '../../reconcile/stepping/result.ts';
 import type { Recording } from '../../reconcile/stepping/traced.ts';
 import type { PassResult } from '../pass/pass-context.ts';
 
-/** One value to be sent. */
 export type Measure = {
   [Name in PushedName]: { readonly name: Name; readonly labels: PushedLabels<Name>; readonly value: number };
 }[PushedName];

@@ -1,6 +1,5 @@
 /** Where telemetry is sent; without a collector nothing is. */
 export interface TelemetrySettings {
-  /** Where each is sent to. */
   readonly traces?: string;
   readonly metrics?: string;
   /** Settings that say something which is not done. */

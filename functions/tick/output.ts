@@ -11,7 +11,6 @@ import { printable } from '../printable.ts';
 import { type Asked, nothingHere } from './nothing-here.ts';
 import type { TickOptions } from './options.ts';
 
-/** The results, for a person or for a program. */
 export function render(
   result: PassResult,
   { output, ...asked }: Asked & Pick<TickOptions, 'output'>,

@@ -14,7 +14,6 @@ import { printable } from '../printable.ts';
 import { type Asked, nothingHere } from './nothing-here.ts';
 import type { TickOptions } from './options.ts';
 
-/** The plans, for a person or for a program. */
 export function renderPlans(
   result: PlanPassResult,
   { output, ...asked }: Asked & Pick<TickOptions, 'output'>,

@@ -21,7 +21,6 @@ export interface TickContext {
   readonly out: (text: string) => void;
 }
 
-/** One pass, from connecting to the exit code. */
 export async function runTick(options: TickOptions, context: TickContext): Promise<number> {
   const { log, stop, env, out, version } = context;
   if (options.delay) await pause(options.delay * 1000, undefined, { signal: stop }).catch(() => undefined);

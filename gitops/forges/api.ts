@@ -10,7 +10,6 @@ export interface Call {
   readonly signal: AbortSignal;
 }
 
-/** A forge's REST API as one token may use it. */
 export interface Api {
   readonly address: string;
   /** Reads what has at least this shape. @throws ForgeError */

@@ -3,7 +3,6 @@ import type { ForgeCredentials } from './credentials.ts';
 
 export type CommitState = 'pending' | 'success' | 'failure' | 'error';
 
-/** What a forge shows beside a commit. */
 export interface CommitStatus {
   readonly sha: string;
   /**
@@ -68,7 +67,6 @@ export interface Forge {
   openRequests(target: string, patience: Patience): Promise<OpenRequests>;
   /** Writes or updates our one comment with the marker. Absent where the forge has no use for it. @throws ForgeError */
   comment?(request: ChangeRequest, comment: Comment, patience: Patience): Promise<void>;
-  /** Where people look at the commit. */
   commitUrl(sha: string): string;
 }
 

@@ -1,6 +1,5 @@
 import { ForgeError } from './error.ts';
 
-/** A repository as forges name it in their API. */
 export interface RepositoryName {
   readonly owner: string;
   readonly name: string;

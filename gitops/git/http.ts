@@ -7,7 +7,6 @@ import { GitError } from './error.ts';
 import { answerError, connectionError } from './http-errors.ts';
 import type { GitCredentials, GitSource } from './source.ts';
 
-/** What one conversation with a Git server may cost. */
 export interface GitLimits {
   /** Milliseconds for one request with all its redirects, from connecting to the last byte. */
   readonly requestMs: number;

@@ -6,7 +6,6 @@ import { type Advertisement, advertisementReader } from './wire/advertisement.ts
 import { listRefs } from './wire/pack.ts';
 import { packetReader, packetText } from './wire/pktline.ts';
 
-/** A revision with how it was found. */
 export interface Resolution extends Revision {
   /** The ref's full name; a commit that was named by its SHA has none. */
   readonly fullRef?: string;

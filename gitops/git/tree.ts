@@ -9,7 +9,6 @@ export interface TreeEntry {
   readonly oid: string;
 }
 
-/** The files of one commit. */
 export interface Tree {
   readonly revision: Revision;
   /** Object name of the root folder. */
@@ -27,7 +26,6 @@ export interface IndexedPack {
   readonly index: Buffer;
 }
 
-/** What packs hold, by object name. */
 export interface Objects extends Pick<Tree, 'folder' | 'file' | 'need'> {
   /** All of them, as they are now. */
   readonly packs: readonly IndexedPack[];

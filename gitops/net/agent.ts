@@ -5,7 +5,6 @@ import { rootCertificates } from 'node:tls';
 import { assertAllowed, type Egress, guardedLookup, strictEgress } from '../../manifests/egress/egress.ts';
 import { type ProxyEnvironment, usableProxy } from './proxy.ts';
 
-/** What an installation says of the network. */
 export interface Network {
   readonly proxy?: ProxyEnvironment;
   /** Absent: what an installation that says nothing allows. */
@@ -24,7 +23,6 @@ export interface Way {
   readonly keepAlive?: boolean;
 }
 
-/** How to get to a host. */
 export interface Route {
   readonly agent: HttpAgent | HttpsAgent;
   /** Ends every connection, also one that is only being made: Node hears of no abort while a proxy opens its tunnel. */

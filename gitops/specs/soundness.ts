@@ -1,6 +1,5 @@
 import { type Document, isAlias, isMap, isNode, isPair, isScalar, isSeq } from 'yaml';
 
-/** Something wrong at a place of the text. */
 export interface Fault {
   /** Offset into the text. */
   readonly offset: number;

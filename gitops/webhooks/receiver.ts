@@ -34,7 +34,6 @@ export type WebhookEvent =
   | { readonly kind: 'ping' }
   | { readonly kind: 'ignored'; readonly because: string };
 
-/** One kind of caller. */
 export interface Receiver {
   /** A delivery without any of these headers proves nothing. Lower case. */
   readonly proofs: readonly string[];

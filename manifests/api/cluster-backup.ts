@@ -13,7 +13,6 @@ function policy(field: 'beforeUpgrade' | 'beforeHibernation' | 'beforeDeletion',
   return Type.Optional(Type.Enum([...policies], { default: backupDefaults[field], description }));
 }
 
-/** The backups that a cluster's own changes ask for. */
 export const clusterBackupSchema = object(
   {
     beforeUpgrade: policy(

@@ -3,8 +3,6 @@ import { sha256Pattern } from './identifiers.ts';
 import { isQuantity, parseQuantity, type Quantity } from './quantity.ts';
 import { matching, type Rule, rule } from './rule.ts';
 
-/** Rules that several fields share. */
-
 export const dnsLabel = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
 export const dnsSubdomain = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
 
@@ -47,7 +45,6 @@ export function durationBetween(least: string, most: string): Rule {
   });
 }
 
-/** As `sha256sum` prints it. */
 export const sha256Digest: Rule = matching(sha256Pattern, 'must be a sha256 in 64 lower-case hexadecimal digits');
 
 /** etcd takes these in whole milliseconds. */

@@ -198,7 +198,6 @@ export const etcdBackupScheduleRules: readonly Rule[] = [
 export type EtcdBackupScheduleSpec = ReadonlyDeep<Static<typeof etcdBackupScheduleSpecSchema>>;
 export type EtcdBackupScheduleStatus = ReadonlyDeep<Static<typeof etcdBackupScheduleStatusSchema>>;
 
-/** Backups of one cluster by the clock. */
 export interface EtcdBackupSchedule {
   readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
   readonly kind: 'EtcdBackupSchedule';

@@ -240,7 +240,6 @@ export const etcdBackupRules: readonly Rule[] = [
 type EtcdBackupSpec = ReadonlyDeep<Static<typeof etcdBackupSpecSchema>>;
 export type EtcdBackupStatus = ReadonlyDeep<Static<typeof etcdBackupStatusSchema>>;
 
-/** One backup of one cluster, asked for and told. */
 export interface EtcdBackup {
   readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
   readonly kind: 'EtcdBackup';

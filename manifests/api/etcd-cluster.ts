@@ -306,7 +306,6 @@ export const etcdClusterRules: readonly Rule[] = [
 /** The spec as written in Git, before defaults. */
 export type EtcdClusterSpec = ReadonlyDeep<Static<typeof etcdClusterSpecSchema>>;
 
-/** One etcd cluster, desired and observed. */
 export interface EtcdCluster {
   readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
   readonly kind: 'EtcdCluster';

@@ -40,7 +40,6 @@ const commitStatusSchema = object({
   targetURL: Type.Optional(text(2048, { description: 'Where it leads.' })),
 });
 
-/** One change request as it was last checked. */
 const requestCheckSchema = object({
   number: text(64, { description: "The forge's number of the request." }),
   head: text(40, { description: 'Its newest commit.' }),

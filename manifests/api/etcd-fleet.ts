@@ -181,7 +181,6 @@ export const etcdFleetRules: readonly Rule[] = [
 
 type EtcdFleetSpec = ReadonlyDeep<Static<typeof etcdFleetSpecSchema>>;
 
-/** One Git repository, ref and path whose specs are kept live. */
 export interface EtcdFleet {
   readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
   readonly kind: 'EtcdFleet';

@@ -287,7 +287,6 @@ export const etcdNodePolicyRules: readonly Rule[] = [
 
 export type EtcdNodePolicySpec = ReadonlyDeep<Static<typeof etcdNodePolicySpecSchema>>;
 export type EtcdNodePolicyStatus = ReadonlyDeep<Static<typeof etcdNodePolicyStatusSchema>>;
-/** One node that a policy has begun with. */
 export type NodeGrant = NonNullable<EtcdNodePolicyStatus['grants']>[number];
 
 /** Which nodes are rebooted, when, and how many at once. Of the whole cluster: it has no namespace. */

@@ -6,8 +6,6 @@ import { type Rule, rule, transitionRule } from './rule.ts';
 import { object, type ReadonlyDeep, text, time } from './schema.ts';
 import { etcdId, observedGeneration } from './status-fields.ts';
 
-/** A cluster that is made from a snapshot, once. */
-
 interface Spec {
   readonly from?: unknown;
   readonly backupName?: string;
@@ -73,7 +71,6 @@ export const etcdRestoreRules: readonly Rule[] = [
 type EtcdRestoreSpec = ReadonlyDeep<Static<typeof etcdRestoreSpecSchema>>;
 export type EtcdRestoreStatus = ReadonlyDeep<Static<typeof etcdRestoreStatusSchema>>;
 
-/** One restore, asked for and told. */
 export interface EtcdRestore {
   readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
   readonly kind: 'EtcdRestore';

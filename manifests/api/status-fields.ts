@@ -1,8 +1,6 @@
 import Type from 'typebox';
 import { int64, text } from './schema.ts';
 
-/** Fields that the status of several kinds has. */
-
 export const observedGeneration = int64({
   minimum: -1,
   description: 'The generation of the spec that this status is about.',
@@ -16,7 +14,6 @@ export const stepTarget = text(253, { description: 'To what.' });
 
 export const reasonWord = text(128, { description: 'Why, in one word of docs/reference/reasons.md.' });
 
-/** Why something failed. */
 export const failureFields = {
   reason: text(128, { description: 'Why, in one word.' }),
   message: text(2048, { description: 'Why, in words, and what to do.' }),

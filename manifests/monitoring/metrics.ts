@@ -136,7 +136,6 @@ export const metrics: Readonly<Record<Kind, OfKind>> = {
   },
 };
 
-/** Full names of all metrics. */
 export const metricNames: readonly string[] = kinds.flatMap((kind) =>
   metrics[kind].metrics.map(({ name }) => `${metrics[kind].prefix}_${name}`),
 );

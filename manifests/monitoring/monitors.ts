@@ -36,7 +36,6 @@ export function podMonitor() {
   };
 }
 
-/** Scrapes kube-state-metrics of the component `metrics`. */
 export function serviceMonitor() {
   return {
     apiVersion: 'monitoring.coreos.com/v1',

@@ -14,7 +14,6 @@ import { restrictedRights } from './restricted.ts';
 
 /** What the settings of a backup or of a snapshot become in a pod. */
 export interface AgentAccess {
-  /** Fields of the agent's request. */
   readonly request: {
     readonly store: StoreRequest;
     readonly recipientsFile?: string;

@@ -24,7 +24,6 @@ export function backupPolicy({ spec: { backup } }: EtcdCluster, before: Occasion
   return backup === undefined ? 'Never' : (backup[field] ?? backupDefaults[field]);
 }
 
-/** One backup that a cluster asks for. */
 export interface BackupWish {
   readonly before: Occasion;
   /** Of an upgrade. */

@@ -6,7 +6,6 @@ interface Said {
   readonly message: string;
 }
 
-/** What cert-manager says of one Certificate. */
 export type CertificateState =
   /** Its Secret is written. `renewalFailed`: the next one could not be had; this one still serves. */
   | {

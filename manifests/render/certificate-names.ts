@@ -54,7 +54,6 @@ function isAddress(name: string): boolean {
   return name.includes(':') || /^(25[0-5]|2[0-4]\d|1?\d?\d)([.](25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(name);
 }
 
-/** The leaves of one member. */
 export function memberLeaves(
   { namespace, cluster, dnsNames = [] }: { namespace: string; cluster: string; dnsNames?: readonly string[] },
   peer: string,

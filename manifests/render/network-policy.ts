@@ -31,7 +31,6 @@ export function networkPolicy(cluster: EtcdCluster): NetworkPolicy {
   };
 }
 
-/** Whether the spec asks for one. */
 export function isIsolated({ spec }: Pick<EtcdCluster, 'spec'>): boolean {
   return (spec.networkPolicy?.mode ?? networkPolicyDefaults.mode) === 'Enabled';
 }

@@ -24,7 +24,6 @@ export interface ScratchMember {
   readonly tls: string;
 }
 
-/** Arguments of etcdutl. */
 export function scratchRestoreArgs(snapshot: string, { name, dataDirectory, peerUrl }: ScratchMember): string[] {
   return [
     'snapshot',
@@ -38,7 +37,6 @@ export function scratchRestoreArgs(snapshot: string, { name, dataDirectory, peer
   ];
 }
 
-/** Arguments of etcd. */
 export function scratchEtcdArgs({ name, dataDirectory, clientUrl, peerUrl, tls }: ScratchMember): string[] {
   return [
     `--name=${name}`,

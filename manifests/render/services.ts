@@ -33,7 +33,6 @@ export function inEachFamily(made: Service): Service {
   return { ...made, spec: { ...made.spec, ipFamilyPolicy: 'PreferDualStack' } };
 }
 
-/** A Service of the cluster, under this name. */
 export function service(cluster: EtcdCluster, name: string, spec: Service['spec']): Service {
   const { name: clusterName, namespace } = cluster.metadata;
   return {

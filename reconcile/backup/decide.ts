@@ -9,7 +9,6 @@ import { type BackupDecision, failed, retryMessage } from './decision.ts';
 import { take, verify, verifyAgain } from './orders.ts';
 import { type BackupSituation, isFinished, isOverdue, type JobView, type Trouble } from './situation.ts';
 
-/** What to do about one backup. Pure. */
 export function decideBackup(situation: BackupSituation): BackupDecision {
   const { backup, attempt, job, at } = situation;
   if (isFinished(backup)) return { kind: 'rest' };
@@ -124,7 +123,6 @@ function underWay(
   };
 }
 
-/** The first stage, in one word. */
 export function takingReason({ spec: { existing } }: EtcdBackup): 'Taking' | 'Looking' {
   return existing ? 'Looking' : 'Taking';
 }

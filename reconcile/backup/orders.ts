@@ -103,7 +103,6 @@ function locationOf({ backup, at }: BackupSituation): ObjectLocation | { readonl
   }
 }
 
-/** Another attempt at the second stage. */
 export function verifyAgain(situation: BackupSituation): BackupDecision {
   const { object = '', etcdVersion = '', snapshotBytes = 0, sha256 } = situation.backup.status ?? {};
   const facts = { etcdVersion, sha256, snapshot: { bytes: snapshotBytes } };

@@ -17,7 +17,6 @@ export interface BackupsContext {
   readonly signal: AbortSignal;
 }
 
-/** Steps under way at once. */
 const parallel = 16;
 /** After one that failed, in seconds. */
 const retrySeconds = 5;

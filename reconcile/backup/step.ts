@@ -14,7 +14,6 @@ import { type BackupStatement, backupStatusFor, type Outcome, statementOf } from
 import { settle } from './settle.ts';
 import { type BackupSituation, isFinished, isSettled } from './situation.ts';
 
-/** What one pass did about one backup. */
 export interface BackupResult extends StepResult {
   readonly namespace: string;
   /** As this step left it. */

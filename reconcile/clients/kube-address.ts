@@ -1,6 +1,5 @@
 import type { Resource } from '../interfaces/kube.ts';
 
-/** One request to the API server: what is asked, of what. */
 export interface Target {
   readonly verb: 'LIST' | 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'WATCH';
   readonly resource: Resource;

@@ -34,7 +34,6 @@ export async function wholeBody(target: Target, message: IncomingMessage, limit:
   return Buffer.concat(chunks);
 }
 
-/** Why there is no answer. */
 export function transportFailure(
   target: Target,
   server: URL,

@@ -27,7 +27,6 @@ export type ActResult =
   /** The fleet changed, or another invocation began a newer attempt: look at everything again, or stop. */
   | { readonly kind: 'lost' };
 
-/** Objects of one fleet that are written at a time. */
 const parallel = 8;
 
 /**

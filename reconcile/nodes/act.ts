@@ -12,7 +12,6 @@ import { createJob, deleteJob, readJob } from './requests/jobs.ts';
 import { moveLeader } from './requests/leaving.ts';
 import { writeNode, writePolicy } from './requests/objects.ts';
 
-/** What an action came to, besides having been carried out. */
 export interface NodeDeed {
   /** The policy as it was written. */
   readonly policy: EtcdNodePolicy;

@@ -6,7 +6,6 @@ import type { NodesObservation } from './observation.ts';
 import { evictPod, holdCluster, letGoCluster } from './requests/leaving.ts';
 import { readNode } from './requests/objects.ts';
 
-/** At a time. */
 const parallel = 10;
 
 /** @returns the pods that a disruption budget keeps for now */

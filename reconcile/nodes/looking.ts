@@ -25,7 +25,6 @@ export interface Looking {
   readonly nextAt?: Date;
 }
 
-/** At a time. */
 const parallel = 5;
 
 type Lists = Parameters<typeof seenPlainly>[1] & { readonly nodes: readonly Node[] };

@@ -37,7 +37,6 @@ export interface NodesObserved {
 
 /** Nodes that wait, and are looked at more closely. The first in turn. */
 const mostCandidates = 50;
-/** At a time. */
 const parallel = 8;
 
 /** kured's own words, where it runs with --annotate-nodes. */

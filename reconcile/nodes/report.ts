@@ -6,7 +6,6 @@ import type { NodesDecision, NodeVerdict } from './decision.ts';
 import type { NodesObservation } from './observation.ts';
 import { isStuck, type NodeMeaning, type NodeReason, nodeMeanings } from './reasons.ts';
 
-/** What became of the one action of a step. */
 export type NodeOutcome =
   | { readonly kind: 'none' }
   | { readonly kind: 'acted'; readonly kept: readonly string[] }

@@ -1,4 +1,3 @@
-/** What one reason says, for people and for code. */
 export interface Meaning {
   /** One sentence: what is. */
   readonly means: string;

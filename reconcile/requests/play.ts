@@ -3,7 +3,6 @@ import { behaviourIn, type HostOf, type Requests, type Subject } from './define.
 import type { Program, Request } from './program.ts';
 import { begun } from './standing.ts';
 
-/** How a program ended on plain state. */
 export type Played<S, R> = { readonly state: S } & (
   | { readonly kind: 'done'; readonly result: R }
   /** Then the rule that decided on it, and the program, see the same world differently. */
@@ -53,7 +52,6 @@ export function play<A extends Subject, S, R>(
   }
 }
 
-/** What came of one request on plain state. */
 export type Performed<S> =
   | { readonly kind: 'answered'; readonly state: S; readonly answer: unknown }
   | { readonly kind: 'refused'; readonly failure: Failure }

@@ -1,17 +1,14 @@
 import { type Failure, StepError } from '../cluster/know/outcome.ts';
 import type { Program, Request, SideBySide } from './program.ts';
 
-/** What was answered to a request. */
 export type Answered = { readonly answer: unknown } | { readonly refused: Failure };
 
-/** Where a program stands. */
 export type Position<R = unknown> =
   /** `beside`: requests of the same number are sent side by side. */
   | { readonly kind: 'asks'; readonly request: Request; readonly beside?: number }
   | { readonly kind: 'done'; readonly result: R }
   | { readonly kind: 'ended'; readonly failure: Failure };
 
-/** A program that was answered so far. */
 export interface Standing<R = unknown> {
   readonly position: Position<R>;
   /** Goes on with the next answer. Once: a generator can't go back. */

@@ -33,7 +33,6 @@ interface Asking {
 const mostAsked = 32;
 /** Ticks come about once a minute. */
 const turnMs = 60_000;
-/** GETs at a time. */
 const parallel = 8;
 
 /** Whether only its EtcdBackup matters: it made no cluster, none of the name is listed, and it was observed in full. */

@@ -32,7 +32,6 @@ export interface RestoreResult extends StepResult {
   readonly awaitsBackup: boolean;
 }
 
-/** Restores at a time. */
 const parallel = 8;
 
 /** One step for each of these restores, which are not finished. */

@@ -51,7 +51,6 @@ function meaningOf(reason: RestoreReason): RestoreMeaning {
   return restoreMeanings[reason];
 }
 
-/** Whether a person must look. */
 export function needsPerson(reason: RestoreReason): boolean {
   return meaningOf(reason).cure !== undefined;
 }

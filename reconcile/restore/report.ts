@@ -5,7 +5,6 @@ import { withRunbook } from '../reasons/runbook.ts';
 import { timestamp } from '../time/timestamp.ts';
 import { isEnd, needsPerson, type RestoreReason } from './reasons.ts';
 
-/** What there is to tell of a restore. */
 export interface RestoreStatement {
   readonly reason: RestoreReason;
   readonly message: string;

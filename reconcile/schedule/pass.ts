@@ -29,7 +29,6 @@ export interface ScheduleResult extends StepResult {
   readonly schedule: EtcdBackupSchedule;
 }
 
-/** Schedules at a time. */
 const parallel = 8;
 
 /**

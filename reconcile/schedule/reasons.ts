@@ -37,7 +37,6 @@ export const scheduleMeanings = {
 
 export type ScheduleReason = keyof typeof scheduleMeanings;
 
-/** Whether a person must look. */
 export function needsPerson(reason: ScheduleReason): boolean {
   const meaning: ScheduleMeaning = scheduleMeanings[reason];
   return meaning.cure !== undefined;

@@ -20,7 +20,6 @@ export interface About {
   readonly clusters: readonly ObjectName[];
 }
 
-/** What an invocation gives to every kind. */
 export interface SteppingContext extends StepContext, About {
   readonly namespace?: string | undefined;
   /** Milliseconds to wait for what the decisions named. */
@@ -35,7 +34,6 @@ export interface SteppingContext extends StepContext, About {
   readonly rebootsIn?: string | undefined;
 }
 
-/** What a step is given besides. */
 export interface KindContext extends SteppingContext {
   readonly lists: Lists;
   readonly fleets: readonly EtcdFleet[];

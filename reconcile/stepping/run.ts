@@ -5,7 +5,6 @@ import { createLists, type Lister, type Lists } from './lists.ts';
 import { firstSteps, type Looked, merged, nothing, stepAndWait } from './loop.ts';
 import { hasActed, hasWork, keyOf, type StepResult } from './result.ts';
 
-/** A kind's part of a pass. */
 interface Turn {
   /** The results of the first step of each. */
   readonly first: Promise<readonly StepResult[]>;
@@ -18,7 +17,6 @@ interface Run {
   readonly turns: Map<string, Turn>;
 }
 
-/** What the steps of a pass came to. */
 export interface Stepped<Table extends Kinds> {
   readonly results: ResultsOf<Table>;
   readonly workRemains: boolean;

@@ -1,6 +1,5 @@
 import type { SecretKey } from './inspect.ts';
 
-/** What can be wrong with certificates. */
 type DefectReason =
   | 'SecretMissing'
   | 'KeysMissing'
@@ -27,7 +26,6 @@ export interface Defect {
   readonly key?: SecretKey;
   /** The problem, with the Secret and its key. */
   readonly message: string;
-  /** What to do. */
   readonly cure: string;
 }
 

@@ -15,7 +15,6 @@ import type { ServeContext } from '../route-group.ts';
 import { type Change, seeing } from './change.ts';
 import type { Holders } from './holders.ts';
 
-/** What a request comes to. */
 export type Done =
   | {
       readonly kind: 'handled';

@@ -3,7 +3,6 @@ import { followUpType } from '../../pass/follow-up/sink.ts';
 import { type Change, changeOf } from './change.ts';
 import { objectFrom } from './object.ts';
 
-/** What an event asks for. */
 export type Wish =
   /** A clock's event: a tick over everything. */
   | { readonly kind: 'tick' }

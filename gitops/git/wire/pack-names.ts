@@ -19,7 +19,6 @@ export interface NamedObject {
   readonly name: string;
   /** Where its entry begins, in bytes. */
   readonly start: number;
-  /** CRC-32 of its entry. */
   readonly crc: number;
 }
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { GitError } from '../error.ts';
 import { delimiterPacket, encodePacket, flushPacket, type Packet, packetReader, packetText } from './pktline.ts';
 
-/** Options of a fetch, besides the commits themselves. */
 export interface WantOptions {
   /** Commits of each history, counted from those that are wanted; 1: none of their parents. Absent: no commits. */
   readonly depth?: number;

@@ -7,11 +7,9 @@ import { retain } from './retention.ts';
 /** What retention did, or with `dryRun` would do. */
 export interface Pruned {
   readonly dryRun: boolean;
-  /** Backups of the schedule that stay. */
   readonly kept: number;
   /** Of those: what holds an earlier life of the cluster. */
   readonly earlierLives: number;
-  /** Backups of the schedule that went, or would go. */
   readonly removed: number;
   /** Which: the first of them, without the prefix. */
   readonly names: readonly string[];

@@ -27,7 +27,6 @@ export interface AgentResult {
 export interface AgentContext {
   readonly signal: AbortSignal;
   readonly now: () => Date;
-  /** One line for a log. */
   readonly note: (text: string) => void;
   /** Where the installation lets it go. Absent: what one that says nothing allows. */
   readonly egress?: Egress;

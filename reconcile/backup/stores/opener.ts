@@ -2,7 +2,6 @@ import type { RequestOf, Scheme } from '../../../manifests/stores/stores.ts';
 import type { OwnHosts } from './guard.ts';
 import type { Store } from './store.ts';
 
-/** How a store is opened. */
 export interface Opener<S extends Scheme> {
   /** Loads the client only now: those of object stores are large. */
   readonly open: (bucket: string, request: RequestOf<S>) => Promise<Store>;

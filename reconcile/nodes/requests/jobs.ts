@@ -7,8 +7,6 @@ import type { JobSeen } from '../observation.ts';
 import { jobSeen } from '../pods.ts';
 import { defineNodeRequest } from './request.ts';
 
-/** Requests about the Job that reboots a node. */
-
 export interface NewJob {
   readonly grant: NodeGrant;
   readonly method: RebootMethod;

@@ -5,8 +5,6 @@ import type { LeaderMove } from '../etcd.ts';
 import { giveBack, take } from '../hold.ts';
 import { defineNodeRequest, writtenSince } from './request.ts';
 
-/** Requests by which pods, and leadership, leave a node. */
-
 /** Takes the lease of a cluster's own steps, from the version that was observed: any later step wins over this one. */
 export const holdCluster = defineNodeRequest<'holdCluster', { readonly key: string }, undefined>('holdCluster', {
   words: ({ key }) => `holds EtcdCluster ${key}`,

@@ -6,8 +6,6 @@ import { changedNode, changedObject, type NodeChange } from '../change-node.ts';
 import { type Marks, marksOf, needOf } from '../marks.ts';
 import { defineNodeRequest, writtenSince } from './request.ts';
 
-/** Requests about the Node and the policy. */
-
 /** The policy's status is the lock: of two invocations that saw the same, one gets a 409. Answers what was written. */
 export const writePolicy = defineNodeRequest<'writePolicy', { readonly policy: EtcdNodePolicy }, EtcdNodePolicy>(
   'writePolicy',
