@@ -24,8 +24,8 @@ export function maintenance(calls: Calls): Maintenance {
         timeoutMs,
       );
       return {
-        memberId: hex(header.member_id),
         clusterId: clusterIdOf(header),
+        memberId: hex(header.member_id),
         hash: Number(hash),
         // 3.6 and later say it themselves, 3.5 does not; for a revision that was asked for it is that one.
         hashRevision: revision,

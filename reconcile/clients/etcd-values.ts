@@ -3,6 +3,9 @@
 import type { IMemberListResponse, IResponseHeader, IStatusResponse } from 'etcd3';
 import { type EndpointStatus, EtcdError, type MemberId, type MemberList } from '../interfaces/etcd.ts';
 
+/** As many as a list may have: etcd advises against more than seven. */
+export const mostMembers = 64;
+
 export function hex(id: string): MemberId {
   return BigInt(id).toString(16);
 }
@@ -14,7 +17,9 @@ export function decimal(call: string, id: MemberId): string {
   return BigInt(`0x${id}`).toString();
 }
 
+/** @throws {Error} when it has no header, or is longer than any that is believed */
 export function memberListOf({ header, members }: IMemberListResponse): MemberList {
+  if (members.length > mostMembers) throw new Error(`a list of ${members.length} members is no answer`);
   return {
     clusterId: clusterIdOf(header),
     members: members.map(({ ID, name, peerURLs, clientURLs, isLearner }) => ({
@@ -27,10 +32,11 @@ export function memberListOf({ header, members }: IMemberListResponse): MemberLi
   };
 }
 
+/** @throws {Error} when it has no header */
 export function statusOf(status: IStatusResponse): EndpointStatus {
   return {
-    memberId: hex(status.header.member_id),
     clusterId: clusterIdOf(status.header),
+    memberId: hex(status.header.member_id),
     leader: hex(status.leader),
     version: status.version,
     isLearner: status.isLearner,
@@ -44,6 +50,8 @@ export function statusOf(status: IStatusResponse): EndpointStatus {
   };
 }
 
-export function clusterIdOf({ cluster_id }: IResponseHeader): string {
-  return hex(cluster_id);
+/** @throws {Error} without a header: not etcd answered */
+export function clusterIdOf(header: IResponseHeader | null): string {
+  if (!header) throw new Error('an answer without a header is no answer of etcd');
+  return hex(header.cluster_id);
 }

@@ -9,6 +9,7 @@ import type { Socket } from 'node:net';
 import { Channel, connectivityState, credentials, InterceptingCall, type Interceptor, status } from '@grpc/grpc-js';
 import { noop } from 'cockatiel';
 import { Etcd3 } from 'etcd3';
+import { boundedBytes, withBoundedFields } from './etcd-answer-bounds.ts';
 import type { Secured } from './etcd-tls.ts';
 
 export interface Connection {
@@ -39,12 +40,13 @@ export function connect(endpoint: string, own?: Secured, windowBytes?: number): 
       'grpc.service_config_disable_resolution': 1,
       // A back-off left behind by an earlier client of the same endpoint does not concern us.
       'grpc.use_local_subchannel_pool': 1,
+      ...boundedBytes,
       ...(windowBytes && { 'grpc-node.flow_control_window': windowBytes }),
       ...(own && namedAs(own.serverName(endpoint))),
       // etcd3 makes a channel for each of etcd's services; here it is the same one, with one handshake for all.
       channelFactoryOverride: (address: string, ...[, options]: ChannelRest) => {
         const ours = own ? credentials.createFromSecureContext(own.context) : credentials.createInsecure();
-        channel ??= keptOpen(new Channel(address, ours, options));
+        channel ??= keptOpen(withBoundedFields(new Channel(address, ours, options)));
         return channel;
       },
     },

@@ -79,4 +79,25 @@ export const ofClients: readonly Mutant[] = [
     without: 'a certificate for an IPv6 address with dots is for another one',
     killers: ['test/unit/certificates/issue.test.ts'],
   },
+  {
+    file: 'reconcile/clients/etcd3.ts',
+    from: 'keptOpen(withBoundedFields(new Channel(address, ours, options)))',
+    to: 'keptOpen(new Channel(address, ours, options))',
+    without: 'an answer of a hostile member is decoded, whatever it becomes',
+    killers: ['test/integration/clients/hostile-member.test.ts'],
+  },
+  {
+    file: 'reconcile/clients/etcd3.ts',
+    from: '      ...boundedBytes,\n',
+    to: '',
+    without: 'an answer of a hostile member may have four million bytes',
+    killers: ['test/integration/clients/hostile-member.test.ts'],
+  },
+  {
+    file: 'reconcile/clients/etcd-answer-bounds.ts',
+    from: 'return at === message.length;',
+    to: 'return true;',
+    without: 'a field that goes on after the end is left to the decoder',
+    killers: ['test/unit/clients/etcd-answer-bounds.test.ts'],
+  },
 ];
