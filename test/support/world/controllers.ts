@@ -63,10 +63,10 @@ export function runStatefulSets(state: State): void {
     if (deletionTimestamp !== undefined) continue;
     const updateRevision = revisionOf(set);
     const pod = pods.find(({ metadata }) => metadata.name === `${name}-0` && metadata.namespace === namespace);
-    const { replicas, updateStrategy } = set.spec;
+    const { replicas = 1, updateStrategy }: Partial<StatefulSet['spec']> = set.spec;
     const isOld = pod?.metadata.labels?.['controller-revision-hash'] !== updateRevision;
     if (!pod && replicas > 0) makePod(state, set, podFor(set, updateRevision, uid));
-    else if (pod && (replicas === 0 || (updateStrategy.type === 'RollingUpdate' && isOld)))
+    else if (pod && (replicas === 0 || (updateStrategy?.type === 'RollingUpdate' && isOld)))
       leave(state, resources.pods, pod);
     else
       put(state, resources.statefulSets, set, {
