@@ -7,13 +7,15 @@ export interface Adding {
   /** Of one cluster. */
   readonly add: (name: string, description: string) => Command;
   /** Of one cluster, without options. */
-  readonly about: (name: string, description: string, load: () => Promise<AboutCluster>) => void;
+  readonly about: (name: string, description: string, load: () => Promise<Named<string, unknown>>) => void;
+  /** An action that is loaded when it is carried out. */
+  readonly run: <N, O>(load: () => Promise<Named<N, O>>) => (name: N, options: O) => Promise<void>;
   readonly common: () => Common;
   readonly connect: Connect;
 }
 
 type CarryOut = (asked: Asked) => Promise<ExitCode>;
-type AboutCluster = (cluster: string, asked: Asked) => Promise<ExitCode>;
+type Named<N, O> = (name: N, asked: Asked, options: O) => Promise<ExitCode>;
 export type Connect = (common: Common, carryOut: CarryOut) => Promise<void>;
 
 export function addingTo(program: Command, connect: Connect): Adding {
@@ -21,12 +23,12 @@ export function addingTo(program: Command, connect: Connect): Adding {
     program.command(name).description(description).allowExcessArguments(false);
   const add = (name: string, description: string) => plain(name, description).argument('<cluster>', '', kubernetesName);
   const common = () => program.opts<Common>();
-  const about = (name: string, description: string, load: () => Promise<AboutCluster>) =>
-    add(name, description).action(async (cluster: string) => {
-      const carryOut = await load();
-      await connect(common(), (asked) => carryOut(cluster, asked));
-    });
-  return { plain, add, about, common, connect };
+  const run: Adding['run'] = (load) => async (name, options) => {
+    const carryOut = await load();
+    await connect(common(), (asked) => carryOut(name, asked, options));
+  };
+  const about: Adding['about'] = (name, description, load) => add(name, description).action(run(load));
+  return { plain, add, about, run, common, connect };
 }
 
 export function addLooking({ plain, about, common, connect }: Adding): void {
@@ -46,35 +48,26 @@ export function addLooking({ plain, about, common, connect }: Adding): void {
   about('history', 'its last steps and why they were taken', async () => (await import('./look.ts')).history);
 }
 
-export function addAsking({ add, about, common, connect }: Adding): void {
+export function addAsking({ add, about, run }: Adding): void {
   about('pause', 'observe it, and take no step', async () => (await import('./annotate.ts')).pause);
   about('resume', 'take steps again', async () => (await import('./annotate.ts')).resume);
   add('reconcile', 'ask for a pass now, and wait for it')
     .option('--wait <seconds>', 'until a pass has answered; 0: do not wait', seconds, 90)
     .addOption(ofInstallation())
-    .action(async (name: string, options: Parameters<typeof import('./reconcile.ts').reconcile>[2]) => {
-      const { reconcile } = await import('./reconcile.ts');
-      await connect(common(), (asked) => reconcile(name, asked, options));
-    });
+    .action(run(async () => (await import('./reconcile.ts')).reconcile));
   add('defrag', 'ask that every member defragments its database once, one after the other, and wait for it')
     .option('--wait <seconds>', 'until all of them have; 0: do not wait', seconds, 300)
     .addOption(ofInstallation())
-    .action(async (name: string, options: Parameters<typeof import('./defrag.ts').defrag>[2]) => {
-      const { defrag } = await import('./defrag.ts');
-      await connect(common(), (asked) => defrag(name, asked, options));
-    });
+    .action(run(async () => (await import('./defrag.ts')).defrag));
   add('approve', 'show what it asks a person to approve and what is lost with it, ask, and approve exactly that')
     .option('--fleet', 'the name is that of an EtcdFleet', false)
     .option('--for <word>', 'which, where it asks for several, like recover-quorum')
     .option('--value <value>', 'only if exactly this value is asked for, as status.approvals shows it')
     .option('-y, --yes', 'do not ask', false)
-    .action(async (name: string, options: Parameters<typeof import('./approve.ts').approve>[2]) => {
-      const { approve } = await import('./approve.ts');
-      await connect(common(), (asked) => approve(name, asked, options));
-    });
+    .action(run(async () => (await import('./approve.ts')).approve));
 }
 
-export function addPlanning({ add, about, common, connect }: Adding): void {
+export function addPlanning({ add, about, run, common, connect }: Adding): void {
   add('plan', 'what etcd-ratchet would do, step by step; nothing is changed')
     .option('-f, --file <file>', 'for the spec in this YAML file (-: stdin), not for that in the cluster')
     .option('--exit-code', 'exit with 3 if it ends with a person, with 4 if there is anything to do', false)
@@ -89,10 +82,7 @@ export function addPlanning({ add, about, common, connect }: Adding): void {
     .option('-f, --file <file>', 'the EtcdCluster with spec.bootstrap.existing in this YAML file (-: stdin)')
     .option('--pods <labels>', 'find the cluster by labels of its pods, like app=legacy, and say its IDs', podLabels)
     .option('--exit-code', 'exit with 3 if it ends with a person, with 4 if there is anything to do', false)
-    .action(async (name: string, options: Parameters<typeof import('./adoption/adopt.ts').adopt>[2]) => {
-      const { adopt } = await import('./adoption/adopt.ts');
-      await connect(common(), (asked) => adopt(name, asked, options));
-    });
+    .action(run(async () => (await import('./adoption/adopt.ts')).adopt));
   about(
     'check',
     'look at it now, by the rules of a step: the exit code tells',
@@ -100,27 +90,18 @@ export function addPlanning({ add, about, common, connect }: Adding): void {
   );
 }
 
-export function addBackups({ plain, add, common, connect }: Adding): void {
+export function addBackups({ plain, add, run }: Adding): void {
   plain('backups', 'of that cluster, or of all, the newest first')
     .argument('[cluster]', '', kubernetesName)
-    .action(async (name: string | undefined) => {
-      const { backups } = await import('./backups.ts');
-      await connect(common(), (asked) => backups(name, asked));
-    });
+    .action(run(async () => (await import('./backups.ts')).backups));
   add('backup', 'take one now, as a schedule of the cluster takes them')
     .option('--schedule <name>', 'the EtcdBackupSchedule, where the cluster has several', kubernetesName)
-    .action(async (name: string, options: { schedule?: string }) => {
-      const { backup } = await import('./backups.ts');
-      await connect(common(), (asked) => backup(name, asked, options));
-    });
+    .action(run(async () => (await import('./backups.ts')).backup));
   plain('restore', 'make a new cluster with the data of a backup, beside the one that was backed up')
     .argument('<backup>', '', kubernetesName)
     .requiredOption('--to <cluster>', 'the name of the new cluster', kubernetesName)
     .option('-f, --file <file>', 'a YAML file with its spec (-: stdin), not that of the cluster that was backed up')
-    .action(async (name: string, options: Parameters<typeof import('./restore.ts').restore>[2]) => {
-      const { restore } = await import('./restore.ts');
-      await connect(common(), (asked) => restore(name, asked, options));
-    });
+    .action(run(async () => (await import('./restore.ts')).restore));
 }
 
 export function addSupport({ plain, common, connect }: Adding): void {

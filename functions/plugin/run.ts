@@ -27,7 +27,7 @@ const roles = `Roles of a namespace: view looks, edit pauses, asks for passes an
 `;
 
 /**
- * Carries out a person's command, and returns the exit code. Never throws for a person's mistakes or missing rights.
+ * Carries out a person's command, and returns the exit code. Never throws for a person's mistakes or lacking rights.
  */
 export async function runPlugin(
   args: readonly string[],

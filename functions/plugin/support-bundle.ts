@@ -112,9 +112,7 @@ export function kubectlLog({ kubeconfig, context }: Partial<Common>): ReadLog {
 /** Written by kubectl: the whole object once more, with what is left out here. */
 const copies = ['kubectl.kubernetes.io/last-applied-configuration'];
 
-/**
- * Removes what an API server notes for itself, and literal values of environment variables: people put passwords there.
- */
+/** Removes the API server's own notes, and literal values of environment variables: people put passwords there. */
 export function withoutSecrets<T extends KubeObject>(object: T): T {
   const { managedFields: _, annotations, ...metadata } = object.metadata as T['metadata'] & { managedFields?: unknown };
   const kept = Object.entries(annotations ?? {}).filter(([name]) => !copies.includes(name));

@@ -27,8 +27,7 @@ interface AdoptOptions {
 const mostPods = 20;
 
 /**
- * Shows an adoption: the pods, what manages them, and every step with its approvals. Changes nothing, and reads
- * everything with the person's rights.
+ * Shows an adoption, with the person's rights: the pods, what manages them, every step and approval. Changes nothing.
  */
 export async function adopt(name: string, asked: Asked, options: AdoptOptions): Promise<ExitCode> {
   const { plan, file, pods } = options;
