@@ -23,9 +23,7 @@ type Options = Parameters<HttpAgent['createConnection']>[0];
 export interface OwnHosts {
   /** The vendor's: tokens come from there, and regions. */
   readonly vendor: readonly HostPattern[];
-  /**
-   * Hosts at port 80 that give a pod its identity, asked by these very names; a store that names one is refused first.
-   */
+  /** Hosts at port 80 that give a pod its identity, asked by these names; a store of such a name is refused. */
   readonly identity: readonly string[];
 }
 

@@ -67,20 +67,11 @@ export async function* resumed({ what, open, failureOf, signal }: Resumable): As
 }
 
 /** Codes of Node's for a network that fails, at whatever depth a client hides them. */
-const networkCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ECONNABORTED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ERR_STREAM_PREMATURE_CLOSE',
-  'UND_ERR_SOCKET',
-]);
+const networkCodes = new Set(
+  'ECONNREFUSED ECONNRESET ECONNABORTED EHOSTUNREACH ENETUNREACH ENETDOWN ENOTFOUND EAI_AGAIN EPIPE ETIMEDOUT ERR_STREAM_PREMATURE_CLOSE UND_ERR_SOCKET'.split(
+    ' ',
+  ),
+);
 
 const certificateCodes = /^(?:CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_)/;
 

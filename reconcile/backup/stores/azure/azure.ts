@@ -3,11 +3,12 @@
 import { randomUUID } from 'node:crypto';
 import { type BlobItem, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { BackupFailure } from '../../../jobs/failure.ts';
+import { missing, type StoreCall } from '../failures.ts';
 import { cutBody, sendParts } from '../parts.ts';
 import { putOnce } from '../put-once.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
 import { nextPage, patiently, resumed } from '../transfer.ts';
-import { azureFailure, type Call, isMissingBlob } from './azure-failures.ts';
+import { azureFailure, isMissingBlob } from './azure-failures.ts';
 
 export interface AzureSettings {
   readonly account: string;
@@ -70,7 +71,7 @@ export function openAzure(containerName: string, { account, endpoint, credential
       failureOf: (error) => azureFailure(error, { place, name, call: 'read' }),
       open: async function* (from) {
         object ??= await stat(name, { signal });
-        if (object === undefined) throw missing(name);
+        if (object === undefined) throw missing(`${place}/${name}`);
         if (from >= object.bytes) return;
         const conditions = { ifMatch: quoted(object.version) };
         // What breaks off is resumed here, not by the client.
@@ -134,7 +135,7 @@ export function openAzure(containerName: string, { account, endpoint, credential
   /** The client itself waits for an answer without end. */
   async function ask<T>(
     name: string,
-    call: Call,
+    call: StoreCall['call'],
     signal: AbortSignal,
     send: (abortSignal: AbortSignal) => Promise<T>,
   ): Promise<T> {
@@ -153,10 +154,6 @@ export function openAzure(containerName: string, { account, endpoint, credential
       'StoreRefused',
       `${place}/${name} would be larger than ${Math.floor((partSize * mostParts) / 1024 ** 3)} GiB: compress it`,
     );
-  }
-
-  function missing(name: string): BackupFailure {
-    return new BackupFailure('NotFound', `there is no ${place}/${name}: look for its name in the status of the backup`);
   }
 }
 

@@ -7,6 +7,7 @@ import { finished } from 'node:stream/promises';
 import { type File, Storage } from '@google-cloud/storage';
 import { BackupFailure } from '../../../jobs/failure.ts';
 import { kept } from '../../agent/kept.ts';
+import { missing, replaced, type StoreCall } from '../failures.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
 import { networkFailure, nextPage, patiently, resumed } from '../transfer.ts';
 
@@ -139,7 +140,7 @@ export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
       open: async function* (from) {
         await credentials();
         object ??= await stat(name);
-        if (object === undefined) throw missing(name);
+        if (object === undefined) throw missing(`${place}/${name}`);
         // Of nothing, no range can be asked for.
         if (from >= object.bytes) return;
         const file = calls.file(name, { generation: object.version });
@@ -183,7 +184,7 @@ export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
     const stored = await stat(name);
     if (stored === undefined) return;
     // The precondition decides; a store that resembles Google's may not know it.
-    if (stored.version !== version) throw replaced(name);
+    if (stored.version !== version) throw replaced(`${place}/${name}`);
     try {
       await patiently(calls.file(name).delete({ ifGenerationMatch: version }), `${place}/${name}`);
     } catch (error) {
@@ -191,22 +192,14 @@ export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
     }
   }
 
-  async function guarded<T>(promise: Promise<T>, name: string, call: Call): Promise<T> {
+  async function guarded<T>(promise: Promise<T>, name: string, call: StoreCall['call']): Promise<T> {
     return patiently(promise, `${place}/${name}`).catch((error: unknown) => {
       throw failureOf(error, name, call);
     });
   }
 
-  function replaced(name: string): BackupFailure {
-    return new BackupFailure('Changed', `${place}/${name} is not deleted: it was replaced since it was listed`);
-  }
-
-  function missing(name: string): BackupFailure {
-    return new BackupFailure('NotFound', `there is no ${place}/${name}: look for its name in the status of the backup`);
-  }
-
   /** Without the client's error as its cause: the request's headers hang on it. */
-  function failureOf(error: unknown, name: string, call: Call): unknown {
+  function failureOf(error: unknown, name: string, call: StoreCall['call']): unknown {
     if (error instanceof BackupFailure) return error;
     const at = `${place}/${name}`;
     const status = statusOf(error);
@@ -215,10 +208,10 @@ export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
         'Exists',
         `${at} exists already, and a backup replaces nothing: choose another name, as by {{timestamp}}`,
       );
-    if (status === 412) return replaced(name);
+    if (status === 412) return replaced(at);
     if (status === 404 && (call === 'put' || call === 'list'))
       return new BackupFailure('NoSuchBucket', `there is no bucket ${place}: create it, or correct its name`);
-    if (status === 404) return missing(name);
+    if (status === 404) return missing(at);
     if (status === 401 || status === 403)
       return new BackupFailure(
         'Forbidden',
@@ -245,8 +238,6 @@ export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
     );
   }
 }
-
-type Call = 'put' | 'read' | 'list' | 'stat' | 'delete';
 
 /** Only as fast as it is taken. */
 async function send(

@@ -1,32 +1,37 @@
-import { BackupFailure } from '../../../jobs/failure.ts';
-import { networkFailure } from '../transfer.ts';
+import {
+  type Answered,
+  type Failed,
+  failing,
+  isTaken,
+  notThere,
+  type StoreCall,
+  storeFailure,
+  words,
+} from '../failures.ts';
 
-export interface S3Call {
-  readonly place: string;
-  readonly name: string;
-  readonly call: 'put' | 'read' | 'list' | 'stat' | 'delete';
+export interface S3Call extends StoreCall {
   readonly region: string;
 }
 
-/** Classified once, by S3's code where there is one. Without the client's error as cause: the request hangs on it. */
-export function s3Failure(error: unknown, { place, name, call, region }: S3Call): unknown {
-  if (error instanceof BackupFailure) return error;
-  const at = `${place}/${name}`;
+const forbidden =
+  'allow s3:PutObject, s3:GetObject, s3:ListBucket, s3:AbortMultipartUpload and s3:DeleteObject, and see that the key is right';
+const refused = 'see that it speaks S3 and that the bucket is as it should be';
+
+/** By S3's code where there is one. */
+export function s3Failure(error: unknown, asked: S3Call): unknown {
   const status = statusOf(error);
   const code = codeOf(error);
-  const failed = (reason: BackupFailure['reason'], what: string, cure: string) =>
-    new BackupFailure(reason, `${at}: ${what} (${[status, code].filter(Boolean).join(', ')}): ${cure}`, status);
-  if (call === 'put' && (status === 412 || status === 409))
-    return failed(
-      'Exists',
-      'it exists already, and a backup replaces nothing',
-      'choose another name, as by {{timestamp}}',
-    );
-  if (status === 412) return failed('Changed', 'it was replaced meanwhile', 'look at what else writes there');
+  const own = (failed: Failed) => ownFailure({ ...asked, status, code }, failed);
+  return storeFailure(error, { ...asked, status, code }, { own, forbidden, refused });
+}
+
+function ownFailure({ place, call, region, status, code }: S3Call & Answered, failed: Failed) {
+  if (call === 'put' && (status === 412 || status === 409)) return isTaken(failed);
+  // The general words for 412 come before the codes below.
+  if (status === 412) return undefined;
   if (code === 'NoSuchBucket')
     return failed('NoSuchBucket', `there is no bucket ${place}`, 'create it, or correct its name');
-  if (code === 'NoSuchKey' || (status === 404 && call === 'read'))
-    return failed('NotFound', 'it is not there', 'look for its name in the status of the backup');
+  if (code === 'NoSuchKey' || (status === 404 && call === 'read')) return notThere(failed);
   if (wrongRegion.has(code) || status === 301 || status === 307)
     return failed('WrongRegion', `the bucket is not in region ${region}`, "give the bucket's own region");
   if (code === 'CredentialsProviderError')
@@ -43,24 +48,8 @@ export function s3Failure(error: unknown, { place, name, call, region }: S3Call)
     );
   if (full.has(code) || status === 507)
     return failed('Full', 'there is no room', 'raise the quota, or delete old backups');
-  if (status === 401 || status === 403)
-    return failed(
-      'Forbidden',
-      `the store refuses to ${call}`,
-      'allow s3:PutObject, s3:GetObject, s3:ListBucket, s3:AbortMultipartUpload and s3:DeleteObject, and see that the key is right',
-    );
-  if (
-    code === 'TimeoutError' ||
-    (status !== undefined && (status === 408 || status === 429 || (status >= 500 && status !== 501)))
-  )
-    return failed('Unreachable', `the store fails to ${call}, again and again`, 'try again later');
-  if (status !== undefined && status >= 300)
-    return failed(
-      'StoreRefused',
-      `the store refuses to ${call}`,
-      'see that it speaks S3 and that the bucket is as it should be',
-    );
-  return networkFailure(error, place) ?? failed('Unreachable', 'the transfer broke off', 'try again');
+  if (code === 'TimeoutError' && status !== 401 && status !== 403) return failing(failed, call);
+  return status === 501 ? failed('StoreRefused', `the store refuses to ${call}`, refused) : undefined;
 }
 
 const wrongRegion = new Set([
@@ -89,52 +78,13 @@ function codeOf(error: unknown): string {
 const known = new Set([
   ...wrongRegion,
   ...full,
-  'AccessDenied',
-  'AccountProblem',
-  'AllAccessDisabled',
-  'InvalidAccessKeyId',
-  'SignatureDoesNotMatch',
-  'ExpiredToken',
-  'InvalidToken',
-  'TokenRefreshRequired',
-  'RequestTimeTooSkewed',
-  'RequestExpired',
-  'InvalidSecurity',
-  'NoSuchBucket',
-  'NoSuchKey',
-  'NoSuchUpload',
-  'NoSuchVersion',
-  'NotFound',
-  'InvalidBucketName',
-  'InvalidObjectState',
-  'PreconditionFailed',
-  'ConditionalRequestConflict',
-  'OperationAborted',
-  'InvalidPart',
-  'InvalidPartOrder',
-  'EntityTooLarge',
-  'EntityTooSmall',
-  'InvalidRange',
-  'InvalidArgument',
-  'InvalidRequest',
-  'MalformedXML',
-  'BadDigest',
-  'MethodNotAllowed',
-  'NotImplemented',
-  'MissingContentLength',
-  'KeyTooLongError',
-  'XAmzContentSHA256Mismatch',
-  'InternalError',
-  'ServiceUnavailable',
-  'SlowDown',
-  'RequestTimeout',
-  'RequestTimeoutException',
-  'BadGateway',
-  'CredentialsProviderError',
-  'TimeoutError',
-  'AbortError',
-  'NetworkingError',
-  '400',
-  '403',
-  '404',
+  ...words(`
+  AccessDenied AccountProblem AllAccessDisabled InvalidAccessKeyId SignatureDoesNotMatch ExpiredToken InvalidToken
+  TokenRefreshRequired RequestTimeTooSkewed RequestExpired InvalidSecurity NoSuchBucket NoSuchKey NoSuchUpload
+  NoSuchVersion NotFound InvalidBucketName InvalidObjectState PreconditionFailed ConditionalRequestConflict
+  OperationAborted InvalidPart InvalidPartOrder EntityTooLarge EntityTooSmall InvalidRange InvalidArgument
+  InvalidRequest MalformedXML BadDigest MethodNotAllowed NotImplemented MissingContentLength KeyTooLongError
+  XAmzContentSHA256Mismatch InternalError ServiceUnavailable SlowDown RequestTimeout RequestTimeoutException
+  BadGateway CredentialsProviderError TimeoutError AbortError NetworkingError 400 403 404
+`),
 ]);

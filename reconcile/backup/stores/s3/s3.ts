@@ -14,6 +14,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { BackupFailure } from '../../../jobs/failure.ts';
+import { missing, replaced } from '../failures.ts';
 import { type Cut, cutBody, sendParts } from '../parts.ts';
 import { existsAlready, putOnce } from '../put-once.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
@@ -130,7 +131,7 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
       failureOf: (error) => s3Failure(error, { place, name, call: 'read', region }),
       open: async function* (from) {
         object ??= await stat(name, { signal });
-        if (object === undefined) throw missing(name);
+        if (object === undefined) throw missing(`${place}/${name}`);
         if (from >= object.bytes) return;
         const range = { Range: `bytes=${from}-`, IfMatch: object.version };
         const { Body } = await ask(name, 'read', signal, (options) =>
@@ -187,8 +188,7 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
     const stored = await stat(name, { signal });
     if (stored === undefined) return;
     // Not every store knows a condition for this: what is looked at here is what there is.
-    if (stored.version !== version)
-      throw new BackupFailure('Changed', `${place}/${name} is not deleted: it was replaced since it was listed`);
+    if (stored.version !== version) throw replaced(`${place}/${name}`);
     await ask(name, 'delete', signal, (options) =>
       client.send(new DeleteObjectCommand({ Bucket: bucket, Key: name }), options),
     );
@@ -206,10 +206,6 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
       signal.throwIfAborted();
       throw s3Failure(error, { place, name, call, region });
     }
-  }
-
-  function missing(name: string): BackupFailure {
-    return new BackupFailure('NotFound', `there is no ${place}/${name}: look for its name in the status of the backup`);
   }
 
   function tooLarge(name: string): BackupFailure {
