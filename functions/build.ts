@@ -10,10 +10,7 @@ const entryPoints: readonly Entry[] = ['tick', 'serve', 'set-aside', 'backup', '
 const checkout = join(import.meta.dirname, '..');
 const http = join(import.meta.dirname, 'bundled/node-http.ts');
 
-/**
- * Packages in CommonJS expect what an ES module does not have. What Node has built in comes by the way that does not
- * evaluate all that it exports (see bundled/node-http.ts).
- */
+/** For packages in CommonJS. Built-in modules come without evaluating all their exports (bundled/node-http.ts). */
 const commonJs =
   "import { createRequire as nodeRequire } from 'node:module';" +
   'const require = (name) => process.getBuiltinModule(name) ?? nodeRequire(import.meta.url)(name);' +

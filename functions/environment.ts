@@ -6,9 +6,7 @@ import type { Egress } from '../manifests/egress/egress.ts';
 import { type NameAllowance, readAllowances } from '../manifests/render/certificate-allowance.ts';
 import { type HostPattern, readHosts } from '../manifests/render/listed-hosts.ts';
 
-/**
- * The only place that reads the environment, apart from the API server's address: what this process is in Kubernetes.
- */
+/** The only place that reads the environment, but for the API server's address: what this process is in Kubernetes. */
 export interface Identity {
   /** The holder of the leases of this invocation. */
   readonly holder: { readonly pod: string; readonly uid: string };

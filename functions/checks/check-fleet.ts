@@ -18,11 +18,7 @@ export interface ChecksOutcome {
   readonly failure?: ForgeFailure;
 }
 
-/**
- * Checks the requests to merge into a fleet's branch, and tells the forge. Never throws: the fleet does not depend on
- * it.
- * @param target the branch's commit
- */
+/** Checks the requests to merge into a fleet's branch, of commit `target`, and tells the forge. Never throws. */
 export async function checkFleet(
   fleet: EtcdFleet,
   { branch, target }: { readonly branch: string; readonly target: string },

@@ -2,9 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
 import type { ReadonlyDeep } from '../../manifests/api/schema.ts';
 
-/**
- * What a page shows of a report. It is read from a ConfigMap, which others may write: nothing of it is taken on trust.
- */
+/** The shown part of a report. Others may write its ConfigMap, so nothing of it is taken on trust. */
 const problem = Type.Object({
   file: Type.String(),
   line: Type.Integer(),

@@ -116,8 +116,6 @@ function planCard(plan: PlanView): Html {
       return card(title, markup`<p class="quiet">${plan.planned.summary}</p>`, planSteps(plan.planned));
     case 'none':
       return card(title, empty(plan.message));
-    default:
-      return plan satisfies never;
   }
 }
 

@@ -6,9 +6,7 @@ export type Html = HtmlEscapedString;
 
 export type Child = string | number | Html | undefined | false | readonly Child[];
 
-/**
- * The only way to make markup here: every string is escaped, made readable and cut, in text and in quoted attributes.
- */
+/** The only way to make markup here: every string is escaped, made readable and cut, in text and in attributes. */
 export function markup(strings: TemplateStringsArray, ...children: readonly Child[]): Html {
   // Without promises among the children, the helper answers at once.
   return html(strings, ...children.map(shown)) as Html;

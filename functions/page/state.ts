@@ -35,8 +35,6 @@ export function clusterState(cluster: EtcdCluster): State {
         ? { tone: 'calm', word: reason, message, reason }
         : { tone: 'good', word, message, reason };
     }
-    default:
-      return verdict satisfies never;
   }
 }
 

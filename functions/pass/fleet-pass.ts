@@ -84,9 +84,7 @@ async function passOne(fleet: EtcdFleet, world: World, context: FleetContext): P
   }
 }
 
-/**
- * A follow-up asks Git only after an invocation that began to apply and did not finish, or where a person asked for it.
- */
+/** A follow-up asks Git only after an invocation that did not finish applying, or where a person asked for it. */
 function reasonToSkip(fleet: EtcdFleet, followUp: boolean): 'suspended' | 'follow-up' | undefined {
   const { spec, status } = fleet;
   if (spec.suspend) return 'suspended';

@@ -17,9 +17,7 @@ interface Conversation {
   read(revision: Revision, fleet: EtcdFleet): Promise<DesiredTree>;
 }
 
-/**
- * What the fleets of one pass have in common: a monorepo is resolved once and fetched once, whatever their paths are.
- */
+/** The fleets of one pass share it: a monorepo is resolved once and fetched once, whatever their paths are. */
 export interface SharedGit extends Disposable {
   /** The path does not count. @throws {GitError} ProxyRefused, InvalidCredentials */
   join(source: GitSource): Conversation;

@@ -4,9 +4,7 @@ import type { Earlier } from '../../gitops/git/earlier.ts';
 import { GitError } from '../../gitops/git/error.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
 
-/**
- * Fetched repositories, kept for later tasks while the thread lives and there is room. It saves bytes and nothing else.
- */
+/** Fetched repositories, kept for later tasks while the thread lives and there is room. It only saves bytes. */
 export interface FetchCache {
   /** Hands over what is kept of that repository; its bytes count for the taker from now on. */
   take(source: GitSource, share: ByteShare): Earlier | undefined;

@@ -1,6 +1,4 @@
-/**
- * The worker's progress, in memory that outlives it: it can't answer while it works, nor after it ran out of memory.
- */
+/** The worker's progress, in memory that outlives it: it can't answer while it works, nor once out of memory. */
 export interface Progress {
   readonly memory: SharedArrayBuffer;
   /** By the worker: on what, and in which file. */

@@ -81,7 +81,5 @@ function errorOf(
       return new GitError('BadAnswer', `the thread that read ${what} ended: ${why.message}`);
     case 'aborted':
       return new GitError('Aborted', `gave up reading ${what}: the invocation's time is used up`);
-    default:
-      return why satisfies never;
   }
 }

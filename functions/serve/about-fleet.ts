@@ -35,8 +35,6 @@ function meaningOfOne({ url, ref }: EtcdFleet['spec']['git'], event: WebhookEven
       if (event.after !== '' && event.after === event.before)
         return { kind: 'nothing', because: `${ref} did not move` };
       return { kind: 'look', reason: /^[0-9a-f]{40}$/.test(event.after) ? `push ${event.after}` : 'push' };
-    default:
-      return event satisfies never;
   }
 }
 

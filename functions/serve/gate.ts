@@ -1,9 +1,6 @@
 /** Limits what a server takes on at once. When it is full, callers are asked to come again, at no cost. */
 export interface Gate {
-  /**
-   * Waits for the whole body, then takes a place until disposed of. A slow sender takes no place, and goes first when
-   * bodies fill the room.
-   */
+  /** Takes a place once the whole body is there. A slow sender takes none, and goes first when bodies fill the room. */
   readonly admit: (request: Request) => Promise<Admission>;
 }
 

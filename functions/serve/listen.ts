@@ -73,10 +73,7 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
-/**
- * Above `most` connections, the one that has been idle longest goes, even amid its headers or body. A connection that
- * waits for the answer to a whole request stays.
- */
+/** Above `most` connections the one goes that was idle longest. One that waits for its whole request's answer stays. */
 function shedIdle(server: Server, most: number): void {
   /** The oldest first. */
   const open = new Map<Socket, Set<Exchange>>();

@@ -1,8 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-/**
- * Does work once for all callers that ask while it waits. Per key one runs and at most one waits, which begins after
- * all its callers have asked.
- */
+/** Does work once for all callers that ask while it waits. Per key one runs, and one waits for it to end. */
 export function coalescing<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
   const running = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, Promise<T>>();

@@ -16,9 +16,7 @@ export interface TelemetryContext {
   readonly onPassed: (result: PassResult | undefined) => void;
 }
 
-/**
- * Runs a pass, and tells a collector if the installation names one; its failure is logged once, and changes nothing.
- */
+/** Runs a pass, and tells a collector if the installation names one; its failure is only logged. */
 export async function withTelemetry<Result extends PassResult>(
   { version, env, log, trigger, onPassed }: TelemetryContext,
   pass: () => Promise<Result | undefined>,

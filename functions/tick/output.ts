@@ -22,8 +22,6 @@ export function render(
       return asText(result, asked, table);
     case 'json':
       return `${JSON.stringify({ ...asData(result, table), ...extra })}\n`;
-    default:
-      return output satisfies never;
   }
 }
 
@@ -75,10 +73,7 @@ function asText({ fleets, results }: PassResult, asked: Asked, table: Kinds): st
   return `${lines.map(printable).join('\n')}\n`;
 }
 
-/**
- * Of a pass that was made. A follow-up fails if work remains and no next one could be made: Kubernetes starts it anew.
- * A tick does not: the next one comes.
- */
+/** A follow-up fails if work remains and no next one could be made: Kubernetes starts it anew. A tick does not. */
 export function exitCode(
   result: OnePass,
   { detailedExitcode, followUp }: Pick<TickOptions, 'detailedExitcode' | 'followUp'>,

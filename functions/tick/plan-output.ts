@@ -25,8 +25,6 @@ export function renderPlans(
       return asText(result, asked);
     case 'json':
       return `${JSON.stringify({ ...asData(result, table), ...extra })}\n`;
-    default:
-      return output satisfies never;
   }
 }
 

@@ -65,9 +65,7 @@ function wordsOf(answer: ForgeAnswer): string {
   return sentencesIn(parsed(answer.body), 0).join('; ').slice(0, 150);
 }
 
-/**
- * `{message}`, `{error: {message}}`, `{errors: [{message}]}`, `{error}`; GitLab's `{message: {name: ["too long"]}}`.
- */
+/** `{message}`, `{error: {message}}`, `{errors: [{message}]}`, `{error}`; of GitLab `{message: {name: ["…"]}}`. */
 function sentencesIn(value: unknown, depth: number): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null || depth === 4) return [];

@@ -5,9 +5,7 @@ export type CommitState = 'pending' | 'success' | 'failure' | 'error';
 
 export interface CommitStatus {
   readonly sha: string;
-  /**
-   * The sender: `etcd-ratchet/<fleet>`, with `/<namespace>/<cluster>` or `/plan`. A newer status replaces an older one.
-   */
+  /** The sender: `etcd-ratchet/<fleet>`, with `/<namespace>/<cluster>` or `/plan`. A newer status replaces it. */
   readonly context: string;
   readonly state: CommitState;
   /** At most 140 characters (see `describe`), without counters and clocks, or equal states would look different. */

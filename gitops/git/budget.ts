@@ -26,9 +26,7 @@ export interface ByteShare extends Disposable {
 /** What a repository of a hundred thousand folders comes to, and less than half of what a pod has. */
 const defaultBytes = 48 * 1024 * 1024;
 
-/**
- * Fair: when the sum is too much, the largest taker ends, not the last. So a large repository keeps no small one out.
- */
+/** Fair: when the sum is too much, the largest taker ends, not the last: no large repository keeps a small one out. */
 export function createByteBudget(most = defaultBytes): ByteBudget {
   const shares = new Map<ByteShare, Entry>();
   let all = 0;

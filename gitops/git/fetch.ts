@@ -47,9 +47,7 @@ export async function fetchCommits(
   return { kind: 'objects', objects };
 }
 
-/**
- * Commits of the history to ask for: a server leaves out known objects only where they lead. Few if files come, too.
- */
+/** Commits of the history to ask for: servers leave out known objects only where they lead. Few if files come, too. */
 const near = { folders: 8, files: 2 };
 
 interface Asked {

@@ -43,9 +43,7 @@ export interface Commit {
   readonly at: number;
 }
 
-/**
- * The tree of a fetched commit. @throws GitError CommitNotFound if it is not a commit, BadAnswer if objects are missing
- */
+/** The tree of a fetched commit. @throws GitError CommitNotFound for no commit, BadAnswer for missing objects */
 export async function treeOf({ commit, folder, file, need }: Objects, revision: Revision): Promise<Tree> {
   const found = await commit(revision.sha);
   if (!found) throw lacking(revision, 'the commit');

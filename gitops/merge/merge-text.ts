@@ -7,9 +7,7 @@ export type MergedText =
 
 /** Bytes of one file that is merged line by line. */
 const maxBytes = 1024 * 1024;
-/**
- * Pairs of lines that a diff may compare, about a quarter of a second: a file that repeats one line is quickly written.
- */
+/** Pairs of lines that a diff may compare, about a quarter of a second: a file of one repeated line is easy to make. */
 const maxPairs = 50_000_000;
 
 /** Joins what two sides made of one file. What both changed in the same place is a conflict, as for Git itself. */

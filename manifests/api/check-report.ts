@@ -8,9 +8,7 @@ export interface CheckReport {
   /** The commit of the target branch that it was merged with, in memory. */
   readonly target: string;
   readonly targetBranch: string;
-  /**
-   * `error`: it could not be checked, which says nothing about it. `untouched`: nothing under the fleet's path changes.
-   */
+  /** `error`: it could not be checked; that says nothing about it. `untouched`: nothing under the path changes. */
   readonly state: 'success' | 'failure' | 'error' | 'untouched';
   /** One line, at most 140 characters: what the commit status says. */
   readonly description: string;

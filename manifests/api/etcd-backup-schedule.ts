@@ -3,7 +3,7 @@ import { dnsLabel, durationBetween } from './common-rules.ts';
 import { longestCron } from './cron.ts';
 import { longestDurationText } from './duration.ts';
 import { backupFieldRules, backupFields } from './etcd-backup.ts';
-import { conditionsSchema, type ObjectMeta } from './metadata.ts';
+import { type CustomResource, conditionsSchema } from './metadata.ts';
 import { celEscape, type Rule, rule } from './rule.ts';
 import { int32, keepsDefault, list, object, type ReadonlyDeep, text, time } from './schema.ts';
 import { scheduleDefaults } from './spec-defaults.ts';
@@ -198,10 +198,4 @@ export const etcdBackupScheduleRules: readonly Rule[] = [
 export type EtcdBackupScheduleSpec = ReadonlyDeep<Static<typeof etcdBackupScheduleSpecSchema>>;
 export type EtcdBackupScheduleStatus = ReadonlyDeep<Static<typeof etcdBackupScheduleStatusSchema>>;
 
-export interface EtcdBackupSchedule {
-  readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
-  readonly kind: 'EtcdBackupSchedule';
-  readonly metadata: ObjectMeta;
-  readonly spec: EtcdBackupScheduleSpec;
-  readonly status?: EtcdBackupScheduleStatus;
-}
+export type EtcdBackupSchedule = CustomResource<'EtcdBackupSchedule', EtcdBackupScheduleSpec, EtcdBackupScheduleStatus>;

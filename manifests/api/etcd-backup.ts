@@ -10,7 +10,7 @@ import {
 } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
 import { longestBackupName } from './identifiers.ts';
-import { conditionsSchema, type ObjectMeta } from './metadata.ts';
+import { type CustomResource, conditionsSchema } from './metadata.ts';
 import { celEscape, matching, type Rule, rule, transitionRule } from './rule.ts';
 import { int32, int64, intOrString, list, object, type ReadonlyDeep, text, time } from './schema.ts';
 import { backupDefaults } from './spec-defaults.ts';
@@ -240,10 +240,4 @@ export const etcdBackupRules: readonly Rule[] = [
 type EtcdBackupSpec = ReadonlyDeep<Static<typeof etcdBackupSpecSchema>>;
 export type EtcdBackupStatus = ReadonlyDeep<Static<typeof etcdBackupStatusSchema>>;
 
-export interface EtcdBackup {
-  readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
-  readonly kind: 'EtcdBackup';
-  readonly metadata: ObjectMeta;
-  readonly spec: EtcdBackupSpec;
-  readonly status?: EtcdBackupStatus;
-}
+export type EtcdBackup = CustomResource<'EtcdBackup', EtcdBackupSpec, EtcdBackupStatus>;

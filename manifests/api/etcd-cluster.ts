@@ -8,7 +8,7 @@ import { existingClusterSchema } from './existing-cluster.ts';
 import { externalServiceSchema, externalTakesTls } from './external-service.ts';
 import { etcdIdPattern } from './identifiers.ts';
 import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
-import type { ObjectMeta } from './metadata.ts';
+import type { CustomResource } from './metadata.ts';
 import { networkPolicySchema } from './network-policy.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
 import { matching, type Rule, rule, transitionRule } from './rule.ts';
@@ -306,10 +306,4 @@ export const etcdClusterRules: readonly Rule[] = [
 /** The spec as written in Git, before defaults. */
 export type EtcdClusterSpec = ReadonlyDeep<Static<typeof etcdClusterSpecSchema>>;
 
-export interface EtcdCluster {
-  readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
-  readonly kind: 'EtcdCluster';
-  readonly metadata: ObjectMeta;
-  readonly spec: EtcdClusterSpec;
-  readonly status?: EtcdClusterStatus;
-}
+export type EtcdCluster = CustomResource<'EtcdCluster', EtcdClusterSpec, EtcdClusterStatus>;

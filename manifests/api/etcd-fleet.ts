@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { dnsLabel, httpUrl, objectName } from './common-rules.ts';
 import type { EtcdFleetStatus } from './etcd-fleet-status.ts';
-import type { ObjectMeta } from './metadata.ts';
+import type { CustomResource } from './metadata.ts';
 import { type Rule, rule } from './rule.ts';
 import { intOrString, keepsDefault, object, type ReadonlyDeep, text } from './schema.ts';
 import { fleetDefaults } from './spec-defaults.ts';
@@ -181,10 +181,4 @@ export const etcdFleetRules: readonly Rule[] = [
 
 type EtcdFleetSpec = ReadonlyDeep<Static<typeof etcdFleetSpecSchema>>;
 
-export interface EtcdFleet {
-  readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
-  readonly kind: 'EtcdFleet';
-  readonly metadata: ObjectMeta;
-  readonly spec: EtcdFleetSpec;
-  readonly status?: EtcdFleetStatus;
-}
+export type EtcdFleet = CustomResource<'EtcdFleet', EtcdFleetSpec, EtcdFleetStatus>;

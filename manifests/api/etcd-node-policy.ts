@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { dnsLabel, durationBetween, objectName } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
-import { conditionsSchema, type ObjectMeta } from './metadata.ts';
+import { type CustomResource, conditionsSchema } from './metadata.ts';
 import { isKey } from './network-policy.ts';
 import { celEscape, matching, type Rule, rule } from './rule.ts';
 import {
@@ -290,10 +290,4 @@ export type EtcdNodePolicyStatus = ReadonlyDeep<Static<typeof etcdNodePolicyStat
 export type NodeGrant = NonNullable<EtcdNodePolicyStatus['grants']>[number];
 
 /** Which nodes are rebooted, when, and how many at once. Of the whole cluster: it has no namespace. */
-export interface EtcdNodePolicy {
-  readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
-  readonly kind: 'EtcdNodePolicy';
-  readonly metadata: ObjectMeta;
-  readonly spec: EtcdNodePolicySpec;
-  readonly status?: EtcdNodePolicyStatus;
-}
+export type EtcdNodePolicy = CustomResource<'EtcdNodePolicy', EtcdNodePolicySpec, EtcdNodePolicyStatus>;

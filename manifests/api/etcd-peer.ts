@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
-import { conditionsSchema, type ObjectMeta } from './metadata.ts';
+import { type CustomResource, conditionsSchema } from './metadata.ts';
 import { matching, type Rule, rule, transitionRule } from './rule.ts';
 import { int32, int64, list, object, type ReadonlyDeep, text } from './schema.ts';
 import { etcdId, memberRole, observedGeneration } from './status-fields.ts';
@@ -99,10 +99,4 @@ export type EtcdPeerStatus = ReadonlyDeep<Static<typeof etcdPeerStatusSchema>>;
 export type PeerBootstrap = EtcdPeerSpec['bootstrap'];
 
 /** The resource that stands for one member: all effective inputs of it. Written by etcd-ratchet, read by people. */
-export interface EtcdPeer {
-  readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
-  readonly kind: 'EtcdPeer';
-  readonly metadata: ObjectMeta;
-  readonly spec: EtcdPeerSpec;
-  readonly status?: EtcdPeerStatus;
-}
+export type EtcdPeer = CustomResource<'EtcdPeer', EtcdPeerSpec, EtcdPeerStatus>;

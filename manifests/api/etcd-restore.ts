@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { backupNameSchema, snapshotSourceSchema } from './backup-settings.ts';
 import { etcdClusterSpecSchema } from './etcd-cluster.ts';
-import { conditionsSchema, type ObjectMeta } from './metadata.ts';
+import { type CustomResource, conditionsSchema } from './metadata.ts';
 import { type Rule, rule, transitionRule } from './rule.ts';
 import { object, type ReadonlyDeep, text, time } from './schema.ts';
 import { etcdId, observedGeneration } from './status-fields.ts';
@@ -71,10 +71,4 @@ export const etcdRestoreRules: readonly Rule[] = [
 type EtcdRestoreSpec = ReadonlyDeep<Static<typeof etcdRestoreSpecSchema>>;
 export type EtcdRestoreStatus = ReadonlyDeep<Static<typeof etcdRestoreStatusSchema>>;
 
-export interface EtcdRestore {
-  readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
-  readonly kind: 'EtcdRestore';
-  readonly metadata: ObjectMeta;
-  readonly spec: EtcdRestoreSpec;
-  readonly status?: EtcdRestoreStatus;
-}
+export type EtcdRestore = CustomResource<'EtcdRestore', EtcdRestoreSpec, EtcdRestoreStatus>;

@@ -1,7 +1,18 @@
 import Type, { type Static } from 'typebox';
+import type { ObjectMeta } from '../kube-types.ts';
+import type { Kind } from './group.ts';
 import { int64, mapList, text, time } from './schema.ts';
 
 export type { ObjectMeta } from '../kube-types.ts';
+
+/** A resource of one of our kinds. */
+export interface CustomResource<K extends Kind, Spec, Status> {
+  readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
+  readonly kind: K;
+  readonly metadata: ObjectMeta;
+  readonly spec: Spec;
+  readonly status?: Status;
+}
 
 /** metav1.Condition, with the bounds that Kubernetes itself sets. */
 const conditionSchema = Type.Object({

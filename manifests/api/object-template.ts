@@ -32,9 +32,7 @@ export const recordSuffix = '.json';
 /** And what a restore of it has proven: `<object>.verified.json`. */
 export const verifiedSuffix = '.verified.json';
 
-/**
- * Object stores allow names of 1,024 bytes, and a file's may have 255; the names of files beside the object are longer.
- */
+/** Object stores allow names of 1,024 bytes, and a file's may have 255; names of files beside it are longer. */
 const longest = {
   path: 1024 - verifiedSuffix.length,
   segment: 255 - '.partial-00000000'.length - verifiedSuffix.length,

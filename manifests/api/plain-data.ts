@@ -1,10 +1,7 @@
 /** The API server takes objects of up to about 1.5 MiB; nothing of ours comes near any of these. */
 const most = { depth: 64, values: 20_000, characters: 1_000_000 };
 
-/**
- * Why this is not plain, moderate JSON; `undefined`: it is, and so is safe to walk. Looks at a bounded number of
- * values, so a cycle is merely too large.
- */
+/** Why this is not plain, moderate JSON; `undefined`: it is, and safe to walk. A cycle is merely too large. */
 export function notPlainData(value: unknown): string | undefined {
   const waiting: { value: unknown; depth: number }[] = [{ value, depth: 0 }];
   let values = 0;

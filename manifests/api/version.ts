@@ -18,9 +18,7 @@ const number = '(0|[1-9][0-9]{0,3})';
 export const versionPattern = `^${number}[.]${number}[.]${number}$`;
 const grammar = new RegExp(versionPattern.replace('^', '^v?'));
 
-/**
- * Reads `3.6.16`, the spelling of every field, and `v3.6.16`, as tags have it. @throws {RangeError} when it is neither
- */
+/** Reads `3.6.16`, as every field has it, and `v3.6.16`, as tags do. @throws {RangeError} for neither */
 export function parseVersion(text: string): Version {
   const [, major, minor, patch] = grammar.exec(text) ?? [];
   if (major === undefined) throw new RangeError(`${JSON.stringify(text)} is not a version like 3.6.16`);

@@ -8,10 +8,7 @@ function podLabel(name: string): string {
   return `__meta_kubernetes_pod_label_${name.replaceAll(/[^a-zA-Z0-9_]/g, '_')}`;
 }
 
-/**
- * Scrapes the members of all clusters. The port has no TLS, so that kubelet's probes need no certificate; NetworkPolicy
- * limits its callers.
- */
+/** Scrapes all members. The port has no TLS, for kubelet's probes; NetworkPolicy limits its callers. */
 export function podMonitor() {
   return {
     apiVersion: 'monitoring.coreos.com/v1',

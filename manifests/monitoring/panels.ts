@@ -167,7 +167,5 @@ function optionsOf(type: Panel['type'], judged: boolean): object {
       return { showValue: 'never', mergeValues: true, rowHeight: 0.9 };
     case 'table':
       return { showHeader: true };
-    default:
-      return type satisfies never;
   }
 }

@@ -1,7 +1,4 @@
-/**
- * JSON with sorted keys. Absent, `undefined` and `null` are the same: the API server drops the latter two, and an
- * object must not differ from itself after a round trip.
- */
+/** JSON with sorted keys. Absent, `undefined` and `null` are the same, since the API server drops the latter two. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sorted(value)) ?? 'null';
 }

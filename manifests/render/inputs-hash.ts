@@ -30,10 +30,7 @@ const spelled: { readonly [K in keyof Required<ConfigurationInputs>]: (field: Co
   podTemplate: withoutEmpty,
 };
 
-/**
- * A hash over the inputs that a person chose, not over their rendering: an upgrade of etcd-ratchet, with better
- * defaults or other flags, must roll no cluster.
- */
+/** A hash over the inputs that a person chose, not their rendering: an upgrade of etcd-ratchet must roll no cluster. */
 export function inputsHash(spec: ConfigurationInputs): string {
   const known = hashes.get(spec);
   if (known !== undefined) return known;

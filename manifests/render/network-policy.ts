@@ -59,9 +59,7 @@ function ofCluster(name: string): Readonly<Record<string, string>> {
   return { [labels.managedBy]: 'etcd-ratchet', [labels.instance]: name };
 }
 
-/**
- * Invocations and the page: in the labelled namespace of an installation, or beside the cluster in a namespaced one.
- */
+/** Invocations and the page: in the labelled namespace of an installation, or beside the cluster if namespaced. */
 const ours = { matchLabels: { [labels.name]: 'etcd-ratchet' } };
 const ratchet = [{ podSelector: ours }, { namespaceSelector: ours, podSelector: ours }];
 

@@ -47,9 +47,7 @@ export function peerInputs(effective: EffectiveSpec): PeerInputs {
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as PeerInputs;
 }
 
-/**
- * Fields about the certificates themselves, which restart no member; a new field of `spec.tls` needs a row to compile.
- */
+/** Fields about the certificates themselves, which restart no member; a new field of `spec.tls` needs a row. */
 export const ofTheCertificates = {
   dnsNames: 'certify',
   certificateLifetime: 'certify',

@@ -15,10 +15,7 @@ export function probes(): Pick<Container, 'startupProbe' | 'readinessProbe' | 'l
   };
 }
 
-/**
- * Readiness of a member that forgets all others: an earlier CORRUPT alarm must not block it. It agrees with itself; the
- * alarm is disarmed when it serves.
- */
+/** Of a member that forgets all others: an earlier CORRUPT alarm must not block it; it is disarmed when it serves. */
 export function isolatedReadiness(): Probe {
   return probe('/readyz?exclude=data_corruption', { periodSeconds: 2, timeoutSeconds: 8, failureThreshold: 2 });
 }

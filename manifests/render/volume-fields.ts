@@ -61,10 +61,7 @@ const timePattern = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|
 const hibernationBackupPattern = /^([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)\/([A-Za-z0-9-]{1,64})@([0-9TZ:-]+)$/;
 const sincePattern = /^((?:0|[1-9]\d*)\.(?:0|[1-9]\d*))@(0|[1-9]\d{0,19})$/;
 
-/**
- * Every field of the record with its annotation: a new field needs a row to compile. They are read in this order, and
- * the first problem is reported.
- */
+/** Every field of the record with its annotation: a new field needs a row. The first problem in order is reported. */
 export const fields: Fields = {
   token: { ...matching(annotations.token, tokenInWords, tokenPattern), isNeeded: isAlways },
   initialCluster: {

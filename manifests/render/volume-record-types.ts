@@ -24,9 +24,7 @@ export interface VolumeRecord {
   /** From this index of raft's log on, every entry was written by members of this minor. */
   readonly minorSince?: MinorSince;
   readonly tlsMode: TlsMode;
-  /**
-   * While bootstrapping: written before the first start of its member. Without it, no member ever ran on this volume.
-   */
+  /** While bootstrapping: written before the first start of its member. Without it, none ever ran on this volume. */
   readonly mayHaveStarted?: true;
   /** Its member left because its data differed from most others': kept so that a person can find out why. */
   readonly evidence?: true;

@@ -6,10 +6,7 @@ interface Named {
   readonly uid?: string;
 }
 
-/**
- * Deletes this very object, in the background. Fine if it is gone, or another object has its name: that is left alone.
- * @throws {KubeError}
- */
+/** Deletes this very object, in the background. Another object of its name is left alone. @throws {KubeError} */
 export async function deleteOwn(
   kube: Kube,
   resource: Resource,

@@ -10,9 +10,7 @@ const history = { good: 3, failed: 3 } as const;
 /** Deletions of one step: the next upgrade goes on. */
 const mostForgotten = 20;
 
-/**
- * Deletes earlier backups that a cluster asked for, but for the newest; nothing in the store goes. @throws {KubeError}
- */
+/** Deletes earlier backups that a cluster asked for, but for the newest; none in the store. @throws {KubeError} */
 export async function forgetEarlier(kube: Kube, ended: EtcdBackup, signal: AbortSignal): Promise<void> {
   const { namespace } = ended.metadata;
   if (occasionOf(ended) === undefined) return;

@@ -20,10 +20,7 @@ export interface ListContext {
 
 const unsettled = 'status.settled!=true';
 
-/**
- * Lists the unfinished backups, by a field that the API server selects by: finished ones cost nothing. An earlier CRD
- * makes it answer with all; that is logged once.
- */
+/** Lists the unfinished backups, by a field that the API server selects by. An earlier CRD has it answer with all. */
 export function backupLister({ kube, namespace, signal, log }: ListContext): ListBackups {
   let isSelectable = true;
   return async () => {

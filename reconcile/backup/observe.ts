@@ -19,9 +19,7 @@ export interface ObserveContext {
   readonly signal: AbortSignal;
 }
 
-/**
- * GETs its Job, and its target volume; LISTs the Job's pod; and if that does not start, its events. @throws {KubeError}
- */
+/** GETs its Job and target volume; LISTs the Job's pod; and if that does not start, its events. @throws {KubeError} */
 export async function observeBackup(
   backup: EtcdBackup,
   { kube, clusters, egress, signal }: ObserveContext,

@@ -1,6 +1,4 @@
-/**
- * `EtcdAdmin` with etcd3, behind the guards of `etcd-calls.ts`: no retries, deadlines, and one chosen endpoint a call.
- */
+/** `EtcdAdmin` with etcd3, behind the guards of `etcd-calls.ts`: no retries, deadlines, one chosen endpoint a call. */
 
 import type { EtcdAdmin } from '../interfaces/etcd-admin.ts';
 import { type EtcdOptions, guardedCalls } from './etcd-calls.ts';

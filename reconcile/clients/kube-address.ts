@@ -47,8 +47,6 @@ export function isWrite({ verb }: Target): boolean {
     case 'PATCH':
     case 'DELETE':
       return true;
-    default:
-      return verb satisfies never;
   }
 }
 

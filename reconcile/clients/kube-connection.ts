@@ -1,6 +1,4 @@
-/**
- * HTTP/1.1 to one API server over few, kept connections: every exchange bounded in time and size, every failure named.
- */
+/** HTTP/1.1 to one API server over few, kept connections: every exchange is bounded, every failure named. */
 
 import http, { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';

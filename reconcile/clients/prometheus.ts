@@ -3,9 +3,7 @@ const patience = 5_000;
 /** An alert has about 500 bytes. */
 const mostBytes = 4 * 1024 * 1024;
 
-/**
- * The text of a Prometheus' `GET <url>/api/v1/alerts`; follows no redirect. @throws {Error} when it is late or too long
- */
+/** The text of `GET <url>/api/v1/alerts`; follows no redirect. @throws {Error} when it is late or too long */
 export async function readAlerts(url: string, signal: AbortSignal): Promise<string> {
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
   const options = { signal: inTime, redirect: 'error', headers: { accept: 'application/json' } } as const;

@@ -104,9 +104,7 @@ export async function diagnoseTls(
   }
 }
 
-/**
- * Whether an endpoint that should speak plaintext, and closed the connection, speaks TLS. Our certificate is not sent.
- */
+/** Whether an endpoint that should speak plaintext, and closed the connection, speaks TLS. Sends no certificate. */
 export async function diagnosePlaintext(endpoint: string, signal: AbortSignal): Promise<TlsFinding | undefined> {
   const limit = limitOf(signal, diagnosisMs);
   try {

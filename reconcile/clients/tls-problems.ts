@@ -78,8 +78,6 @@ export function sentenceFor({ problem, detail }: TlsFinding, { serverName, ours 
       return 'it speaks TLS where plaintext is expected: it runs with TLS and must be asked by https';
     case 'HandshakeFailed':
       return `the TLS handshake with it failed (${detail})${failureHint(detail)}`;
-    default:
-      return problem satisfies never;
   }
 }
 

@@ -1,7 +1,4 @@
-/**
- * Signs certificates. Static imports in a file of its own, because it is loaded lazily as a whole: the library costs
- * more than a tick that issues nothing.
- */
+/** Signs certificates. Loaded lazily as a whole: the library costs more than a tick that issues nothing. */
 
 import { createHash, type KeyObject, sign, type X509Certificate } from 'node:crypto';
 import { isIPv6 } from 'node:net';

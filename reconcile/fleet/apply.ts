@@ -53,9 +53,7 @@ export async function applyOne(planned: PlannedApply, context: ApplyContext): Pr
   }
 }
 
-/**
- * By POST, the only write that fails if another client was faster: nothing else fences an object that does not exist.
- */
+/** By POST, the only write that fails if another client was faster: no other fences an object that does not exist. */
 async function create(spec: DesiredSpec, context: ApplyContext): Promise<ApplyOutcome> {
   const { kube, asFleet, fleet, revision, signal } = context;
   if (!(await stillAttempts(kube, fleet, revision, signal))) return { kind: 'superseded', spec };

@@ -9,10 +9,7 @@ interface Reported {
   readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
 }
 
-/**
- * The verdict, in kstatus's own order, but more careful: without any report, or without a Ready condition, a resource
- * is in progress, not current.
- */
+/** The verdict, in kstatus's own order. Without a report, or the condition Ready, a resource is in progress. */
 export function kstatusOf({ metadata, status }: Reported): KStatus {
   if (metadata.deletionTimestamp !== undefined) return 'Terminating';
   if (status?.observedGeneration !== metadata.generation) return 'InProgress';

@@ -63,10 +63,7 @@ export function otherKindOf(kind: string | undefined): OtherKind | undefined {
   return otherKinds.find((known) => known === kind);
 }
 
-/**
- * One LIST for each kind. A kind that is not installed, or not granted to us, has none: only its own documents suffer.
- * @throws {KubeError}
- */
+/** One LIST per kind. A kind that is not installed, or not granted to us, has none. @throws {KubeError} */
 export function listOthers(
   kube: Kube,
   namespace: string | undefined,

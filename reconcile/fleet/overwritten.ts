@@ -5,10 +5,7 @@ import type { PlannedApply } from './plan.ts';
 
 type Applied = Extract<ApplyOutcome, { kind: 'applied' }>;
 
-/**
- * Reports that Git has undone a change by hand: the revision had been applied before, so no commit made the change.
- * @throws {KubeError}
- */
+/** Reports that Git has undone a change by hand: the revision had been applied before. @throws {KubeError} */
 export async function tellOverwritten(
   kube: Kube,
   planned: PlannedApply,

@@ -32,9 +32,7 @@ function outageOf({ status }: FleetObject): Condition | undefined {
   return available?.status === 'False' && isOutage(available.reason) ? available : undefined;
 }
 
-/**
- * A commit asked to suspend it: there is nothing to wait for. Not in an outage, which is Stalled: a person must end it.
- */
+/** A commit asked to suspend it: there is nothing to wait for. Not in an outage, which is Stalled. */
 function restsAsAsked({ metadata, status }: FleetObject): boolean {
   const isCurrent = status?.observedGeneration === metadata.generation;
   return isCurrent && !isTrue(status, 'Stalled') && courseOf(conditionOf(status, 'Ready')?.reason) === 'stopped';
@@ -57,8 +55,6 @@ function messageOf(object: FleetObject, verdict: KStatus): string {
       const outage = outageOf(object);
       return `${outage ? `${outage.message}; ` : ''}the change has not been acted on yet`;
     }
-    default:
-      return verdict satisfies never;
   }
 }
 

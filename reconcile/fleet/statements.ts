@@ -132,8 +132,6 @@ function sourceStatement({ outcome: { reading }, fleet }: FleetFacts): readonly 
     case 'unchanged':
     case 'tree':
       return [{ type: 'SourceReady', status: 'True', reason: 'Read', message: `${reading.revision} was read` }];
-    default:
-      return reading satisfies never;
   }
 }
 

@@ -98,9 +98,7 @@ function revisionOf({ status }: EtcdFleet, { reading, applied }: FleetOutcome): 
   return { revision: { ...before, attempted: reading.revision, applied: reading.revision } };
 }
 
-/**
- * The inventory's source. A new place counts only once nothing is left from the old one: it may delete only its own.
- */
+/** The inventory's source. A new place counts only once nothing is left from the old one: it deletes only its own. */
 function sourceOf(
   fleet: EtcdFleet,
   { reading, inventory, unlisted, applied }: FleetOutcome,

@@ -43,9 +43,7 @@ function merged(ours: EtcdFleetStatus, base?: EtcdFleetStatus, theirs?: EtcdFlee
   return { ...news, ...lately, conditions: withVerdict(ours, base, theirs) };
 }
 
-/**
- * `RequestsChecked` is the verdict of checks, never of a report, which only takes it away once checks are not wanted.
- */
+/** `RequestsChecked` is the verdict of checks; a report only takes it away once checks are not wanted. */
 function withVerdict(
   ours: EtcdFleetStatus,
   base?: EtcdFleetStatus,

@@ -115,8 +115,7 @@ export type TlsProblem =
   | 'HandshakeFailed';
 
 /**
- * `ambiguous`: the call may have had its effect, or may have it yet. `down`: nothing reached etcd. `refused`: it had
- * none.
+ * `ambiguous`: it may have had its effect, or may have it yet. `down`: nothing reached etcd. `refused`: it had none.
  */
 export class EtcdError extends Error {
   override readonly name = 'EtcdError';

@@ -15,18 +15,16 @@ export interface Resource {
   readonly plural: string;
 }
 
+const ours = 'etcd.ratchet.dev/v1alpha1';
+
 export const resources = {
-  fleets: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdFleet', plural: 'etcdfleets' },
-  clusters: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdCluster', plural: 'etcdclusters' },
-  peers: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdPeer', plural: 'etcdpeers' },
-  schedules: {
-    apiVersion: 'etcd.ratchet.dev/v1alpha1',
-    kind: 'EtcdBackupSchedule',
-    plural: 'etcdbackupschedules',
-  },
-  backups: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdBackup', plural: 'etcdbackups' },
-  restores: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdRestore', plural: 'etcdrestores' },
-  nodePolicies: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdNodePolicy', plural: 'etcdnodepolicies' },
+  fleets: { apiVersion: ours, kind: 'EtcdFleet', plural: 'etcdfleets' },
+  clusters: { apiVersion: ours, kind: 'EtcdCluster', plural: 'etcdclusters' },
+  peers: { apiVersion: ours, kind: 'EtcdPeer', plural: 'etcdpeers' },
+  schedules: { apiVersion: ours, kind: 'EtcdBackupSchedule', plural: 'etcdbackupschedules' },
+  backups: { apiVersion: ours, kind: 'EtcdBackup', plural: 'etcdbackups' },
+  restores: { apiVersion: ours, kind: 'EtcdRestore', plural: 'etcdrestores' },
+  nodePolicies: { apiVersion: ours, kind: 'EtcdNodePolicy', plural: 'etcdnodepolicies' },
   customResourceDefinitions: {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -131,9 +129,7 @@ export interface Kube {
     pod: string,
     options: CallOptions & { readonly preconditions: Preconditions },
   ): Promise<void>;
-  /**
-   * From `resourceVersion` on; ends when `signal` aborts or the server ends it. @throws {KubeError} (410: list again)
-   */
+  /** From `resourceVersion` on; ends when `signal` aborts or the server ends it. @throws {KubeError} 410: list again */
   watch<T extends KubeObject>(
     resource: Resource,
     options: ListOptions & { readonly resourceVersion: string; readonly signal: AbortSignal },

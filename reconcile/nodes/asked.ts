@@ -17,9 +17,7 @@ export function policiesIn({ applies }: Pick<FleetPlan, 'applies'>): readonly Et
   });
 }
 
-/**
- * The nodes that these policies would reboot, in order; none without the component node-reboots. @throws {KubeError}
- */
+/** Nodes that these policies would reboot, in order; none without the component node-reboots. @throws {KubeError} */
 export async function nodePlans(
   { rebootsIn, ...context }: NodePlansContext,
   asked: readonly EtcdNodePolicy[],

@@ -8,9 +8,7 @@ import type { NodeSeen, NodesObservation } from './observation.ts';
 import { isStuck, nodeMeanings } from './reasons.ts';
 import { goOn } from './way.ts';
 
-/**
- * One step of a node policy. Pure. Nodes under way go on before another one begins, and none begins while one is stuck.
- */
+/** One step of a node policy. Pure. Nodes under way go on before another begins; none begins while one is stuck. */
 export function decideNodes(seen: NodesObservation): NodesDecision {
   const { policy, nodes } = seen;
   const grants = policy.status?.grants ?? [];

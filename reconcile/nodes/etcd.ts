@@ -75,9 +75,7 @@ export function withoutNode(cluster: ClusterSeen, node: string): Objection | und
   return undefined;
 }
 
-/**
- * Whether a node may go down whose members have left already: in each cluster with one there no other member is down.
- */
+/** Whether a node may go down whose members have left: in each cluster with one there no other member is down. */
 export function whileAway(cluster: ClusterSeen, node: string): Objection | undefined {
   const { key, clusterId, voters, members, mayLoseQuorum } = cluster;
   const serving = members.filter((member) => member.voter && member.serves && member.node !== node).length;

@@ -48,10 +48,7 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/**
- * kured's lock: an annotation of its DaemonSet, of one node, or (`--concurrency`) of several. As kured reads it, an
- * expired lock does not count. Pure.
- */
+/** kured's lock: an annotation of its DaemonSet, of one node or several; an expired lock does not count. Pure. */
 
 export const kuredLockAnnotation = 'weave.works/kured-node-lock';
 

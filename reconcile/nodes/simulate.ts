@@ -28,9 +28,7 @@ function reported(before: NodesObservation, decision: NodesDecision, { seen, ...
   return { ...sim, grants, seen: { ...seen, policy: { ...seen.policy, status }, ...(began > 0 && { nonce }) } };
 }
 
-/**
- * What happens by itself, unless it is overdue: a node with an order reboots, and pods of a node that is back return.
- */
+/** What happens by itself, unless overdue: a node with an order reboots, and pods of a node that is back return. */
 export function movedOn(sim: Sim, stuck: ReadonlySet<string>): Sim | undefined {
   const goingDown = sim.seen.nodes.find(
     ({ name, bootId, marks }) =>

@@ -34,9 +34,7 @@ const retrySeconds = 5;
 /** So long may one step look and write, in seconds. */
 const stepSeconds = 20;
 
-/**
- * Exactly one step for one policy: observe, decide, act, report. @throws {KubeError} when it can't be read or written
- */
+/** One step for one policy: observe, decide, act, report. @throws {KubeError} when it can't be read or written */
 export async function stepNodePolicy(
   policy: EtcdNodePolicy,
   lists: Lists,

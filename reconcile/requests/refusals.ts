@@ -1,9 +1,7 @@
 import { StepError } from '../cluster/know/outcome.ts';
 import type { Refusal } from '../interfaces/etcd.ts';
 
-/**
- * How the API server and etcd refuse: model halves throw these, with class and reason of the live ones (`failureOf`).
- */
+/** How the API server and etcd refuse: model halves throw these, with the live class and reason (`failureOf`). */
 
 /** A write, or a deletion, of an object that is another one by now, or was written to since it was read. */
 export function conflict(message: string): StepError {

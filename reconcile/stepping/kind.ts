@@ -24,9 +24,7 @@ export interface SteppingContext extends StepContext, About {
   readonly namespace?: string | undefined;
   /** Milliseconds to wait for what the decisions named. */
   readonly waitMs: number;
-  /**
-   * Asked after each wait, before anything else: whether people have stopped everything, or a later follow-up goes on.
-   */
+  /** Asked after each wait: whether people have stopped everything, or a later follow-up goes on. */
   readonly isStopped?: () => Promise<boolean>;
   /** Loads what is used later on, before it is. The first use tells of a failure. */
   readonly loadAhead?: (library: Library) => void;
@@ -142,8 +140,7 @@ export function isStepped(kind: Kind, context: SteppingContext): boolean {
 }
 
 /**
- * Whether an invocation leaves news for a follow-up that is under way. A follow-up's own unsettled failures are none:
- * else it would go round.
+ * Whether there is news for a follow-up under way. A follow-up's own unsettled failures are none: it would go round.
  */
 export function isNews(
   { moved, unsettled }: { readonly moved: boolean; readonly unsettled: boolean },

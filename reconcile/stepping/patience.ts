@@ -37,9 +37,7 @@ export async function patiently<T>({ log, until, pauseMs = 2_000 }: Patience, as
   }
 }
 
-/**
- * The same, but `undefined` once the time is over: what was learned before is kept. @throws {KubeError} a lasting one
- */
+/** The same, but `undefined` once the time is over: what was learned before is kept. @throws {KubeError} that lasts */
 export async function inTime<T>(patience: Patience, ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await patiently(patience, ask);

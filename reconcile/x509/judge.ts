@@ -31,8 +31,7 @@ export type LeafQuestion = {
 );
 
 /**
- * All defects of a leaf's Secret, the fatal first, for any signer: optional names of a plan are no {@link
- * requiredNames}.
+ * All defects of a leaf's Secret, the fatal first, for any signer: of a plan's names only {@link requiredNames} count.
  */
 export function defectsOf(question: LeafQuestion): readonly Defect[] {
   const { plan, now, skewMs = defaultSkewMs } = question;

@@ -41,9 +41,7 @@ function keyIn(data: Readonly<Record<string, string>>): string {
   }
 }
 
-/**
- * The certificates of a Secret's `ca.crt`, one PEM each, in order. @throws {CertificateError} when it cannot be read
- */
+/** The certificates of a Secret's `ca.crt`, one PEM each, in order. @throws {CertificateError} if it is unreadable */
 export function trustOf(data: Readonly<Record<string, string>>): readonly string[] {
   return pemsOf(data, 'ca.crt', 'CERTIFICATE');
 }

@@ -85,10 +85,7 @@ async function lookedUp({
   return { owner, jobs, active: linksOf(jobs.filter((job) => isActive(job, now))) };
 }
 
-/**
- * Whether people have stopped everything: the CronJob is suspended or gone. A follow-up under way ends with its current
- * step. @throws {KubeError}
- */
+/** Whether people have stopped everything: the CronJob is suspended or gone. @throws {KubeError} */
 export async function isStopped(kube: Kube, { namespace, name }: CronJobName, signal: AbortSignal): Promise<boolean> {
   const owner = await kube.get<CronJob>(resources.cronJobs, namespace, name, { signal });
   return !owner || owner.spec.suspend === true;

@@ -23,10 +23,7 @@ export interface GoingOn {
   readonly until?: AbortSignal;
 }
 
-/**
- * Makes sure that a pass is followed up: by an event if a sink takes it, else by a Job. Returns whether a follow-up
- * comes; without one, the next tick goes on.
- */
+/** Has a pass followed up, by an event if a sink takes it, else by a Job; `false`: only the next tick goes on. */
 export async function goOn({ clusters }: Pick<PassResult, 'clusters'>, context: GoingOn): Promise<boolean> {
   const { kube, cronJob, env, log, signal, link, isNew, until = AbortSignal.abort() } = context;
   try {

@@ -1,6 +1,4 @@
-/**
- * How often events may start a pass at once. Any sender can use any source's name: the rest waits for a shared pass.
- */
+/** How often events may start a pass at once. Any sender can use any source's name: the rest waits for a shared one. */
 export interface Pace {
   /** Whether an event of this source may start a pass now. */
   mayStart(source: string): boolean;

@@ -23,9 +23,7 @@ interface AppPlace extends Pick<ForgeAccess, 'caBundle' | 'network'> {
   readonly repository: string;
 }
 
-/**
- * Installation tokens, one per purpose: made when first needed, and kept while the forge is open (they last an hour).
- */
+/** Installation tokens, one per purpose: made when needed, and kept while the forge is open (they last an hour). */
 export function appAuthorization(
   credentials: AppCredentials,
   { repository, ...place }: AppPlace,

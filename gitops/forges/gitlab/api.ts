@@ -111,9 +111,7 @@ function saysSoAlready({ status, body }: ForgeAnswer): boolean {
   return status === 400 && body.includes('Cannot transition status via');
 }
 
-/**
- * Projects lie in groups of groups. If GitLab lies below a path of its host, only the API's address tells them apart.
- */
+/** Projects lie in groups of groups. If GitLab lies below a path of its host, only the API's address tells the two. */
 function projectOf({ gitUrl, apiURL }: ForgeAccess): { readonly base: string; readonly project: readonly string[] } {
   const { url, segments } = partsOf(gitUrl);
   const below = apiURL === undefined ? [] : partsOf(apiURL).segments.slice(0, -2);

@@ -29,9 +29,7 @@ export interface BaseBounds {
 
 export const defaultBaseBounds: BaseBounds = { maxKeptBytes: 64 * 1024 * 1024, maxMadeAgain: 2 * 1024 ** 3 };
 
-/**
- * Bytes of bases that deltas wait for. Bases of a small pack can fill the machine: the oldest are forgotten and remade.
- */
+/** Bytes of bases that deltas wait for: a small pack's can fill the machine. The oldest are forgotten and remade. */
 export function createBases(pack: Buffer, { maxKeptBytes, maxMadeAgain }: BaseBounds = defaultBaseBounds): Bases {
   const kept = new Map<Base, Buffer>();
   let bytes = 0;

@@ -26,9 +26,7 @@ export interface PacketReader {
 const headBytes = 4;
 const mostBytes = 0xffff;
 
-/**
- * Takes an answer apart while it arrives. It keeps one packet (64 KiB), always in the same place: copy what you keep.
- */
+/** Takes an answer apart while it arrives. It keeps one packet (64 KiB) in the same place: copy what you keep. */
 export function packetReader(onPacket: (packet: Packet) => void): PacketReader {
   let place: Buffer | undefined;
   let held = 0;

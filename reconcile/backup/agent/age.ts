@@ -5,9 +5,7 @@ import { Decrypter, Encrypter } from 'age-encryption';
 import { BackupFailure } from '../../jobs/failure.ts';
 import { kept } from './kept.ts';
 
-/**
- * @param recipients public keys, `age1…`: any one of their owners can decrypt. @throws {BackupFailure} InvalidRequest
- */
+/** @param recipients public keys, `age1…`: any of their owners can decrypt. @throws {BackupFailure} InvalidRequest */
 export async function encrypted(
   chunks: AsyncIterable<Uint8Array>,
   recipients: readonly string[],

@@ -22,10 +22,7 @@ import { placeStaged, type StagedRestore, stageSnapshot } from './staged-restore
 import { takeBackup } from './take.ts';
 import { writeVerified } from './verified.ts';
 
-/**
- * One operation of the agent. It notes facts on the way, so that they are reported even if the rest fails.
- * @throws {BackupFailure | EtcdError}
- */
+/** One operation of the agent; its notes are reported even if the rest fails. @throws {BackupFailure | EtcdError} */
 export async function withStore(
   request: ObjectRequest,
   context: AgentContext,

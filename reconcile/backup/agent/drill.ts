@@ -27,9 +27,7 @@ export interface Drilled {
   readonly record: BackupRecord | undefined;
 }
 
-/**
- * Restores a backup as a person would, starts etcd on it, and compares. Only the answer stays. @throws {BackupFailure}
- */
+/** Restores a backup as a person would, starts etcd on it, and compares. @throws {BackupFailure} */
 export async function drill(request: DrillRequest, tools: FetchTools & { readonly now: () => Date }): Promise<Drilled> {
   const { scratch, etcdutl, etcd } = request;
   const { signal } = tools;

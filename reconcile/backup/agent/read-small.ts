@@ -1,9 +1,6 @@
 import type { Store, StoreOptions } from '../stores/store.ts';
 
-/**
- * Reads a small object whole, but no further than its bound, whatever size the store reports; `undefined`: there is
- * none. @throws {BackupFailure}
- */
+/** Reads a small object whole, but no further than its bound; `undefined`: there is none. @throws {BackupFailure} */
 export async function readSmall(
   store: Store,
   path: string,

@@ -4,9 +4,7 @@ import { BackupFailure } from '../../jobs/failure.ts';
 import type { Store, StoreOptions } from '../stores/store.ts';
 import { readSmall } from './read-small.ts';
 
-/**
- * The facts of a backup, beside the object as `<object>.json`. Written last: an object without a record is no backup.
- */
+/** The facts of a backup, beside the object as `<object>.json`. Written last: without a record there is no backup. */
 export interface BackupRecord {
   readonly format: 1;
   /** The asker, as the request names it: the UID of an EtcdBackup. */

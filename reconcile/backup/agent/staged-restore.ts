@@ -12,8 +12,7 @@ import type { BackupRecord } from './record.ts';
 import type { SoundSnapshot } from './trailer.ts';
 
 /**
- * A restore in three containers, because etcd's images have no shell and ours has no etcd: `stageSnapshot`, etcdutl,
- * `placeStaged`. Each attempt works under names of its own.
+ * A restore in three containers, since etcd's images have no shell and ours no etcd. Each attempt has its own names.
  */
 export interface StagedRestore {
   readonly restorer: Restorer;

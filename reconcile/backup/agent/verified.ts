@@ -29,9 +29,7 @@ interface Verified {
 /** More would be none of ours. Bytes. */
 const largest = 16 * 1024;
 
-/**
- * Written once: a second proof changes nothing. @throws {BackupFailure} Exists if another object's proof has the name
- */
+/** Written once: a second proof changes nothing. @throws {BackupFailure} Exists for another object's proof */
 export async function writeVerified(
   store: Store,
   name: string,

@@ -3,9 +3,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../names.ts';
 
-/**
- * A hash of all that can change a check in a fleet's spec and its clusters, from the lists that a pass reads anyway.
- */
+/** A hash of all that can change a check in a fleet's spec and clusters, from the lists that a pass reads anyway. */
 export function seenOf({ metadata }: EtcdFleet, clusters: readonly EtcdCluster[]): string {
   const said = [`${metadata.generation}`, ...clusters.map(saidBy).sort()];
   return createHash('sha256').update(said.join('\n')).digest('hex').slice(0, 16);

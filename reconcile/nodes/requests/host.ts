@@ -3,10 +3,7 @@ import type { LeavingPod } from '../decision.ts';
 import type { LeaderMove } from '../etcd.ts';
 import type { JobSeen, NodeSeen } from '../observation.ts';
 
-/**
- * Stores a model's state: a plan's observation, or the world of a search. It does what Kubernetes and etcd do at once,
- * and knows no action.
- */
+/** Stores a model's state: a plan's observation, or the world of a search. It knows no action. */
 export interface NodesHost<S> {
   /** The API server's clock. */
   readonly at: (state: S) => Date;
