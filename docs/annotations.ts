@@ -69,6 +69,7 @@ const rows: Readonly<Record<Key, Row>> = {
   memberId: own(volume, 'the ID of the member whose data it holds'),
   version: own(volume, 'the version that ran when the last change of version was over'),
   nextVersion: own(volume, 'a higher version that may have run on it'),
+  rollsTo: own(volume, 'the version that a roll of all members has begun to give them'),
   minorSince: own(volume, 'from which raft index on members of one minor wrote every entry'),
   tlsMode: own(volume, "the TLS mode of the cluster's birth"),
   mayHaveStarted: own(volume, 'a member may have started on it in the birth that is under way'),

@@ -35,6 +35,7 @@ export const annotations = {
   memberId: `${group}/member-id`,
   version: `${group}/version`,
   nextVersion: `${group}/next-version`,
+  rollsTo: `${group}/rolls-to`,
   minorSince: `${group}/minor-since`,
   tlsMode: `${group}/tls-mode`,
   mayHaveStarted: `${group}/may-have-started`,

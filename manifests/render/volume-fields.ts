@@ -75,6 +75,7 @@ export const fields: Fields = {
   },
   version: { ...matching(annotations.version, 'a version like 3.6.16', versionPattern), isNeeded: isAlways },
   nextVersion: matching(annotations.nextVersion, 'a version like 3.6.16, or absent', versionPattern),
+  rollsTo: matching(annotations.rollsTo, 'a version like 3.6.16, or absent', versionPattern),
   minorSince: {
     annotations: [{ name: annotations.minorSince, wanted: 'a minor and an index like 3.6@1234, or absent' }],
     decode: ([text = '']) => {

@@ -21,6 +21,11 @@ export interface VolumeRecord {
   readonly version: string;
   /** Written before a higher version may start: it may have run. Taken away once it is `version`, or was not kept. */
   readonly nextVersion?: string;
+  /**
+   * Written by a roll of all members to another version before it gives this member that version, and taken away when
+   * the roll is over: it has begun. A member that is new, or cured, on some version begins none.
+   */
+  readonly rollsTo?: string;
   /** From this index of raft's log on, every entry was written by members of this minor. */
   readonly minorSince?: MinorSince;
   readonly tlsMode: TlsMode;

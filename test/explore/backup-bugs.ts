@@ -1,6 +1,8 @@
 import { backUpBeforeHibernation } from '../../reconcile/cluster/decide/rules/deletion/back-up-before-hibernation.ts';
 import { finishDeletion } from '../../reconcile/cluster/decide/rules/deletion/finish-deletion.ts';
 import { backUpFirst } from '../../reconcile/cluster/decide/rules/rolling/back-up-first.ts';
+import { cureConfiguration } from '../../reconcile/cluster/decide/rules/rolling/cure-configuration.ts';
+import { outliveVolume } from '../../reconcile/cluster/decide/rules/volumes/outlive-volume.ts';
 import type { Situation } from '../../reconcile/cluster/know/situation.ts';
 import { type Bug, instead } from './seeding.ts';
 
@@ -13,6 +15,22 @@ export const backupBugs: readonly Bug[] = [
     scenario: 'back up, and upgrade 1',
     faults: {},
     seed: (code) => instead(code, 'backUpFirst', (situation) => backUpFirst(believing(situation))),
+  },
+  {
+    name: 'outlives-by-upgrading',
+    what: 'the replacement of a member whose PVC goes gets the version that waits for a backup',
+    violates: 'I12',
+    scenario: 'back up, and upgrade 3, of which one is lost',
+    faults: { claim: 1 },
+    seed: (code) => instead(code, 'outliveVolume', (situation) => outliveVolume(unheld(situation))),
+  },
+  {
+    name: 'cures-by-upgrading',
+    what: 'a member that is down is cured with the version that waits for a backup',
+    violates: 'I12',
+    scenario: 'back up, and patch 3, of which one is lost',
+    faults: { crash: 1 },
+    seed: (code) => instead(code, 'cureConfiguration', (situation) => cureConfiguration(unheld(situation))),
   },
   {
     name: 'deletes-unsaved',
@@ -63,6 +81,11 @@ export const backupBugs: readonly Bug[] = [
     seed: (code) => instead(code, 'backUpFirst', (situation) => backUpFirst(withoutAge(situation))),
   },
 ];
+
+/** Nothing holds a version. */
+function unheld({ awaitedBackup: _, ...situation }: Situation): Situation {
+  return situation;
+}
 
 /** Whatever has become of it, it counts as Ready. */
 function believing(situation: Situation): Situation {

@@ -1,8 +1,9 @@
+import { isHigher } from '../../manifests/api/version.ts';
 import { backupPolicy, type Occasion } from '../../manifests/render/backup-before.ts';
 import type { Action } from '../../reconcile/cluster/know/action.ts';
 import type { AskedBackup } from './model/backup-state.ts';
 import { objectOf } from './model/backups.ts';
-import { formationOf, minorNumber, serving } from './model/etcd.ts';
+import { formationOf, minorOf, serving } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import { recordIn } from './model/objects.ts';
 import type { Place, State, World } from './model/state.ts';
@@ -35,12 +36,46 @@ function occasionOf(action: Action, world: World): Occasion | undefined {
   if (cluster.deleting) return isFirst && hasData(world) ? 'deletion' : undefined;
   if (action.kind === 'hibernate-members')
     return places.some((place) => recordIn(place)?.state === 'hibernating') ? undefined : 'hibernation';
-  if (!('inputs' in action)) return undefined;
-  const given = places.flatMap(({ peer, process }) => [
-    ...(peer?.current ? [minorNumber(peer.inputs.version)] : []),
-    ...(process ? [minorNumber(process.version)] : []),
-  ]);
-  return given.length > 0 && given.every((one) => one < minorNumber(action.inputs.version)) ? 'upgrade' : undefined;
+  return beginsUpgrade(action, world) ? 'upgrade' : undefined;
+}
+
+/**
+ * A member gets a higher version than another one has, and no volume says that a roll to it has begun. What ends an
+ * outage waits for nothing (I15); what a rollback makes is of another cluster.
+ */
+function beginsUpgrade(action: Action, world: World): boolean {
+  const given = gives(action, world);
+  const lowest = lowestGiven(world);
+  if (given === undefined || lowest === undefined || !serving(world) || !isHigher(given, lowest)) return false;
+  return !world.places.some((place) => {
+    const { rollsTo, version } = recordIn(place) ?? {};
+    if (rollsTo === undefined || version === undefined) return false;
+    return rollsTo === given || (minorOf(rollsTo) === minorOf(given) && minorOf(version) !== minorOf(given));
+  });
+}
+
+/** Which version a member gets by this that it does not have. */
+function gives(action: Action, { places }: World): string | undefined {
+  const has = (name: string) => places.find((place) => place.name === name)?.peer?.inputs.version;
+  switch (action.kind) {
+    case 'change-template':
+      return has(action.peer.name) === action.inputs.version ? undefined : action.inputs.version;
+    case 'reconfigure-members':
+      return action.peers.every(({ name }) => has(name) === action.inputs.version) ? undefined : action.inputs.version;
+    case 'prepare-members':
+      return action.members.some(({ record: { state } }) => state === 'joining' || state === 'sealed')
+        ? action.inputs.version
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function lowestGiven({ places }: World): string | undefined {
+  const given = places.flatMap((place) =>
+    place.peer?.current && recordIn(place)?.state === 'sealed' ? place.peer.inputs.version : [],
+  );
+  return given.toSorted((a, b) => (isHigher(a, b) ? 1 : -1))[0];
 }
 
 /** Clients wrote to it, and could miss it. */
@@ -68,8 +103,8 @@ function wasFound(one: AskedBackup, { backups = [] }: World): boolean {
 /** A backup that is too old is taken again, where there is a quorum to take it of. */
 function isGood({ state, holds, old, former, before, looksFor }: AskedBackup, world: World): boolean {
   if (state !== 'good' || !holds || looksFor !== undefined || former || (old && serving(world))) return false;
-  if (before === 'upgrade' && world.places.some(({ peer }) => peer?.current && peer.inputs.version !== holds.version))
-    return false;
+  const lowest = lowestGiven(world);
+  if (before === 'upgrade' && lowest !== undefined && isHigher(lowest, holds.version)) return false;
   return world.places.some((place) => isServed(place, world) && place.disk?.formation === holds.formation);
 }
 

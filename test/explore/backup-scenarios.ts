@@ -14,6 +14,8 @@ function clusterOf(replicas: number, spec: Partial<EtcdClusterSpec> = {}, policy
 }
 
 const upgraded: Change = { what: 'version: 3.7.3', spec: { version: '3.7.3' } };
+const patched: Change = { what: 'version: 3.6.17', spec: { version: '3.6.17' } };
+const unpatched: Change = { what: 'version: 3.6.16, again', spec: { version: '3.6.16' } };
 const toMiddle: Change = { what: 'version: 3.6.16', spec: { version: '3.6.16' } };
 const without: Change = { what: 'backups: Never', spec: { backup: backups('Never') } };
 const asleep: Change = { what: 'replicas: 0', spec: { replicas: 0 } };
@@ -31,6 +33,15 @@ export const backupScenarios: readonly Scenario[] = [
   one('back up, and upgrade 1, in misfortune', clusterOf(1), [upgraded], { ...misfortunes, death: 1, status: 1 }, 3),
   one('back up, and upgrade 1, and back', clusterOf(1), [upgraded, toMiddle, upgraded], misfortunes, 1),
   one('back up, and upgrade 2', clusterOf(2), [upgraded], { death: 1, crash: 1, backupAges: 1 }, 1),
+  one('back up, and upgrade 3, of which one is lost', clusterOf(3), [upgraded], { claim: 1, wipe: 1, lost: 1 }, 1),
+  one(
+    'back up, and patch 3, of which one is lost',
+    clusterOf(3),
+    [patched],
+    { crash: 1, claim: 1, wipe: 1, node: 1 },
+    1,
+  ),
+  one('back up, and patch 1, and back', clusterOf(1), [patched, unpatched, patched], { ...misfortunes, death: 1 }, 2),
   one(
     'back up before each of two minors',
     clusterOf(1, { version: '3.5.35' }),

@@ -4,6 +4,7 @@ import { openingOf } from '../../time/due.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import { type Decision, refuse, wait } from '../know/decision.ts';
 import type { Situation } from '../know/situation.ts';
+import { hasBegun } from '../know/versions/begun.ts';
 import { waitForRoom } from './wait-for-room.ts';
 
 /**
@@ -43,7 +44,8 @@ const cures: readonly string[] = ['NoSpace', 'ReloadingAuthorities'] satisfies R
  * cured or made anew on the new configuration, because it was down, or that got a larger quota in an outage, begins no
  * roll of the others. Without a history the answer is no: then it waits, which costs time only.
  */
-function isHalfDone({ slots, cluster }: Situation): boolean {
+function isHalfDone({ slots, cluster, effective }: Situation): boolean {
+  if (hasBegun(effective.inputs.version, slots)) return true;
   const given = slots.flatMap(({ peer, statefulSet }) =>
     peer?.current ? [inputsHash(peer.inputs), ...(statefulSet ? [statefulSet.inputsHash] : [])] : [],
   );

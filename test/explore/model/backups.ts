@@ -1,9 +1,10 @@
+import { isHigher } from '../../../manifests/api/version.ts';
 import { type BackupWish, backupBeforeName, type Occasion } from '../../../manifests/render/backup-before.ts';
 import { backupAhead } from '../../../reconcile/cluster/know/backups/ahead.ts';
 import { hibernationBackupOf } from '../../../reconcile/cluster/know/backups/hibernation-backup.ts';
 import type { AwaitedBackupView, NamedBackup, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import type { AskedBackup } from './backup-state.ts';
-import { minorNumber, serving } from './etcd.ts';
+import { serving } from './etcd.ts';
 import type { World } from './state.ts';
 
 /** EtcdBackups that a cluster asks for before it changes or goes. Who takes them is left out: they end, or fail. */
@@ -92,7 +93,7 @@ export function taken(world: World): World | undefined {
   const formation = world.backups?.some(isTaking) ? serving(world) : undefined;
   if (!formation) return undefined;
   const versions = world.places.flatMap(({ process }) => (process?.formation === formation.id ? process.version : []));
-  const [version = ''] = versions.toSorted((a, b) => minorNumber(b) - minorNumber(a));
+  const [version = ''] = versions.toSorted((a, b) => (isHigher(a, b) ? -1 : 1));
   const holds = { formation: formation.id, version };
   return changed(world, isTaking, (one) => ({ ...one, state: 'good', age: 0, holds }));
 }

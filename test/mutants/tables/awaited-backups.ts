@@ -11,6 +11,9 @@ const beforeDeletion = 'reconcile/cluster/decide/rules/deletion/back-up-last.ts'
 const beforeSleep = 'reconcile/cluster/decide/rules/deletion/back-up-before-hibernation.ts';
 const observed = 'reconcile/cluster/observe/read-awaited-backup.ts';
 const ahead = 'reconcile/cluster/know/backups/ahead.ts';
+const begun = 'reconcile/cluster/know/versions/begun.ts';
+const heldVersion = 'reconcile/cluster/decide/held-version.ts';
+const held = 'test/unit/cluster/held-version.test.ts';
 
 /** What an upgrade, a hibernation and the deletion wait for (I12). */
 export const ofAwaitedBackups: readonly Mutant[] = [
@@ -79,10 +82,52 @@ export const ofAwaitedBackups: readonly Mutant[] = [
   },
   {
     file: ahead,
-    from: 'return nextVersion === undefined && compareVersions',
-    to: 'return nextVersion !== "" && compareVersions',
-    without: 'a backup counts for an upgrade that a member has begun to get (I12)',
+    from: 'return !hasBegun(version, slots) && givenTo',
+    to: 'return hasBegun !== undefined && givenTo',
+    without: 'a backup is asked for again when the upgrade has begun, and members differ meanwhile',
     killers: [awaits],
+  },
+  {
+    file: begun,
+    from: 'if (record?.rollsTo === undefined || hasDeparted(slot)) return false;',
+    to: 'if (record?.nextVersion === undefined || hasDeparted(slot)) return false;',
+    without: 'a member that was cured on a version counts as the beginning of the upgrade (I12)',
+    killers: [awaits, held],
+  },
+  {
+    file: heldVersion,
+    from: 'return isTooOld || awaitBackup(situation, awaiting) !== undefined || waitToUpgrade(situation) !== undefined;',
+    to: 'return waitToUpgrade(situation) !== undefined;',
+    without: 'a member that is cured or new gets the version that waits for its backup (I12)',
+    killers: [held],
+  },
+  {
+    file: heldVersion,
+    from: 'return isTooOld || awaitBackup',
+    to: 'return awaitBackup',
+    without: 'a member gets a version whose backup is too old while no list is known (I12)',
+    killers: [held],
+  },
+  {
+    file: heldVersion,
+    from: ' || waitToUpgrade(situation) !== undefined;',
+    to: ';',
+    without: 'a member that is lost leaves a mixed cluster behind a shut window',
+    killers: [held],
+  },
+  {
+    file: heldVersion,
+    from: '  if (sealed.some(isDownOnItsConfiguration)) return undefined;\n',
+    to: '',
+    without: 'the version that ends an outage waits for a backup (I15)',
+    killers: [held],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/rolling/upgrade.ts',
+    from: 'goesBack && isKept(version, situation)',
+    to: 'goesBack && !isKept(version, situation)',
+    without: 'the revert of what has not begun waits for a window',
+    killers: [held],
   },
   {
     file: ahead,

@@ -151,10 +151,16 @@ describe('before an upgrade', () => {
     assert.equal(said(required, missing, '3.6.1'), undefined);
   });
 
-  test('none once a member has begun to get the version', () => {
+  test('none once the upgrade has begun to give members the version', () => {
+    const change = withRecord({ rollsTo: '3.6.20', nextVersion: '3.6.20' });
+    const seen = healthy(3, { spec: { version: '3.6.20', backup: required }, slots: { 1: change } });
+    assert.equal(backUpFirst(situate({ ...seen, awaitedBackup: missing })), undefined);
+  });
+
+  test('a member that got the version by another way begins no upgrade', () => {
     for (const change of [withInputs({ version: '3.6.20' }), withRecord({ nextVersion: '3.6.20' })]) {
       const seen = healthy(3, { spec: { version: '3.6.20', backup: required }, slots: { 1: change } });
-      assert.equal(backUpFirst(situate({ ...seen, awaitedBackup: missing })), undefined);
+      assert.equal(backUpFirst(situate({ ...seen, awaitedBackup: missing }))?.reason, 'BackingUp');
     }
   });
 });

@@ -37,6 +37,7 @@ const arbitraries: { readonly [K in keyof Required<VolumeRecord>]: fc.Arbitrary<
   memberId: hexId,
   version,
   nextVersion: version,
+  rollsTo: version,
   minorSince: fc.record(
     {
       minor: fc.tuple(fc.nat(9), fc.nat(99)).map((parts) => parts.join('.')),

@@ -13,7 +13,14 @@ export type RollingAction =
       readonly cutOff?: true;
     } & Restart)
   /** The template of one member's next pod; then, where `restart` is given, the member restarts. */
-  | { readonly kind: 'change-template'; readonly peer: Ref; readonly inputs: Inputs; readonly restart?: Restart }
+  | {
+      readonly kind: 'change-template';
+      readonly peer: Ref;
+      readonly inputs: Inputs;
+      /** A step of a roll of all members to this version, which its volume is told first. */
+      readonly rolls?: true;
+      readonly restart?: Restart;
+    }
   /** StatefulSets that another client changed are written as their peers ask for; their pods stay. */
   | { readonly kind: 'put-back-templates'; readonly peers: readonly Ref[] }
   /** Volumes record which version their members run, and from which entry of raft's log on all are of its minor. */

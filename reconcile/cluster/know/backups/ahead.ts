@@ -1,26 +1,28 @@
-import { compareVersions, formatVersion, parseVersion } from '../../../../manifests/api/version.ts';
+import { compareVersions, formatVersion, isHigher, parseVersion } from '../../../../manifests/api/version.ts';
 import { type BackupWish, backupPolicy, type Occasion } from '../../../../manifests/render/backup-before.ts';
 import { recordOf } from '../life.ts';
 import { backupFinalizer } from '../marks.ts';
-import type { Observation } from '../observation.ts';
+import type { Observation, Slot } from '../observation.ts';
+import { hasBegun } from '../versions/begun.ts';
 
 type Seen = Pick<Observation, 'cluster' | 'slots'>;
 
 /**
- * Whether the spec asks for a higher version that no member has begun to get: then a backup still holds what the lower
- * one wrote.
+ * Whether the spec asks for a higher version than some member has, and no roll to it has begun: then a backup still
+ * holds what the lower one wrote.
  */
 export function isUpgradeAhead({ cluster, slots }: Seen): boolean {
-  const wanted = parseVersion(cluster.spec.version);
-  const ours = slots.filter(({ peer }) => peer?.current);
-  return (
-    ours.length > 0 &&
-    ours.every((slot) => {
-      const { nextVersion } = recordOf(slot) ?? {};
-      const given = slot.peer?.inputs.version ?? cluster.spec.version;
-      return nextVersion === undefined && compareVersions(parseVersion(given), wanted) < 0;
-    })
-  );
+  const { version } = cluster.spec;
+  return !hasBegun(version, slots) && givenTo(slots).some((given) => isHigher(version, given));
+}
+
+/** What members were given; of one without a peer, what its volume says that it ran. */
+function givenTo(slots: readonly Slot[]): readonly string[] {
+  return slots.flatMap((slot) => {
+    if (slot.peer) return slot.peer.current ? slot.peer.inputs.version : [];
+    const record = recordOf(slot);
+    return record?.state === 'sealed' ? record.version : [];
+  });
 }
 
 /** Whether the spec asks for no members, and no volume says yet that its member is to stop. */
@@ -45,7 +47,7 @@ export function backupAhead(seen: Seen & Pick<Observation, 'hibernationBackup'>)
 }
 
 function startOf({ cluster, slots }: Seen): NonNullable<BackupWish['start']> {
-  const given = slots.flatMap(({ peer }) => (peer?.current ? parseVersion(peer.inputs.version) : []));
+  const given = givenTo(slots).map(parseVersion);
   const [lowest = parseVersion(cluster.spec.version)] = given.toSorted(compareVersions);
   const clusterId = slots.flatMap((slot) => recordOf(slot)?.clusterId ?? [])[0] ?? '';
   return { from: formatVersion(lowest), clusterId };

@@ -295,6 +295,11 @@ export function isDownOnItsConfiguration({ pod }: Slot): boolean {
   );
 }
 
+/** Its image is not there, whatever its registry says. */
+export function isWithoutImage({ pod }: Slot): boolean {
+  return pod !== undefined && !pod.leaving && imageReasons.has(pod.container.reason);
+}
+
 /** Passing, and left to a person when it has lasted too long. */
 function overdue(reason: RefusalReason, message: string, cure: string): Ailment {
   return { reason, message, passing: true, cure };

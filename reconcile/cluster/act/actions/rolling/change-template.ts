@@ -14,11 +14,11 @@ import { restartMember } from './restart-member.ts';
  */
 export const changeTemplate = defineAction('change-template', {
   target: ({ peer }) => peer.name,
-  *run({ peer: { name, uid }, inputs, restart }, cluster) {
+  *run({ peer: { name, uid }, inputs, rolls, restart }, cluster) {
     const peer = yield* livePeer(name);
     if (peer.uid !== uid) throw moved(`peer ${name} was recreated`);
     yield* clearToRun(name, yield* readPod({ name }), inputs.version);
-    yield* changeInputs(peer, inputs);
+    yield* changeInputs(peer, inputs, rolls);
     if (restart) yield* restartMember.run({ kind: 'restart-member', ...restart }, cluster);
   },
 });

@@ -8,15 +8,20 @@ import { noteNextVersion } from './next-version.ts';
 
 /**
  * What a member's next pod is made from: its peer, and from that its StatefulSet. The volume is told first of a version
- * that it never ran. Of a lower one than the peer was told before there is nothing to tell: so that can be taken back
- * where the PVC is being deleted, which takes no annotation.
+ * that it never ran, and of the roll that gives it that. A lower one than the peer was told before needs no note: so
+ * that can be taken back where the PVC is being deleted, which takes no annotation.
  *
  * @returns the StatefulSet with that template; `undefined` when the peer has none.
  */
-export function* changeInputs(peer: Read<PeerView>, inputs: Inputs): Program<StatefulSetView | undefined> {
+export function* changeInputs(
+  peer: Read<PeerView>,
+  inputs: Inputs,
+  rolls = false,
+): Program<StatefulSetView | undefined> {
   const { readAt } = peer;
   yield* tryTemplate({ readAt, inputs });
-  if (isHigher(inputs.version, peer.inputs.version)) yield* noteNextVersion(readAt.name, inputs.version);
+  if (rolls || isHigher(inputs.version, peer.inputs.version))
+    yield* noteNextVersion(readAt.name, inputs.version, rolls);
   const written = yield* writeInputs({ readAt, inputs });
   return yield* writeTemplate({ readAt: written.readAt });
 }

@@ -14,7 +14,7 @@ export const noteVersions = defineAction('note-versions', {
       const { record, readAt } = yield* liveVolume(name);
       if (record.state !== 'sealed' || record.memberId !== memberId || record.clusterId !== clusterId)
         throw moved(`volume ${name} is another member's by now`);
-      const { nextVersion: _, ...rest } = record;
+      const { nextVersion: _, rollsTo: __, ...rest } = record;
       yield* writeRecord({ readAt, record: { ...rest, version, ...(since && { minorSince: since }) } });
     });
   },

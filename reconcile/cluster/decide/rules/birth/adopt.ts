@@ -4,6 +4,7 @@ import { isBlockedByLeftovers } from '../../../know/leftovers.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { isUnnoted } from '../../../know/volumes/sealed-disk.ts';
+import { startingInputs } from '../../held-version.ts';
 import { noting } from '../volumes/know-disks.ts';
 
 /** States of volumes from which any invocation may start the member without a person's approval. */
@@ -28,7 +29,8 @@ export const adoptable = {
  * Guards I5: a member that had data only ever starts on that data; this rule creates no volume. A member with leftovers
  * of an earlier resource waits for their collection; the others do not wait for it.
  */
-export function adopt({ slots, life, effective }: Situation): Decision | undefined {
+export function adopt(situation: Situation): Decision | undefined {
+  const { slots, life } = situation;
   if (life.stage !== 'born') return undefined;
   const members = slots.flatMap((slot) => {
     const record = recordOf(slot);
@@ -43,7 +45,7 @@ export function adopt({ slots, life, effective }: Situation): Decision | undefin
   );
   if (unnoted) return unnoted;
   return act(
-    { kind: 'prepare-members', members, inputs: effective.inputs },
+    { kind: 'prepare-members', members, inputs: startingInputs(situation) },
     'AdoptingVolumes',
     `starting ${members.map(({ name }) => name).join(', ')} from their retained volumes`,
   );

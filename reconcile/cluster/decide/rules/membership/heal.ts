@@ -11,6 +11,7 @@ import { hasHealthyQuorum, votersOf } from '../../../know/membership/voters.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { learnersFail } from '../../failed-joins.ts';
+import { startingInputs } from '../../held-version.ts';
 import { holdHealing, type Lost } from '../../hold-healing.ts';
 import { removalOf } from '../../removal.ts';
 import { joiner } from './scale.ts';
@@ -91,7 +92,7 @@ export function replacementOf(
   return (
     learnersFail(situation) ??
     act(
-      { kind: 'prepare-members', members: [{ name, record }], inputs: { ...situation.effective.inputs, storage } },
+      { kind: 'prepare-members', members: [{ name, record }], inputs: { ...startingInputs(situation), storage } },
       'ReplacingMember',
       `recording ${name} as the replacement of ${down.name}: ${why}`,
     )

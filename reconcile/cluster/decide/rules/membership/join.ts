@@ -12,6 +12,7 @@ import type { Slot } from '../../../know/observation.ts';
 import { isBlockedFor } from '../../../know/pods/blocked.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { configureBeforeStart } from '../../configure-before-start.ts';
+import { startingInputs } from '../../held-version.ts';
 import { isSealBroken } from '../volumes/keep-config-maps.ts';
 
 /**
@@ -71,8 +72,8 @@ export function join(situation: Situation): Decision | undefined {
  * Which CAs it is to load may have been settled since its peer was made, by the certificates that it was given: without
  * this it would be started again for them. Guards I6: another version is not taken on the way.
  */
-function toldBeforeItsStart({ name, peer, statefulSet }: Slot, { effective }: Situation): Decision | undefined {
-  const { inputs } = effective;
+function toldBeforeItsStart({ name, peer, statefulSet }: Slot, situation: Situation): Decision | undefined {
+  const inputs = startingInputs(situation);
   if (!peer || statefulSet || peer.inputs.version !== inputs.version) return undefined;
   if (inputsHash(peer.inputs) === inputsHash(inputs)) return undefined;
   return configureBeforeStart([{ name, uid: peer.uid }], inputs, 'it is started as a learner');

@@ -13,6 +13,7 @@ import { isOutOfSpace } from '../../../know/space/databases.ts';
 import { learnersFail } from '../../failed-joins.ts';
 import { firstStartOfLearner } from '../../first-start.ts';
 import { freeName } from '../../free-name.ts';
+import { startingInputs } from '../../held-version.ts';
 import { removalOf } from '../../removal.ts';
 import { waitForRoom } from '../../wait-for-room.ts';
 import { waitToBegin } from '../../wait-for-window.ts';
@@ -38,7 +39,7 @@ export function grow(situation: Situation): Decision | undefined {
     {
       kind: 'prepare-members',
       members: [member],
-      inputs: { ...effective.inputs, storage: effective.newStorage },
+      inputs: { ...startingInputs(situation), storage: effective.newStorage },
       ...(minAvailable !== undefined && { shared: { objects: ['disruption-budget'], minAvailable } }),
       ...(starts && { starts: { ...starts, joins: { url, clusterId } } }),
     },
@@ -82,7 +83,7 @@ export function joiner(situation: Situation): { readonly name: string; readonly 
     token: life.token,
     initialCluster: [...others, { name, url }],
     clusterId,
-    version: effective.inputs.version,
+    version: startingInputs(situation).version,
     tlsMode: effective.inputs.tls.mode,
     state: 'joining',
     ...(outvoted.length > 0 && { outvoted }),

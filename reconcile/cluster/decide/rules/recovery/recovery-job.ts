@@ -7,6 +7,7 @@ import type { RecoveryJobView, RecoveryPodView, Slot, VolumeView } from '../../.
 import { stuckRecoveryPod } from '../../../know/pods/stuck.ts';
 import type { Situation } from '../../../know/situation.ts';
 import type { Inputs } from '../../../know/spec/inputs.ts';
+import { startingInputs } from '../../held-version.ts';
 import { failed, mayDoWithoutCopy, notStarting, repeating } from './recovery-failures.ts';
 
 /**
@@ -52,13 +53,13 @@ export function force(chosen: Slot, recovery: Recovery, situation: Situation): D
 }
 
 /** The Job is made from the peer alone. */
-function bringPeer(chosen: Slot, { effective }: Situation): Decision {
+function bringPeer(chosen: Slot, situation: Situation): Decision {
   const { name, peer } = chosen;
   const record = recordOf(chosen);
   if (peer || !record)
     return wait('OldObjectsLeaving', `the old peer of ${name} is being deleted`, { on: 'change', of: 'peers' });
   return act(
-    { kind: 'prepare-members', members: [{ name, record }], inputs: effective.inputs },
+    { kind: 'prepare-members', members: [{ name, record }], inputs: startingInputs(situation) },
     'AdoptingVolumes',
     `preparing ${name}, from which the cluster goes on`,
   );

@@ -9,52 +9,54 @@ import { endingBeside } from '../../../know/pods/endings.ts';
 import type { Situation } from '../../../know/situation.ts';
 import type { Inputs } from '../../../know/spec/inputs.ts';
 import { hasRunHigher, isTemplateBehind, mayGoBackTo } from '../../../know/versions/versions-run.ts';
+import { startingInputs } from '../../held-version.ts';
 
 /**
  * A member whose pod is not Ready, and whose configuration is not the effective one, gets that: it has nothing to lose.
  * So a commit that cures a cluster of which nothing runs reaches every member, although the member list is unknown.
  *
  * Unless a member is already down *on* that configuration: a bad commit stops at the first member that it broke, and
- * reverting it cures that member. No Ready pod is touched here (I1). No member goes back from a minor beside a member
- * that may still start on it (I6).
+ * reverting it cures that member. No Ready pod is touched here (I1). No version is given that a backup or a window
+ * holds (I12). No member goes back from a minor beside a member that may still start on it (I6).
  */
 export function cureConfiguration(situation: Situation): Decision | undefined {
-  const { slots, effective } = situation;
-  const wanted = inputsHash(effective.inputs);
+  const { slots } = situation;
+  const inputs = startingInputs(situation);
+  const wanted = inputsHash(inputs);
   // A member without a volume cannot record the version of a template: `heal` replaces it.
   const curable = slots.filter(({ volume }) => volume && !volume.leaving);
   // First, no other member may start on a minor that is to be left: the others could not go back any more.
   const ahead = correctTemplates(
-    curable.filter((slot) => isAhead(slot, effective.inputs)),
-    effective,
+    curable.filter((slot) => isAhead(slot, inputs)),
+    inputs,
     wanted,
   );
   if (ahead) return ahead;
   // Also a member whose PVC is being deleted: it never ran the higher minor, and its template keeps the others from
   // going back.
-  const next = slots.find((slot) => slot.volume && mayBeStartedHigher(slot, effective.inputs));
-  if (next?.peer) return onlyTemplate(next.name, next.peer, effective.inputs, 'its pod stays, and its next pod has it');
-  const returning = curable.find((slot) => slot.statefulSet && isGoingBack(slot, effective.inputs));
+  const next = slots.find((slot) => slot.volume && mayBeStartedHigher(slot, inputs));
+  if (next?.peer) return onlyTemplate(next.name, next.peer, inputs, 'its pod stays, and its next pod has it');
+  const returning = curable.find((slot) => slot.statefulSet && isGoingBack(slot, inputs));
   if (returning?.peer?.current) {
-    const why = `it has run etcd ${effective.inputs.version}, which the cluster keeps`;
-    return onlyTemplate(returning.name, returning.peer, effective.inputs, why);
+    const why = `it has run etcd ${inputs.version}, which the cluster keeps`;
+    return onlyTemplate(returning.name, returning.peer, inputs, why);
   }
   // A member that ran that minor may not go back while another member may still start on it: that one first.
-  const goBack = mayGoBackTo(effective.inputs.version, situation);
+  const goBack = mayGoBackTo(inputs.version, situation);
   const outdated = curable.filter(
     (slot) =>
       (isNotReady(slot) || isHeldByAnother(slot, situation)) &&
       slot.peer?.current &&
       !isOn(slot, wanted) &&
-      (goBack || !hasRunHigher(slot.pod, effective.inputs.version)),
+      (goBack || !hasRunHigher(slot.pod, inputs.version)),
   );
-  if (outdated.length === 0) return correctTemplates(curable, effective, wanted);
+  if (outdated.length === 0) return correctTemplates(curable, inputs, wanted);
   if (slots.some((slot) => isOn(slot, wanted) && isDownOnItsConfiguration(slot))) return undefined;
 
   const peers = chosen(outdated, slots).flatMap(({ name, peer }) => (peer ? [{ name, uid: peer.uid }] : []));
   if (peers.length === 0) return undefined;
   return act(
-    { kind: 'reconfigure-members', peers, inputs: effective.inputs },
+    { kind: 'reconfigure-members', peers, inputs },
     'CuringConfiguration',
     `giving ${peers.map(({ name }) => name).join(', ')} the configuration of the spec: not Ready, nothing to lose`,
   );
@@ -64,11 +66,7 @@ export function cureConfiguration(situation: Situation): Decision | undefined {
  * A running member whose template was already changed to an unwanted one: the template is corrected and the pod left
  * alone, so that its next start does not run the wrong version.
  */
-function correctTemplates(
-  slots: readonly Slot[],
-  { inputs }: Situation['effective'],
-  wanted: string,
-): Decision | undefined {
+function correctTemplates(slots: readonly Slot[], inputs: Inputs, wanted: string): Decision | undefined {
   const peers = slots.flatMap(({ name, peer, statefulSet, pod }) =>
     peer?.current &&
     pod?.ready &&
@@ -133,7 +131,7 @@ function isNotReady({ statefulSet, pod, endpoint }: Slot): boolean {
  */
 function isHeldByAnother(slot: Slot, situation: Situation): boolean {
   const { pod, peer, statefulSet } = slot;
-  const { version, image } = situation.effective.inputs;
+  const { version, image } = startingInputs(situation);
   if (!pod || !statefulSet || pod.leaving || endingBeside(slot, pod)?.passing !== false) return false;
   // No step of an upgrade: that has conditions of its own.
   if (peer?.inputs.version !== version || !isDeepStrictEqual(peer.inputs.image, image)) return false;

@@ -65,18 +65,24 @@ function changeVersion(situation: Situation): Decision | undefined {
     (a, b) => isNews(a) - isNews(b) || reluctance(a, situation) - reluctance(b, situation),
   );
   if (!next?.peer) return undefined;
-  const held = waitToUpgrade(situation, outdated.length < ours.length);
-  if (held) return held;
   const { name, peer } = next;
   const goesBack = isHigher(runs(next) ?? peer.inputs.version, version);
+  const held =
+    goesBack && isKept(version, situation) ? undefined : waitToUpgrade(situation, outdated.length < ours.length);
+  if (held) return held;
   const restart = restartOf(next, situation);
   const inputs = { ...peer.inputs, version, image };
   const anew = restart ? `, and restarting it${meanwhile(situation)}` : '';
   return act(
-    { kind: 'change-template', peer: { name, uid: peer.uid }, inputs, ...(restart && { restart }) },
+    { kind: 'change-template', peer: { name, uid: peer.uid }, inputs, rolls: true, ...(restart && { restart }) },
     goesBack ? 'RollingBackVersion' : 'UpgradingMember',
     goesBack ? `taking ${name} back to etcd ${version}${anew}` : `giving ${name} etcd ${version}${anew}`,
   );
+}
+
+/** Volumes say that it ran, and a member got another one: going back from what was not finished waits for nothing. */
+function isKept(version: string, { slots }: Situation): boolean {
+  return slots.some((slot) => slot.peer?.current && recordOf(slot)?.version === version);
 }
 
 /** Peer or template: an invocation that died between the two writes left a peer that is ahead of its template. */
@@ -101,7 +107,8 @@ function settle({ slots, effective, clusterVersion, membership }: Situation): De
   });
   const unnoted = effective.pending?.kind === 'unnoted';
   const stale = members.filter(
-    ({ record, status }) => unnoted || record.nextVersion !== undefined || record.version !== status.version,
+    ({ record, status }) =>
+      unnoted || (record.nextVersion ?? record.rollsTo) !== undefined || record.version !== status.version,
   );
   const hasArrived = clusterVersion !== undefined && isSameMinor(clusterVersion, version);
   if (!hasArrived && (stale.length > 0 || effective.pending)) {
