@@ -17,6 +17,8 @@ interface Awaiting {
   readonly begins?: () => boolean;
   /** The EtcdBackup that stored what is only looked for: no member is asked. */
   readonly looksFor?: string;
+  /** Members that are asked for nothing any more serve yet: no quorum of the others is needed. */
+  readonly othersServe?: boolean;
 }
 
 type Known = Extract<AwaitedBackupView, { readonly kind: 'known' }>;
@@ -47,8 +49,9 @@ export function awaitBackup(situation: Situation, awaiting: Awaiting): Decision 
 }
 
 /** Not while what it is taken before waits for something else: it would be taken again and again. */
-function isToBeTakenAgain({ membership }: Situation, { begins = () => true, looksFor }: Awaiting): boolean {
-  return (looksFor !== undefined || membership.kind === 'known') && begins();
+function isToBeTakenAgain({ membership }: Situation, awaiting: Awaiting): boolean {
+  const { begins = () => true, looksFor, othersServe } = awaiting;
+  return (looksFor !== undefined || othersServe || membership.kind === 'known') && begins();
 }
 
 interface Asked {
@@ -91,9 +94,11 @@ function required(view: Known, situation: Situation, awaiting: Awaiting): Decisi
       return awaited(view, awaiting);
     case 'under-way':
       if (isLate(view, situation)) return overdue(view, situation, awaiting);
-      if (awaiting.looksFor !== undefined || membership.kind === 'known' || isYoung(askedAt, at))
+      if (awaiting.looksFor !== undefined || awaiting.othersServe || isYoung(askedAt, at))
         return awaited(view, awaiting);
-      return withoutQuorum(membership.cause, situation, awaiting);
+      return membership.kind === 'known'
+        ? awaited(view, awaiting)
+        : withoutQuorum(membership.cause, situation, awaiting);
     case 'stalled':
       return failed(
         `EtcdBackup ${name} asks for a person: ${message}`,

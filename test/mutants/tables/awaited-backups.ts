@@ -40,7 +40,7 @@ export const ofAwaitedBackups: readonly Mutant[] = [
   },
   {
     file: rule,
-    from: "return (looksFor !== undefined || membership.kind === 'known') && begins();",
+    from: "return (looksFor !== undefined || othersServe || membership.kind === 'known') && begins();",
     to: 'return (looksFor !== undefined || membership !== undefined) && begins();',
     without: 'a backup is asked for again and again while no quorum serves',
     killers: [awaits],
@@ -187,8 +187,22 @@ export const ofAwaitedBackups: readonly Mutant[] = [
   },
   {
     file: beforeDeletion,
-    from: "if (life.stage === 'unborn' || life.stage === 'birth')",
-    to: "if (life.stage !== 'unclear')",
+    from: 'return !slots.some((slot) => !strays.includes(slot) && holdsData(slot));',
+    to: 'return strays.length >= 0;',
+    without: 'a cluster that a rollback is about to end is deleted without its last backup (I12)',
+    killers: [last],
+  },
+  {
+    file: beforeDeletion,
+    from: 'othersServe: situation.slots.some(servesYet)',
+    to: 'othersServe: false',
+    without: 'the last backup of a cluster that a rollback is about to end counts as impossible while it serves',
+    killers: [last],
+  },
+  {
+    file: beforeDeletion,
+    from: "if (life.stage !== 'unborn' && life.stage !== 'birth') return false;",
+    to: "if (life.stage === 'unclear') return false;",
     without: 'a cluster that served is deleted without its last backup (I12)',
     killers: [last],
   },
@@ -230,7 +244,7 @@ export const ofAwaitedBackups: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/await-backup.ts',
-    from: "return (looksFor !== undefined || membership.kind === 'known') && begins();",
+    from: "return (looksFor !== undefined || othersServe || membership.kind === 'known') && begins();",
     to: "return membership.kind === 'known' && looksFor !== '' && begins();",
     without: 'a cluster that sleeps is deleted on a look of hours ago (I12)',
     killers: [slept],

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { ClusterBackup } from '../../../../manifests/api/cluster-backup.ts';
 import type { EtcdBackup } from '../../../../manifests/api/etcd-backup.ts';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
+import { annotations } from '../../../../manifests/render/names.ts';
 import { backupFinalizer } from '../../../../reconcile/cluster/know/marks.ts';
 import { KubeError, type KubeObject, resources } from '../../../../reconcile/interfaces/kube.ts';
 import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
@@ -326,3 +327,44 @@ describe('an invocation that dies at any write', () => {
     });
   }
 });
+
+test('a cluster that a rollback is about to end is deleted after its last backup only', async () => {
+  const world = await born(required);
+  const clusterID = world.cluster()?.status?.clusterID ?? '';
+  await beginRollback(world, { ...goes, backup: required, rollback: { clusterID, snapshot } });
+  await world.remove();
+  const reasons = new Set<string | undefined>();
+  for (let ticks = 0; ticks < 60; ticks += 1) {
+    world.settle();
+    reasons.add((await world.tick())?.decision.reason);
+    world.advance(3);
+  }
+  assert.deepEqual([...reasons], ['BackingUp']);
+  assert.equal(world.processes.size, 3, 'a member has stopped');
+  const meanwhile = () => end(world, 'True');
+  assert.equal((await tickUntilConverged(world, { meanwhile, limit: 300 })).kind, 'gone');
+  assert.equal((await backupsIn(world)).length, 1);
+});
+
+const snapshot = { object: 'gs://backups/orders/a.db', sha256: 'ab'.repeat(32), revision: 81_724 };
+
+/** Up to where the data are restored, and no member of the cluster that is given up was told. */
+async function beginRollback(world: World, spec: Partial<EtcdClusterSpec>): Promise<void> {
+  await world.apply(spec);
+  await tickUntilConverged(world);
+  const cluster = world.cluster() ?? assert.fail('no cluster');
+  const value = cluster.status?.approvals?.[0]?.value ?? assert.fail('no approval is asked for');
+  const metadata = {
+    ...cluster.metadata,
+    annotations: { ...cluster.metadata.annotations, [annotations.rollBack]: value },
+  };
+  await world.kube.update(resources.clusters, { ...cluster, metadata });
+  const isRestored = () =>
+    world.claims().some((one) => one.metadata.annotations?.[annotations.volumeState] === 'restored');
+  for (let ticks = 0; ticks < 100 && !isRestored(); ticks += 1) {
+    world.settle();
+    await world.tick();
+    world.advance(2);
+  }
+  assert.ok(isRestored());
+}

@@ -1,8 +1,9 @@
 import { backupPolicy } from '../../../../../manifests/render/backup-before.ts';
 import { doesAnyRun, hibernationBackupNow } from '../../../know/backups/hibernation-backup.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
-import { isAsleep } from '../../../know/life.ts';
+import { isAsleep, recordOf } from '../../../know/life.ts';
 import { backupFinalizer } from '../../../know/marks.ts';
+import type { Slot } from '../../../know/observation.ts';
 import { stuckPod } from '../../../know/pods/stuck.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { awaitBackup, withoutMembers } from '../../await-backup.ts';
@@ -27,7 +28,7 @@ export function backUpLast(situation: Situation): Decision | undefined {
   const stopped = made === undefined ? whyNoMember(situation) : undefined;
   if (stopped !== undefined) return without(stopped, situation);
   return (
-    awaitBackup(situation, deletion) ??
+    awaitBackup(situation, { ...deletion, othersServe: situation.slots.some(servesYet) }) ??
     letGo(
       made === undefined
         ? 'the deletion goes on without a last backup'
@@ -82,12 +83,34 @@ function ofSleep(situation: Situation): Decision | undefined {
 }
 
 /** Where there is nothing to back up, or no place for it, and no person could change that. */
-function whyNone({ cluster, life, awaitedBackup, slots }: Situation): string | undefined {
+function whyNone(situation: Situation): string | undefined {
+  const { cluster, awaitedBackup, slots } = situation;
   if (backupPolicy(cluster, 'deletion') === 'Never') return 'the spec asks for none';
   if (awaitedBackup?.kind === 'namespace-ends') return 'its namespace is being deleted, where nothing can be made';
-  if (life.stage === 'unborn' || life.stage === 'birth') return 'the cluster has not served yet';
+  if (isUnserved(situation)) return 'the cluster has not served yet';
   if (slots.every(({ volume }) => volume === undefined)) return 'no volume is left';
   return undefined;
+}
+
+/**
+ * By its volumes, not by its stage alone: while a rollback hands over, the members of the cluster that is given up
+ * serve until their volumes are marked.
+ */
+function isUnserved({ life, slots }: Situation): boolean {
+  if (life.stage !== 'unborn' && life.stage !== 'birth') return false;
+  const strays = life.stage === 'birth' ? life.strays : [];
+  return !slots.some((slot) => !strays.includes(slot) && holdsData(slot));
+}
+
+/** A member was sealed on it, and none took its place in a list, a recovery or a rollback. */
+function holdsData(slot: Slot): boolean {
+  const { state } = recordOf(slot) ?? {};
+  return slot.volume?.unmarked === true || state === 'sealed' || state === 'hibernating' || state === 'releasing';
+}
+
+/** A rollback gives it up, and has not stopped it: it is asked for nothing any more, and serves. */
+function servesYet({ volume, pod }: Slot): boolean {
+  return volume?.unmarked === true && pod?.ready === true && !pod.leaving;
 }
 
 /** Taken for the deletion itself. */
