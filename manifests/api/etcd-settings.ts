@@ -48,6 +48,7 @@ const flagsAreFlags = rule<Record<string, string>>({
 });
 
 const flagsAreFree = rule<Record<string, string>>({
+  ofPeople: true,
   message:
     'must not set what etcd-ratchet decides: identity, membership, addresses, the data directory, or a flag with its own field',
   cel: `self.all(name, !(name in ${celList(Object.keys(reservedFlags))}) && !name.matches('^(${Object.keys(reservedPrefixes).join('|')})'))`,

@@ -13,7 +13,7 @@ import { etcdPeerRules, etcdPeerSpecSchema, etcdPeerStatusSchema } from './etcd-
 import { etcdRestoreRules, etcdRestoreSpecSchema, etcdRestoreStatusSchema } from './etcd-restore.ts';
 import type { Kind } from './group.ts';
 import type { Rule } from './rule.ts';
-import { type Structural, structural } from './schema.ts';
+import { forCopies, type Structural, structural } from './schema.ts';
 
 /** All that is known about a kind: what the CRD is generated from, and what the validator walks. */
 export interface KindDefinition {
@@ -124,7 +124,7 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
     singular: 'etcdpeer',
     shortNames: ['epeer'],
     categories: ['etcd-ratchet'],
-    spec: structural(etcdPeerSpecSchema),
+    spec: forCopies(structural(etcdPeerSpecSchema)),
     status: structural(etcdPeerStatusSchema),
     rules: etcdPeerRules,
     columns: [

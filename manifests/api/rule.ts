@@ -11,6 +11,8 @@ export interface StateRule {
   readonly fieldPath?: string;
   /** More than the rule can say statically, offline only: which key it is. */
   readonly explain?: (value: never) => string | undefined;
+  /** About what people may ask for: an EtcdPeer, which copies what its cluster has, is not judged by it. */
+  readonly ofPeople?: true;
   /** The value is not repeated in the message: a credential may have been pasted there. */
   readonly hidesValue?: true;
 }
@@ -32,6 +34,7 @@ export function rule<T>(parts: {
   fieldPath?: string;
   explain?: (value: T) => string | undefined;
   hidesValue?: true;
+  ofPeople?: true;
 }): StateRule {
   return parts as StateRule;
 }

@@ -112,3 +112,20 @@ export interface Structural {
 export function structural(schema: TSchema): Structural {
   return schema as Structural;
 }
+
+/**
+ * A schema for copies of what another object has: without rules about what people may ask for. That object may be older
+ * than such a rule, and stays valid; a copy of it is created, and would be refused.
+ */
+export function forCopies(schema: Structural): Structural {
+  const { properties, items, additionalProperties, rules } = schema;
+  return {
+    ...schema,
+    ...(rules && { rules: rules.filter((one) => !('ofPeople' in one)) }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, forCopies(value)])),
+    }),
+    ...(items && { items: forCopies(items) }),
+    ...(additionalProperties && { additionalProperties: forCopies(additionalProperties) }),
+  };
+}

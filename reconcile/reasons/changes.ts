@@ -92,6 +92,7 @@ export const changes = {
     means: 'The spec asks for a version that etcd-ratchet does not support.',
     cure: honoured,
   },
+  FlagReserved: { means: 'The spec has a flag that etcd-ratchet decides by now.', cure: honoured },
   FlagNotInVersion: { means: 'The spec has a flag that this version of etcd does not have.', cure: honoured },
   VolumeShrinkRefused: { means: 'The spec asks for a smaller volume than the members have.', cure: honoured },
   StorageClassRefused: { means: 'The spec asks for another storage class than the volumes have.', cure: honoured },

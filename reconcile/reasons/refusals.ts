@@ -124,6 +124,7 @@ export const refusals = {
   PatchTooOld: 'person',
   VersionNotSupported: 'person',
   FlagNotInVersion: 'person',
+  FlagReserved: 'person',
   VolumeShrinkRefused: 'person',
   StorageClassRefused: 'person',
   ClaimTemplateRefused: 'person',

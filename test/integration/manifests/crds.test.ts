@@ -285,3 +285,18 @@ test('kubectl explains each field of backups, schedules and restores', async () 
   ] as const)
     assert.match((await api.kubectl(['explain', field])).replace(/\s+/g, ' '), words);
 });
+
+test('a flag that is reserved by now is refused in a new cluster, and copied to a new peer', async () => {
+  const extraArgs = { 'pre-vote': 'false' };
+  const reserved = changed(cluster, 'spec/etcd/extraArgs', extraArgs);
+  const { status, body } = await send('POST', `${pathOf('EtcdCluster')}?dryRun=All`, reserved);
+  assert.equal(status, 422, JSON.stringify(body));
+  const copy = changed(
+    changed(changed(peer, 'metadata/name', 'orders-7'), 'spec/ordinal', 7),
+    'spec/etcd/extraArgs',
+    extraArgs,
+  );
+  assert.deepEqual(validateDocument(copy), []);
+  const made = await send('POST', `${pathOf('EtcdPeer')}?dryRun=All`, copy);
+  assert.equal(made.status, 201, JSON.stringify(made.body));
+});

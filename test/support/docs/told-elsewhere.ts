@@ -84,6 +84,11 @@ const simulated: readonly Simulated[] = [
     why: 'the process node runs what the tag says, so no image lies there',
   },
   {
+    reasons: ['FlagReserved'],
+    test: 'cluster/effective',
+    why: 'the API server takes no new spec that has one',
+  },
+  {
     reasons: ['PatchTooOld', 'FlagNotInVersion'],
     test: 'cluster/effective-version',
     why: 'the local cluster has one patch of each minor; DowngradeRefused and MinorSkipped are the same table',

@@ -86,6 +86,15 @@ describe('what cannot be done', () => {
     assert.deepEqual(refusals(healthy(3, { spec: { storage: { size: '1Gi', volumeClaimTemplate: labelled } } })), []);
   });
 
+  test('a flag that is reserved by now is named, and members are made without it', () => {
+    const spec = { etcd: { extraArgs: { 'pre-vote': 'false' } } };
+    const observation = healthy(3, { spec });
+    assert.deepEqual(refusals(observation), ['FlagReserved']);
+    const { message } = situate(observation).effective.refusals[0] ?? {};
+    assert.match(message ?? '', /--pre-vote \(a member that comes back must not depose the leader\)/);
+    assert.equal(decide(healthy(3, { spec: { ...spec, replicas: 5 } })).kind, 'act');
+  });
+
   test('every refusal is named, not only the first', () => {
     const observation = healthy(3, { spec: { version: '3.5.35', storage: { size: '1Mi' }, tls: { mode: 'Managed' } } });
     assert.deepEqual(refusals(observation), ['DowngradeRefused', 'TlsModeRefused', 'VolumeShrinkRefused']);

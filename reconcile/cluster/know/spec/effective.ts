@@ -4,6 +4,7 @@ import type { PodTemplate } from '../../../../manifests/api/member-settings.ts';
 import { refusedInPods } from '../../../../manifests/api/pod-template.ts';
 import { dotted } from '../../../../manifests/api/problem.ts';
 import { parseQuantity, type Quantity } from '../../../../manifests/api/quantity.ts';
+import { reservedBecause } from '../../../../manifests/api/reserved-flags.ts';
 import { issuerDefaults, tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import { peerInputs } from '../../../../manifests/render/peer.ts';
 import { reservedInClaim } from '../../../../manifests/render/volume-claim.ts';
@@ -15,6 +16,7 @@ import { refusedNames } from '../certificates/wanted.ts';
 import { type Life, recordOf } from '../life.ts';
 import type { Observation, Slot } from '../observation.ts';
 import { judgeVersion, type Pending } from '../versions/effective-version.ts';
+import { flagsReserved } from '../versions/version-refusals.ts';
 import { judgeVolumes } from './effective-storage.ts';
 import type { Inputs } from './inputs.ts';
 import type { Refusal } from './refusal.ts';
@@ -58,6 +60,7 @@ export function effectiveSpec(
   const volumes = judgeVolumes(spec, { slots, life, namespace: cluster.metadata.namespace ?? '' });
   const template = judgeTemplate(spec, slots);
   const rollback = rollbackRefusal(observation, life);
+  const reserved = Object.keys(spec.etcd?.extraArgs ?? {}).filter((flag) => reservedBecause(flag) !== undefined);
   const { podTemplate: _, ...rest } = spec;
   const effective = {
     ...rest,
@@ -72,6 +75,7 @@ export function effectiveSpec(
     newStorage: { ...spec.storage, size: size.value },
     refusals: [
       ...[version, tls, size, template].flatMap(({ refusal }) => refusal ?? []),
+      ...(reserved.length > 0 ? [flagsReserved(reserved)] : []),
       ...(names ? [names] : []),
       ...volumes.refusals,
       ...(rollback ? [rollback] : []),

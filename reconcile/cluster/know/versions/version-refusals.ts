@@ -1,3 +1,4 @@
+import { reservedBecause } from '../../../../manifests/api/reserved-flags.ts';
 import { formatVersion, minorText, supportedVersions, type Version } from '../../../../manifests/api/version.ts';
 import type { Refusal } from '../spec/refusal.ts';
 
@@ -40,6 +41,16 @@ export function patchTooOld(old: Version, other: Version, minimum: Version): Ref
     message: `members of etcd ${formatVersion(old)} must not run beside ${minorText(other)}: etcd requires ${first} or a later ${minorText(minimum)}`,
     cure: `set spec.version to ${first} or a later ${minorText(minimum)} first`,
     field,
+  };
+}
+
+/** In a spec that is older than the reservation: the API server takes no new one. */
+export function flagsReserved(flags: readonly string[]): Refusal {
+  return {
+    reason: 'FlagReserved',
+    message: `etcd-ratchet decides ${flags.map((flag) => `--${flag} (${reservedBecause(flag)})`).join(', ')}: members are made without what the spec says of it`,
+    cure: `remove ${flags.join(', ')} from spec.etcd.extraArgs`,
+    field: 'spec.etcd.extraArgs',
   };
 }
 
