@@ -1,5 +1,6 @@
 import { annotations } from '../../manifests/render/names.ts';
 import { decide } from '../cluster/decide/decide.ts';
+import { driftInWords } from '../cluster/know/drift.ts';
 import { ailmentOf, isInSync, memberOf, serves } from '../cluster/know/health/health.ts';
 import { leads } from '../cluster/know/membership/leadership.ts';
 import { votersOf } from '../cluster/know/membership/voters.ts';
@@ -55,6 +56,9 @@ function stoppedBecause({ cluster }: Situation): string | undefined {
 /** By the very rules of its own step. */
 function busyWith(situation: Situation): ClusterSeen['busy'] {
   if (situation.lease.kind === 'held') return { kind: 'held', why: `${situation.lease.holder} acts on it` };
+  // A pod that leaves its node is made anew of what is there (I16).
+  const drifted = situation.slots.find(({ statefulSet }) => statefulSet?.drift);
+  if (drifted?.statefulSet?.drift) return { kind: 'wait', why: driftInWords(drifted.name, drifted.statefulSet.drift) };
   const { kind, message } = decide(situation);
   return kind === 'act' || kind === 'wait' ? { kind, why: message } : undefined;
 }

@@ -200,7 +200,7 @@ async function lookAt(
 ): Promise<readonly Looked[]> {
   const { kube, signal } = context;
   // Not as the clusters' steps of this very pass: what they hold is held.
-  const apart = { ...context, holder: holderOf(context.holder) };
+  const apart = { ...context, holder: holderOf(context.holder), mayTry: !context.dryRun };
   const chosen = clusters.filter((cluster) => wanted.has(keyOf(cluster)));
   const objects = await readObjects(kube, chosen, { namespace: undefined, signal });
   return inParallel(objects, parallel, async (one) => {

@@ -69,9 +69,10 @@ export const changes = {
     means: 'Another client changed StatefulSets of members: they are written as the spec asks.',
     cure: 'nothing: the message names the client and the fields. Set version, image, flags and replicas in the spec of the EtcdCluster',
   },
-  TemplateContested: {
-    means: 'Another client changes a StatefulSet of a member again and again.',
-    cure: 'let that client leave the StatefulSets of etcd-ratchet alone; no member is restarted on what it writes ([runbook](docs/runbooks/kubernetes-refuses.md#another-client-changes-a-statefulset))',
+  ObjectContested: {
+    means:
+      'Another client changes a StatefulSet, a Service, a budget or a network policy of a cluster again and again.',
+    cure: 'let that client leave the objects of etcd-ratchet alone; no member is restarted on what it writes ([runbook](docs/runbooks/kubernetes-refuses.md#another-client-changes-a-statefulset))',
   },
   TemplateUnread: {
     means: 'The API server refuses the dry run by which a StatefulSet is compared with what the spec asks for.',

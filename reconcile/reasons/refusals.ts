@@ -135,7 +135,7 @@ export const refusals = {
   NothingToHibernate: 'person',
   NameTaken: 'person',
   LabelsRefused: 'person',
-  TemplateContested: 'retried',
+  ObjectContested: 'retried',
   TemplateUnread: 'person',
   PodUnlabelled: 'person',
   SealBroken: 'person',

@@ -8,8 +8,8 @@ import {
   networkPolicyName,
 } from '../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
-import type { KubeObject } from '../../interfaces/kube.ts';
 import type { Shared, SharedView } from '../know/observation.ts';
+import { hasFieldsOfOthers } from '../know/spec/others-fields.ts';
 import { sharedObject } from '../know/spec/shared-objects.ts';
 import { isForeign } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
@@ -48,16 +48,19 @@ function policyView(policy: NetworkPolicy | undefined, cluster: EtcdCluster): Sh
 
 function stateOf(
   found: Service | PodDisruptionBudget | NetworkPolicy | undefined,
-  wanted: KubeObject | undefined,
+  wanted: Service | PodDisruptionBudget | NetworkPolicy | undefined,
   ownerUid: string,
 ): SharedView['state'] {
   if (!found) return 'missing';
   if (isForeign(found)) return 'foreign';
   if (found.metadata.deletionTimestamp !== undefined || !isControlledBy(found, ownerUid)) return 'leftover';
-  return wanted && covers(found, wanted) ? 'present' : 'drifted';
+  return wanted && covers(found, wanted) && !hasFieldsOfOthers(found, wanted) ? 'present' : 'drifted';
 }
 
-/** Whether everything that we set is so in what was found; what others added (an address, a default) is theirs. */
+/**
+ * Whether everything that we set is so in what was found; what others added (an address, a default) is theirs. Not to a
+ * selector: that would select fewer pods.
+ */
 function covers(found: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {
     return (
@@ -69,5 +72,7 @@ function covers(found: unknown, wanted: unknown): boolean {
   if (typeof wanted !== 'object' || wanted === null) return found === wanted;
   if (typeof found !== 'object' || found === null) return false;
   const fields = found as Readonly<Record<string, unknown>>;
-  return Object.entries(wanted).every(([key, value]) => value === undefined || covers(fields[key], value));
+  return Object.entries(wanted).every(([key, value]) =>
+    key === 'selector' ? isDeepStrictEqual(fields[key], value) : value === undefined || covers(fields[key], value),
+  );
 }

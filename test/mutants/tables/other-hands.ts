@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const world = 'test/unit/cluster/world/other-hands.test.ts';
+const shared = 'test/unit/cluster/world/other-hands-random.test.ts';
 const actions = 'test/unit/cluster/actions/other-hands.test.ts';
 
 /** What other clients write into StatefulSets of ours (I16). */
@@ -48,16 +49,16 @@ export const ofOtherHands: readonly Mutant[] = [
     killers: [world],
   },
   {
-    file: 'reconcile/cluster/decide/rules/rolling/keep-templates.ts',
-    from: 'since.length < atOnce || ',
-    to: 'since.length < 100 || ',
+    file: 'reconcile/cluster/know/contested.ts',
+    from: 'minutes.length >= atOnce && ',
+    to: 'minutes.length >= 100 && ',
     without: 'two clients that never agree write for ever',
     killers: [world],
   },
   {
-    file: 'reconcile/cluster/decide/rules/rolling/keep-templates.ts',
-    from: 'Math.min(...since) >= pauseMinutes',
-    to: 'false',
+    file: 'reconcile/cluster/know/contested.ts',
+    from: 'Math.min(...minutes) < pauseMinutes && ',
+    to: '',
     without: 'what another client changed three times is never written again',
     killers: [world],
   },
@@ -67,5 +68,40 @@ export const ofOtherHands: readonly Mutant[] = [
     to: ') {',
     without: 'a pod of ours counts as outdated beside a template of another client',
     killers: [world],
+  },
+  {
+    file: 'reconcile/cluster/observe/shared.ts',
+    from: "key === 'selector' ? isDeepStrictEqual(fields[key], value) : ",
+    to: '',
+    without: 'a Service or a budget selects fewer pods because of a label that another client added',
+    killers: [shared],
+  },
+  {
+    file: 'reconcile/cluster/observe/shared.ts',
+    from: ' && !hasFieldsOfOthers(found, wanted)',
+    to: '',
+    without: 'a Service lets clients in to members that are not Ready, because another client says so',
+    killers: [shared],
+  },
+  {
+    file: 'reconcile/cluster/act/requests/cluster.ts',
+    from: 'spec: withoutOthers(found, wanted) }',
+    to: 'spec: found.spec }',
+    without: 'what another client added to a Service or a budget stays when it is written anew',
+    killers: [shared],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/birth/support-members.ts',
+    from: "state === 'drifted' && isContested(",
+    to: "state === 'missing' && isContested(",
+    without: 'a Service that another client changes each time is written for ever',
+    killers: [shared],
+  },
+  {
+    file: 'reconcile/nodes/cluster-seen.ts',
+    from: '  if (drifted?.statefulSet?.drift) return',
+    to: '  if (drifted === undefined && drifted?.statefulSet?.drift) return',
+    without: 'a node is rebooted, and its member comes back on the template of another client (I16)',
+    killers: ['test/unit/nodes/other-hands.test.ts'],
   },
 ];

@@ -132,7 +132,7 @@ const simulated: readonly Simulated[] = [
   {
     reasons: ['TemplateUnread'],
     test: 'cluster/world/other-hands',
-    why: 'an admission webhook that takes no dry runs; TemplateContested is told',
+    why: 'an admission webhook that takes no dry runs; ObjectContested is told',
   },
   {
     reasons: ['LabelsRefused'],

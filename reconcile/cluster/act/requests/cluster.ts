@@ -9,24 +9,24 @@ import { withCure } from '../../../reasons/cure.ts';
 import type { LabelledRef, SharedObject } from '../../know/actions/birth.ts';
 import { isListed } from '../../know/listed.ts';
 import { type Finalizer, finalizers } from '../../know/marks.ts';
-import type { Shared } from '../../know/observation.ts';
 import { needsPerson } from '../../know/outcome.ts';
-import { sharedObject } from '../../know/spec/shared-objects.ts';
+import { withoutOthers } from '../../know/spec/others-fields.ts';
+import { sharedKeys, sharedObject } from '../../know/spec/shared-objects.ts';
 import { nameTaken } from '../actions/context.ts';
 import { getOne, type Live, writeBack } from './live.ts';
 import { defineRequest } from './request.ts';
 
 /** Objects of the cluster as a whole; and labels. */
 
-const shared = {
-  'headless-service': { key: 'headlessService', resource: resources.services },
-  'client-service': { key: 'clientService', resource: resources.services },
-  'disruption-budget': { key: 'disruptionBudget', resource: resources.disruptionBudgets },
-  'network-policy': { key: 'networkPolicy', resource: resources.networkPolicies },
-  'no-network-policy': { key: 'networkPolicy', resource: resources.networkPolicies },
-  'external-service': { key: 'externalService', resource: resources.services },
-  'no-external-service': { key: 'externalService', resource: resources.services },
-} as const satisfies Record<SharedObject, { readonly key: keyof Shared; readonly resource: Resource }>;
+const resourceOf = {
+  'headless-service': resources.services,
+  'client-service': resources.services,
+  'disruption-budget': resources.disruptionBudgets,
+  'network-policy': resources.networkPolicies,
+  'no-network-policy': resources.networkPolicies,
+  'external-service': resources.services,
+  'no-external-service': resources.services,
+} as const satisfies Record<SharedObject, Resource>;
 
 type SharedKubeObject = Service | PodDisruptionBudget | NetworkPolicy;
 
@@ -38,10 +38,10 @@ interface SharedWish {
 /** Makes it what it should be, or removes it where none should be. @throws {StepError} `NameTaken`. */
 export const applySharedObject = defineRequest('applySharedObject', {
   words: (wish: SharedWish) => `${isNeeded(wish) ? 'applies' : 'removes'} the ${wish.object}`,
-  writes: ({ object }) => ({ fence: 'version', object: shared[object].key }),
+  writes: ({ object }) => ({ fence: 'version', object: sharedKeys[object] }),
   live: async (wish, live): Promise<void> => {
     const { kube, cluster, signal } = live;
-    const { resource } = shared[wish.object];
+    const resource = resourceOf[wish.object];
     const wanted = sharedObject(wish.object, cluster, wish.minAvailable);
     const { namespace, name } = wanted.metadata;
     const read = async () => {
@@ -64,7 +64,7 @@ export const applySharedObject = defineRequest('applySharedObject', {
     }
   },
   model: (state, wish, host) => {
-    const { key, resource } = shared[wish.object];
+    const [key, resource] = [sharedKeys[wish.object], resourceOf[wish.object]];
     const { state: found } = host.shared(state, key);
     if (found === 'foreign' || found === 'leftover') throw nameTaken(resource, wish.object);
     const { minAvailable } = wish;
@@ -94,10 +94,12 @@ interface Merging<T> {
 
 /** Of a Service for clients outside, what the spec gave it before goes with the spec. */
 function mergeFor(object: SharedObject): Merging<SharedKubeObject>['merge'] {
-  return (found, wanted) =>
-    object === 'external-service' && isService(found) && isService(wanted)
-      ? correctedExternal(found, wanted)
-      : merged(found, wanted);
+  return (found, wanted) => {
+    const ours = { ...found, spec: withoutOthers(found, wanted) } as SharedKubeObject;
+    return object === 'external-service' && isService(ours) && isService(wanted)
+      ? correctedExternal(ours, wanted)
+      : merged(ours, wanted);
+  };
 }
 
 /** How often a PUT that met a controller's write is repeated: it writes once for each change of a pod. */

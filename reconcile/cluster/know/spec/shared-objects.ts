@@ -5,6 +5,18 @@ import { externalService } from '../../../../manifests/render/external-service.t
 import { networkPolicy } from '../../../../manifests/render/network-policy.ts';
 import { clientService, headlessService } from '../../../../manifests/render/services.ts';
 import type { SharedObject } from '../actions/birth.ts';
+import type { Shared } from '../observation.ts';
+
+/** Where an observation has it. */
+export const sharedKeys = {
+  'headless-service': 'headlessService',
+  'client-service': 'clientService',
+  'disruption-budget': 'disruptionBudget',
+  'network-policy': 'networkPolicy',
+  'no-network-policy': 'networkPolicy',
+  'external-service': 'externalService',
+  'no-external-service': 'externalService',
+} as const satisfies Record<SharedObject, keyof Shared>;
 
 /** An object that a cluster's members share, as it should be, or would be. */
 export function sharedObject(

@@ -67,14 +67,14 @@ export const ofKubernetes: readonly Story[] = [
     title: 'an image updater changes a StatefulSet each time that it is put back',
     page: 'kubernetes-refuses.md',
     sections: ['another-client-changes-a-statefulset'],
-    reason: 'TemplateContested',
+    reason: 'ObjectContested',
     name: 'contested',
     async happen(scene, name) {
       await born(scene, name);
       await until('it is left to a person', async () => {
         await within(scene, 'set', 'image', `statefulset/${name}-0`, 'etcd=quay.io/coreos/etcd:v3.6.15');
         await scene.tick();
-        return (await scene.cluster(name)).status?.lastDecision?.reason === 'TemplateContested';
+        return (await scene.cluster(name)).status?.lastDecision?.reason === 'ObjectContested';
       });
       return undefined;
     },

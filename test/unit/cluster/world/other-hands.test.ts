@@ -147,7 +147,7 @@ test('what another client changes each time is set aside, and put back every ten
       await changeSet(world, 'orders-2', withImage('quay.io/coreos/etcd:v3.7.3'), 'argocd-image-updater');
   };
   const { kind, reason, message, steps, trail } = await tickUntilConverged(world, { meanwhile: fight });
-  assert.deepEqual([kind, reason, steps.length], ['refuse', 'TemplateContested', 3], trail.join('\n'));
+  assert.deepEqual([kind, reason, steps.length], ['refuse', 'ObjectContested', 3], trail.join('\n'));
   assert.match(message, /^argocd-image-updater changed spec\.template\.spec\.containers\[etcd\]\.image of/);
   assert.deepEqual(imagesOf(world), ['v3.6.16', 'v3.6.16', 'v3.6.16']);
   world.advance(600);

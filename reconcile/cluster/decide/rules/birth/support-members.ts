@@ -7,11 +7,13 @@ import {
 import { isIsolated } from '../../../../../manifests/render/network-policy.ts';
 import type { SharedObject } from '../../../know/actions/birth.ts';
 import { restoringIn } from '../../../know/backups/restore.ts';
+import { isContested, pauseMinutes } from '../../../know/contested.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { minAvailableFor, votersToProtect } from '../../../know/health/drains.ts';
 import { hasDeparted, recordOf } from '../../../know/life.ts';
 import type { SharedView, Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { sharedKeys } from '../../../know/spec/shared-objects.ts';
 import { isBehind } from '../volumes/keep-config-maps.ts';
 
 /**
@@ -27,7 +29,23 @@ function sharedObjects(situation: Situation): Decision | undefined {
   // A birth makes the objects that it needs itself.
   const due = situation.life.stage === 'unborn' ? undefined : dueShared(situation);
   if (!due) return undefined;
-  return act({ kind: 'apply-shared', ...due }, 'ApplyingServices', messageFor(due.objects));
+  const contested = due.objects.filter((object) => isContestedByOthers(object, situation));
+  const objects = due.objects.filter((object) => !contested.includes(object));
+  if (objects.length > 0)
+    return act({ kind: 'apply-shared', ...due, objects }, 'ApplyingServices', messageFor(objects));
+  return refuse(
+    'ObjectContested',
+    `another client changes what members depend on again and again: the ${contested.join(', the ')} of ${situation.cluster.metadata.name}`,
+    `let that client leave it alone: "kubectl get --show-managed-fields" names it. It is written as the spec asks every ${pauseMinutes} minutes`,
+  );
+}
+
+/** So often at once; later only after a pause. */
+const atOnce = 10;
+
+function isContestedByOthers(object: SharedObject, situation: Situation): boolean {
+  const { state } = situation.shared[sharedKeys[object]];
+  return state === 'drifted' && isContested({ action: 'apply-shared', target: object, atOnce }, situation);
 }
 
 /** The objects that are missing or differ from what they should be. */

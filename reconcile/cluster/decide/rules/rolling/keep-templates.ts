@@ -1,7 +1,7 @@
-import { wantsReconcile } from '../../../../../manifests/render/reconcile-request.ts';
+import { isContested, pauseMinutes } from '../../../know/contested.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
 import { driftInWords } from '../../../know/drift.ts';
-import type { Observation, SetDrift, Slot } from '../../../know/observation.ts';
+import type { SetDrift, Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
 
 /**
@@ -14,7 +14,9 @@ import type { Situation } from '../../../know/situation.ts';
 export function keepTemplates(situation: Situation): Decision | undefined {
   const drifted = situation.slots.flatMap((slot) => driftedOf(slot) ?? []);
   const changed = drifted.filter(({ drift }) => drift.kind === 'changed');
-  const due = changed.filter(({ name }) => mayPutBack(name, situation));
+  const due = changed.filter(
+    ({ name: target }) => !isContested({ action: 'put-back-templates', target, atOnce }, situation),
+  );
   if (due.length > 0) {
     return act(
       { kind: 'put-back-templates', peers: due.map(({ name, uid }) => ({ name, uid })) },
@@ -25,7 +27,7 @@ export function keepTemplates(situation: Situation): Decision | undefined {
   const [contested] = changed;
   if (contested) {
     return refuse(
-      'TemplateContested',
+      'ObjectContested',
       `${driftInWords(contested.name, contested.drift)}, again and again; no member is restarted on that`,
       `let that client leave StatefulSets of etcd-ratchet alone: version, image, flags and replicas are set in the spec of the EtcdCluster. It is written as the spec asks every ${pauseMinutes} minutes`,
     );
@@ -54,16 +56,3 @@ function driftedOf({ name, peer, statefulSet }: Slot): Drifted | undefined {
 
 /** So often at once; later only after a pause. */
 const atOnce = 3;
-const pauseMinutes = 10;
-const rememberedMinutes = 60;
-
-/** As the history of the cluster remembers it: where that is lost, a few writes more are made. */
-function mayPutBack(name: string, { cluster, at }: Pick<Observation, 'cluster' | 'at'>): boolean {
-  const since = (cluster.status?.history ?? []).flatMap((entry) => {
-    const isOurs = entry.action === 'put-back-templates' && entry.outcome === 'acted';
-    if (!isOurs || !(entry.target ?? '').split(', ').includes(name)) return [];
-    const minutes = (at.getTime() - Date.parse(entry.at)) / 60_000;
-    return minutes < rememberedMinutes ? [minutes] : [];
-  });
-  return since.length < atOnce || wantsReconcile(cluster) || Math.min(...since) >= pauseMinutes;
-}
