@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import { createServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import protobuf from 'protobufjs';
+
+const { Writer } = protobuf;
 
 /** A "member" that a tenant made: it answers every call of gRPC with bytes of its choice. */
 export interface HostileMember extends AsyncDisposable {
@@ -21,6 +24,7 @@ export const hostileAnswers: Readonly<Record<string, { readonly answer: () => An
     fails: /a list of 100 members is no answer|an answer without a header/,
   },
   'two million members': { answer: () => plain(emptyMembers(2_000_000)), fails: tooLarge },
+  'a member whose name has three megabytes': { answer: () => plain(longName(3_000_000)), fails: tooLarge },
   'a hundred megabytes, compressed': { answer: () => compressed(Buffer.alloc(100_000_000)), fails: tooLarge },
   'a length of four gigabytes, and bytes without end': {
     answer: () => endless(Buffer.alloc(1024 ** 2), framed(Buffer.alloc(0), { length: 0xff_ff_ff_f0 })),
@@ -55,6 +59,11 @@ export async function startHostileMember(answer: Answer): Promise<HostileMember>
 /** Each is two bytes: the field `members`, of length 0. */
 function emptyMembers(count: number): Buffer {
   return Buffer.from('1200'.repeat(count), 'hex');
+}
+
+function longName(length: number): Buffer {
+  const name = Writer.create().uint32(0x12).fork().uint32(0x12).string('x'.repeat(length)).ldelim();
+  return Buffer.from(name.finish());
 }
 
 function plain(message: Buffer): Answer {
