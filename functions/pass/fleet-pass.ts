@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
+import { accountRefused, actingFor } from '../../reconcile/fleet/account.ts';
 import { actOnFleet } from '../../reconcile/fleet/act.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import {
@@ -69,6 +70,8 @@ async function passOne(fleet: EtcdFleet, world: World, context: FleetContext): P
   const skipped = reasonToSkip(fleet, context.followUp);
   if (skipped) return { kind: 'done', fleet, outcome: nothingApplied({ kind: 'skipped', because: skipped }) };
   try {
+    // Before Git is asked: nothing of such a fleet is begun.
+    actingFor(fleet, context.kube);
     const first = await attempt(fleet, world, context);
     if (first) return first;
     // Another invocation was faster. Look at everything again, once: of two that race, one gets through.
@@ -79,7 +82,8 @@ async function passOne(fleet: EtcdFleet, world: World, context: FleetContext): P
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     const retryable = error.class !== 'terminal';
-    const reading: Reading = { kind: 'failed', reason: 'ApiServerRefused', message: error.message, retryable };
+    const reason = error.reason === accountRefused ? accountRefused : 'ApiServerRefused';
+    const reading: Reading = { kind: 'failed', reason, message: error.message, retryable };
     return { kind: 'done', fleet, outcome: nothingApplied(reading) };
   }
 }

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { dnsLabel, httpUrl, objectName } from './common-rules.ts';
 import type { EtcdFleetStatus } from './etcd-fleet-status.ts';
 import type { CustomResource } from './metadata.ts';
+import { notOurAccount } from './our-accounts.ts';
 import { type Rule, rule } from './rule.ts';
 import { intOrString, keepsDefault, object, type ReadonlyDeep, text } from './schema.ts';
 import { fleetDefaults } from './spec-defaults.ts';
@@ -135,8 +136,9 @@ export const etcdFleetSpecSchema = object({
   serviceAccountName: Type.Optional(
     text(253, {
       default: fleetDefaults.serviceAccountName,
-      description: "A service account in the fleet's namespace: the fleet may touch what this account may.",
-      rules: [objectName],
+      description:
+        "A service account in the fleet's namespace: the fleet may touch what this account may. Never one of etcd-ratchet itself.",
+      rules: [objectName, notOurAccount],
     }),
   ),
   prune: Type.Optional(

@@ -137,6 +137,13 @@ export const values: readonly Value[] = [
     default: {},
   },
   {
+    path: 'fleetAccounts',
+    about:
+      "The service accounts of the release's namespace that fleets there may act as: one for each team. Never one of etcd-ratchet itself.",
+    schema: { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } },
+    places: [{ kind: 'Role', name: 'etcd-ratchet-fleet-host', at: '/rules/0/resourceNames', as: 'in-place' }],
+  },
+  {
     path: 'tick.schedule',
     about: 'When the CronJob looks at everything. Webhooks and follow-ups come besides.',
     schema: { type: 'string', pattern: '^(@[a-z]+|\\S+( \\S+){4})$' },

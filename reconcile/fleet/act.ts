@@ -4,9 +4,10 @@ import { annotations } from '../../manifests/render/names.ts';
 import { type Kube, KubeError } from '../interfaces/kube.ts';
 import { inParallel } from '../stepping/in-parallel.ts';
 import { traced } from '../stepping/traced.ts';
+import { actingFor } from './account.ts';
 import { type ApplyContext, type ApplyOutcome, applyOne } from './apply.ts';
 import { claimRevision } from './attempt.ts';
-import { complaintFor, serviceAccountOf } from './complaint.ts';
+import { complaintFor } from './complaint.ts';
 import { keyOf, ownObjects } from './names.ts';
 import { calledOf, type FleetObject, identityOfObject, resourceOf } from './objects.ts';
 import type { FleetOutcome } from './outcome.ts';
@@ -53,7 +54,7 @@ async function applyAndPrune(input: ActInput): Promise<ActResult> {
     revision,
     ...(attempt.overtook && { overtook: attempt.overtook }),
     kube,
-    asFleet: kube.as(serviceAccountOf(fleet)),
+    asFleet: actingFor(fleet, kube),
     signal,
   };
   const [first = [], later = []] = [false, true].map((isLater) =>

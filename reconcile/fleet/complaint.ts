@@ -1,8 +1,8 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetKinds, isClusterScoped, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
-import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { kubectl } from '../../manifests/render/kubectl.ts';
 import { isReason, type KubeError } from '../interfaces/kube.ts';
+import { serviceAccountOf } from './account.ts';
 import { calledOf } from './objects.ts';
 import type { DesiredSpec } from './reading.ts';
 
@@ -45,7 +45,7 @@ function forbidden(error: KubeError, kind: string, called: string, namespace: st
   const verb = /cannot (?<verb>[a-z]+) resource/.exec(error.message)?.groups?.verb;
   if (!verb) return `${called} is forbidden: ${serversWords(error)}`;
   if (verb === 'impersonate') {
-    return `etcd-ratchet may not act as service account ${account.namespace}/${account.name}: allow it the verb impersonate on that service account`;
+    return `etcd-ratchet may not act as service account ${account.namespace}/${account.name}: an admin lets it, by adding the name to resourceNames of Role etcd-ratchet-fleet-host in namespace ${account.namespace}`;
   }
   const plural = isFleetKind(kind) ? fleetKinds[kind].plural : kind;
   // Not with the rights in a namespace: a person with this one runs commands as root on every node.
@@ -59,10 +59,6 @@ function forbidden(error: KubeError, kind: string, called: string, namespace: st
     `let the fleet in: ${kubectl({ namespace }, `create rolebinding etcd-ratchet-fleet --clusterrole=etcd-ratchet-fleet --serviceaccount=${account.namespace}:${account.name}`)}; ` +
     `if there is no namespace ${namespace} yet, create it first (etcd-ratchet creates none)`
   );
-}
-
-export function serviceAccountOf({ spec, metadata }: EtcdFleet): { readonly namespace: string; readonly name: string } {
-  return { namespace: metadata.namespace ?? '', name: spec.serviceAccountName ?? fleetDefaults.serviceAccountName };
 }
 
 function conflict(error: KubeError, called: string): string {

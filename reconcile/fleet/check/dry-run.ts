@@ -1,8 +1,9 @@
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { type Kube, KubeError } from '../../interfaces/kube.ts';
 import { managedFieldsOf } from '../../objects/hands.ts';
+import { actingFor } from '../account.ts';
 import { desired, resourceFor } from '../apply.ts';
-import { complaintFor, isFieldConflict, managersIn, serviceAccountOf } from '../complaint.ts';
+import { complaintFor, isFieldConflict, managersIn } from '../complaint.ts';
 import { fieldManager } from '../names.ts';
 import { declaredBy } from '../ownership.ts';
 import { type PlannedApply, problemAt } from '../plan.ts';
@@ -19,11 +20,10 @@ export async function dryRun(
   planned: PlannedApply,
   { fleet, kube, signal }: { readonly fleet: EtcdFleet; readonly kube: Kube; readonly signal: AbortSignal },
 ): Promise<DryRun> {
-  const asFleet = kube.as(serviceAccountOf(fleet));
   const manager = fieldManager(fleet);
   const object = desired(planned.spec, { fleet });
   const apply = async (how: true | 'Forced') =>
-    asFleet.apply(resourceFor(planned.spec), object, { fieldManager: manager, dryRun: how, signal });
+    actingFor(fleet, kube).apply(resourceFor(planned.spec), object, { fieldManager: manager, dryRun: how, signal });
   // Applying takes over what an earlier owner left and what was edited by hand, and never comes to a conflict with
   // those.
   const others =

@@ -3,8 +3,10 @@ import { after, test } from 'node:test';
 import { openFleetForge } from '../../../functions/pass/fleet-forge.ts';
 import { fleetSource } from '../../../functions/pass/fleet-git.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import { actingFor } from '../../../reconcile/fleet/account.ts';
 import { complaintFor } from '../../../reconcile/fleet/complaint.ts';
 import { type KubeError, type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
+import { until } from '../../e2e/support/until.ts';
 import { install, startApiServer } from './api-server.ts';
 import { untilAllowed } from './until-allowed.ts';
 
@@ -48,7 +50,7 @@ async function fleetOf(user: string, namespace: string, url: string): Promise<Et
 
 /** What the refusal says to run, as arguments of kubectl. */
 function cureIn(message: string): string[] {
-  const [, command = assert.fail(message)] = /: kubectl (.*)$/.exec(message) ?? [];
+  const [, command = assert.fail(message)] = /: kubectl ([^;]*)/.exec(message) ?? [];
   return command.split(' ');
 }
 
@@ -111,4 +113,49 @@ test('a fleet applies where an admin of the namespace lets it in, and nowhere el
   await asFleet.delete(resources.clusters, 'team-a', 'orders', { preconditions: { uid } });
   await refused('team-b');
   await assert.rejects(asFleet.create(resources.clusters, cluster('etcd-ratchet')), { reason: 'Forbidden' });
+});
+
+test('a fleet acts neither as etcd-ratchet itself nor as an account that no admin listed', async () => {
+  const namespace = 'etcd-ratchet';
+  const by = ['-n', namespace, 'create'];
+  await api.kubectl([...by, 'role', 'fleets', '--verb=create,update,patch,get', `--resource=${fleets}`]);
+  await api.kubectl([...by, 'rolebinding', 'mallory', '--role=fleets', '--user=mallory']);
+  await api.kubectl([...by, 'serviceaccount', 'team-c']);
+  await untilAllowed(api.kubectl, [...as('mallory'), '-n', namespace], ['create', fleets], ['patch', fleets]);
+  const fleet = await fleetOf('mallory', namespace, 'https://git.mallory.example');
+  const patch = (name: string) =>
+    api.kubectl([
+      ...['-n', namespace, 'patch', ...as('mallory'), fleets, 'mine', '--type=merge'],
+      ...['-p', JSON.stringify({ spec: { serviceAccountName: name } })],
+    ]);
+  // The CRD.
+  for (const name of ['etcd-ratchet', 'etcd-ratchet-webhooks'])
+    await assert.rejects(patch(name), /serviceAccountName.* must not be an account of etcd-ratchet itself/s);
+  // The code, whatever an older CRD let in.
+  const named = (serviceAccountName: string) => ({ ...fleet, spec: { ...fleet.spec, serviceAccountName } });
+  assert.throws(() => actingFor(named('etcd-ratchet'), kube), { reason: 'AccountRefused', class: 'terminal' });
+  // The Role: `fleet`, and what an admin adds.
+  const refused = async (name: string) => {
+    const error = await actingFor(named(name), kube)
+      .list<KubeObject>(resources.clusters, { namespace, ...signal() })
+      .then(
+        () => assert.fail(`${name} could list`),
+        (reason: KubeError) => reason,
+      );
+    return complaintFor(error, { kind: 'EtcdCluster', namespace, name: 'x' }, named(name));
+  };
+  const told = await refused('team-c');
+  assert.match(
+    told,
+    /may not act as service account etcd-ratchet\/team-c: .* resourceNames of Role etcd-ratchet-fleet-host/,
+  );
+  await assert.rejects(
+    kube.as({ namespace, name: 'etcd-ratchet' }).list(resources.clusters, { namespace, ...signal() }),
+    /cannot impersonate resource "serviceaccounts"/,
+  );
+  const add = JSON.stringify([{ op: 'add', path: '/rules/0/resourceNames/-', value: 'team-c' }]);
+  await api.kubectl(['-n', namespace, 'patch', 'role', 'etcd-ratchet-fleet-host', '--type=json', '-p', add]);
+  await until('the account may be acted as', async () =>
+    /service account .* may not list/.test(await refused('team-c')),
+  );
 });

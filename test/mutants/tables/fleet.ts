@@ -60,4 +60,18 @@ export const ofFleets: readonly Mutant[] = [
     without: 'the statuses of the fleet that came after a deleted one are overwritten',
     killers: [deletedFleet],
   },
+  {
+    file: 'reconcile/fleet/account.ts',
+    from: 'if (!isOurAccount(account.name)) return kube.as(account);',
+    to: 'if (account.name) return kube.as(account);',
+    without: 'a fleet acts as etcd-ratchet itself, where its Role or CRD is older',
+    killers: ['test/unit/fleet/account.test.ts'],
+  },
+  {
+    file: 'functions/pass/fleet-pass.ts',
+    from: '    actingFor(fleet, context.kube);\n',
+    to: '',
+    without: 'Git is asked for a fleet whose account is refused',
+    killers: ['test/unit/fleet/account.test.ts'],
+  },
 ];

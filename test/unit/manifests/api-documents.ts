@@ -619,6 +619,8 @@ export const badFleets = rows('a fleet', fleet, [
   ['spec/checks', { comment: true }, 'its name is now checks.comments: Enabled for true'],
   ['spec/checks', { comments: true }, 'must be one of Enabled, Disabled, is true'],
   ['spec/serviceAccountName', 'Fleet', 'spec.serviceAccountName must be the name of an object'],
+  ['spec/serviceAccountName', 'etcd-ratchet', 'spec.serviceAccountName must not be an account of etcd-ratchet itself'],
+  ['spec/serviceAccountName', 'etcd-ratchet-page', 'spec.serviceAccountName must not be an account of etcd-ratchet'],
   ['spec/prune', 'true', 'spec.prune must be true or false, is "true"'],
   ['spec/maxClustersInProgress', 0, 'must be a number from 1 on or a percentage'],
   ['spec/maxClustersInProgress', '0%', 'must be a number from 1 on or a percentage'],
