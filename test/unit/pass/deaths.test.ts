@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pass } from '../../../functions/pass/pass.ts';
+import type { PassContext } from '../../../functions/pass/pass-context.ts';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
@@ -12,7 +13,7 @@ import type { Kind, Kinds } from '../../../reconcile/stepping/kind.ts';
 import { bornWith } from '../../support/world/born.ts';
 import { etcdOf } from '../../support/world/etcd.ts';
 import { asInvocation } from '../../support/world/invocation.ts';
-import { wireOf } from '../../support/world/wire.ts';
+import { passIn } from '../../support/world/passing.ts';
 import { namespace, type World } from '../../support/world/world.ts';
 import { endJobs } from './ended-jobs.ts';
 
@@ -80,26 +81,11 @@ async function passed(world: World, number: number, death?: Death): Promise<bool
   // What goes on beside it dies with it.
   const still = { before: () => (isDead ? dies() : undefined) };
   const kube = asInvocation(world.kube, still);
-  const id = `pass-${number}`;
-  await pass(
-    {
-      kube: { ...kube, list: (...all) => (isDead ? dies() : kube.list(...all)) },
-      namespace,
-      clusters: [],
-      followUp: false,
-      dryRun: false,
-      waitMs: 0,
-      rebootsIn: 'etcd-ratchet-reboots',
-      etcd: async (tls) => kube.etcd(etcdOf(world.state, tls)),
-      wire: wireOf(world.state),
-      holder: { pod: `etcd-ratchet/${id}`, uid: id },
-      nonce: () => id.padEnd(32, 'f'),
-      log: () => undefined,
-      signal: AbortSignal.timeout(20_000),
-      deadline: Date.now() + 20_000,
-    },
-    table,
-  ).catch((error: unknown) => {
+  const mortal: Partial<PassContext> = {
+    kube: { ...kube, list: (...all) => (isDead ? dies() : kube.list(...all)) },
+    etcd: async (tls) => kube.etcd(etcdOf(world.state, tls)),
+  };
+  await pass(passIn(world, mortal, `pass-${number}`), table).catch((error: unknown) => {
     if (!(isDead && error instanceof KubeError)) throw error;
   });
   world.settle();

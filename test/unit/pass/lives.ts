@@ -8,10 +8,9 @@ import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { KubeError, type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { virtualTime } from '../../support/virtual-time.ts';
-import { etcdOf } from '../../support/world/etcd.ts';
 import { nodesWorld } from '../../support/world/nodes.ts';
 import { orderly } from '../../support/world/orderly.ts';
-import { wireOf } from '../../support/world/wire.ts';
+import { passIn } from '../../support/world/passing.ts';
 import { createWorld, namespace, type World } from '../../support/world/world.ts';
 import { endJobs } from './ended-jobs.ts';
 
@@ -183,7 +182,6 @@ function podsOf({ kube }: World): readonly string[] {
 async function traced(world: World, number: number, options: Partial<PassContext>): Promise<readonly Line[]> {
   const lines: Line[] = [];
   const note = (short: string, full = short) => lines.push({ short, full });
-  const id = `pass-${number}`;
   const { kube, isBusy } = orderly(world.kube, (turn) =>
     note(turn.map(({ what }) => what).join(' | '), turn.map(({ what, body }) => `${what} ${body}`).join(' | ')),
   );
@@ -194,22 +192,7 @@ async function traced(world: World, number: number, options: Partial<PassContext
       world.settle();
       endJobs(world.kube);
     });
-  const passed = pass({
-    kube,
-    namespace,
-    clusters: [],
-    followUp: false,
-    dryRun: false,
-    waitMs: 0,
-    etcd: async (tls) => etcdOf(world.state, tls),
-    wire: wireOf(world.state),
-    holder: { pod: `etcd-ratchet/${id}`, uid: id },
-    nonce: () => id.padEnd(32, 'f'),
-    log: () => undefined,
-    signal: AbortSignal.timeout(20_000),
-    deadline: Date.now() + 20_000,
-    ...options,
-  });
+  const passed = pass(passIn(world, { kube, rebootsIn: undefined, ...options }, `pass-${number}`));
   const { fleets, clusters, results, workRemains, moved, unsettled, nextLook } = await time.until(passed);
   const { backup: backups = [], nodePolicy: nodes = [] } = results;
   for (const { fleet, result } of fleets) note(`fleet ${fleet.metadata.name} ${result.kind}`);

@@ -2,31 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pass } from '../../../functions/pass/pass.ts';
 import type { PassContext } from '../../../functions/pass/pass-context.ts';
-import { etcdOf } from '../../support/world/etcd.ts';
-import { wireOf } from '../../support/world/wire.ts';
+import { passIn } from '../../support/world/passing.ts';
 import { createWorld, namespace } from '../../support/world/world.ts';
 
 async function listedIn(options: Partial<PassContext>): Promise<readonly string[]> {
   const world = createWorld();
   await world.apply();
   const before = world.kube.journal().length;
-  await pass({
-    kube: world.kube,
-    namespace,
-    clusters: [],
-    followUp: false,
-    dryRun: false,
-    waitMs: 0,
-    rebootsIn: 'etcd-ratchet-reboots',
-    etcd: async (tls) => etcdOf(world.state, tls),
-    wire: wireOf(world.state),
-    holder: { pod: 'etcd-ratchet/one', uid: 'one' },
-    nonce: () => 'one'.padEnd(32, 'f'),
-    log: () => undefined,
-    signal: AbortSignal.timeout(20_000),
-    deadline: Date.now() + 20_000,
-    ...options,
-  });
+  await pass(passIn(world, options));
   const asked = world.kube.journal().slice(before);
   return asked.flatMap(({ verb, resource }) => (verb === 'LIST' ? [resource.plural] : []));
 }
