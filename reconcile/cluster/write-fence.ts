@@ -1,5 +1,5 @@
 import type { Kube } from '../interfaces/kube.ts';
-import { StepError } from './know/outcome.ts';
+import { StepError } from '../requests/refusals.ts';
 
 /**
  * The same API server, closed to writes once the lease's deadline has passed.

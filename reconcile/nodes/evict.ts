@@ -1,6 +1,6 @@
-import { StepError } from '../cluster/know/outcome.ts';
 import { KubeError } from '../interfaces/kube.ts';
 import { each, type Program } from '../requests/program.ts';
+import { StepError } from '../requests/refusals.ts';
 import type { LeavingPod, NodeAction } from './decision.ts';
 import type { NodesObservation } from './observation.ts';
 import { evictPod, holdCluster, letGoCluster } from './requests/leaving.ts';

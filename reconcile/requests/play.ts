@@ -1,6 +1,6 @@
-import { type Failure, StepError } from '../cluster/know/outcome.ts';
 import { behaviourIn, type HostOf, type Requests, type Subject } from './define.ts';
 import type { Program, Request } from './program.ts';
+import { type Failure, StepError } from './refusals.ts';
 import { begun } from './standing.ts';
 
 export type Played<S, R> = { readonly state: S } & (

@@ -1,5 +1,24 @@
-import { StepError } from '../cluster/know/outcome.ts';
 import type { Refusal } from '../interfaces/etcd.ts';
+import type { RefusalReason } from '../reasons/refusals.ts';
+
+/** Why an action failed, classified once. */
+export interface Failure {
+  /** `retryable` may pass by itself, `precondition` needs a new look, `terminal` needs a person. */
+  readonly class: 'retryable' | 'precondition' | 'terminal';
+  readonly reason: RefusalReason;
+  readonly message: string;
+}
+
+/** The world was not as the action requires just before it acts; nothing was done. */
+export class StepError extends Error {
+  override readonly name = 'StepError';
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
 
 /** How the API server and etcd refuse: model halves throw these, with the live class and reason (`failureOf`). */
 

@@ -1,5 +1,5 @@
-import { type Failure, StepError } from '../cluster/know/outcome.ts';
 import type { Program, Request, SideBySide } from './program.ts';
+import { type Failure, StepError } from './refusals.ts';
 
 export type Answered = { readonly answer: unknown } | { readonly refused: Failure };
 

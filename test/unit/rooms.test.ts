@@ -79,6 +79,20 @@ for (const [room, allowed] of Object.entries(mayKnow)) {
   });
 }
 
+for (const room of ['requests', 'interfaces', 'jobs', 'objects', 'time', 'x509', 'reasons']) {
+  test(`reconcile/${room} lies below the kinds, and imports none of them`, () => {
+    const files = globSync(`reconcile/${room}/**/*.ts`, { cwd: checkout });
+    assert.ok(files.length > 0, `no file in ${room}`);
+    for (const file of files)
+      for (const target of importsOf(file).flatMap((name) => within(file, name) ?? []))
+        assert.doesNotMatch(
+          target,
+          /^reconcile\/(cluster|backup|schedule|restore|nodes|fleet)\//,
+          `${file} imports ${target}`,
+        );
+  });
+}
+
 for (const [name, owner] of Object.entries(clientOf)) {
   test(`${name} is imported only where it belongs`, () => {
     const files = globSync('{functions,gitops,reconcile,manifests}/**/*.ts', { cwd: checkout });

@@ -1,5 +1,6 @@
 import { toldIn } from '../../reasons/cure.ts';
 import { courseOf, type Reason } from '../../reasons/reasons.ts';
+import type { Failure } from '../../requests/refusals.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import { targetOf } from '../act/act.ts';
 import { decide } from '../decide/decide.ts';
@@ -7,7 +8,6 @@ import { saysItFits } from '../decide/rules/space/free-space.ts';
 import type { ActionKind } from '../know/action.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Observation } from '../know/observation.ts';
-import type { Failure } from '../know/outcome.ts';
 import { lastingly } from '../know/set-aside.ts';
 import { type Situation, situate } from '../know/situation.ts';
 import { laterThan } from './patience.ts';

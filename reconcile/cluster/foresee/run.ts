@@ -1,11 +1,11 @@
 import { writtenBy } from '../../requests/define.ts';
 import { play } from '../../requests/play.ts';
+import type { Failure } from '../../requests/refusals.ts';
 import { definitionOf } from '../act/act.ts';
 import { leasedOf } from '../act/actions/define.ts';
 import { requests } from '../act/requests/all.ts';
 import type { Action } from '../know/action.ts';
 import type { Observation } from '../know/observation.ts';
-import type { Failure } from '../know/outcome.ts';
 import { observationHost } from './host.ts';
 import { settle } from './settle.ts';
 

@@ -3,6 +3,7 @@ import { KubeError } from '../../interfaces/kube.ts';
 import { withCure } from '../../reasons/cure.ts';
 import { reasonOfApi } from '../../reasons/reasons.ts';
 import type { RefusalReason } from '../../reasons/refusals.ts';
+import { type Failure, StepError } from '../../requests/refusals.ts';
 
 /** How carrying out a decision went. */
 export type Outcome =
@@ -11,25 +12,6 @@ export type Outcome =
   /** Another invocation was faster: nothing was done, and nothing is reported over its report. */
   | { readonly kind: 'lost' }
   | { readonly kind: 'failed'; readonly failure: Failure };
-
-/** Why an action failed, classified once. */
-export interface Failure {
-  /** `retryable` may pass by itself, `precondition` needs a new look, `terminal` needs a person. */
-  readonly class: 'retryable' | 'precondition' | 'terminal';
-  readonly reason: RefusalReason;
-  readonly message: string;
-}
-
-/** The world was not as the action requires just before it acts; nothing was done. */
-export class StepError extends Error {
-  override readonly name = 'StepError';
-  readonly failure: Failure;
-
-  constructor(failure: Failure) {
-    super(failure.message);
-    this.failure = failure;
-  }
-}
 
 /** The world moved since the decision: look again. */
 export function moved(message: string): StepError {

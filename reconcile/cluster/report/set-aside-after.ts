@@ -1,11 +1,12 @@
 import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster-status.ts';
 import { curedBy } from '../../reasons/cure.ts';
+import type { Failure } from '../../requests/refusals.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import { targetOf } from '../act/act.ts';
 import type { Action } from '../know/action.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Observation } from '../know/observation.ts';
-import type { Failure, Outcome } from '../know/outcome.ts';
+import type { Outcome } from '../know/outcome.ts';
 import { keyOf } from '../know/set-aside.ts';
 
 /** The actions that are set aside after this step. Equal for equal facts, unless one was refused just now. */

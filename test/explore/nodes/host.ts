@@ -1,6 +1,7 @@
-import { moved, StepError } from '../../../reconcile/cluster/know/outcome.ts';
+import { moved } from '../../../reconcile/cluster/know/outcome.ts';
 import type { LeavingPod } from '../../../reconcile/nodes/decision.ts';
 import type { NodesHost } from '../../../reconcile/nodes/requests/host.ts';
+import { StepError } from '../../../reconcile/requests/refusals.ts';
 import { free, mayGo } from './clusters.ts';
 import { bootOf, jobSeen, marksIn, memberPod, nodeSeen, now, otherPod } from './look.ts';
 import { type ModelNode, type NodesWorld, onCluster, onMember, onNode, serves, settled } from './state.ts';

@@ -1,9 +1,9 @@
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import { readPeer } from '../../../reconcile/cluster/act/requests/objects.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
-import type { Failure } from '../../../reconcile/cluster/know/outcome.ts';
 import type { Reason } from '../../../reconcile/reasons/reasons.ts';
 import type { Program } from '../../../reconcile/requests/program.ts';
+import type { Failure } from '../../../reconcile/requests/refusals.ts';
 import type { EtcdVersion } from '../../support/cluster/binaries/catalogue.ts';
 import type { Scene, SomeScene } from './scene.ts';
 

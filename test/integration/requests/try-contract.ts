@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { failureOf, StepError } from '../../../reconcile/cluster/know/outcome.ts';
+import { failureOf } from '../../../reconcile/cluster/know/outcome.ts';
 import type { Kube, KubeObject } from '../../../reconcile/interfaces/kube.ts';
 import type { Subject } from '../../../reconcile/requests/define.ts';
 import { perform } from '../../../reconcile/requests/play.ts';
+import { StepError } from '../../../reconcile/requests/refusals.ts';
 import { type Answered, standingAfter } from '../../../reconcile/requests/standing.ts';
 import { type Contract, whenOthersAct } from './contract.ts';
 import type { Part } from './part.ts';

@@ -3,7 +3,8 @@ import { volumeStates } from '../../../manifests/api/etcd-peer.ts';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import type { Lease, Membership, Observation, SharedView, Slot } from '../../../reconcile/cluster/know/observation.ts';
-import type { Failure, Outcome } from '../../../reconcile/cluster/know/outcome.ts';
+import type { Outcome } from '../../../reconcile/cluster/know/outcome.ts';
+import type { Failure } from '../../../reconcile/requests/refusals.ts';
 import {
   clusterId,
   type Differences,

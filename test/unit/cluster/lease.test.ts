@@ -5,10 +5,10 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { takeLease } from '../../../reconcile/cluster/act/lease.ts';
 import type { Holder } from '../../../reconcile/cluster/know/holder.ts';
-import { StepError } from '../../../reconcile/cluster/know/outcome.ts';
 import { readLease } from '../../../reconcile/cluster/observe/lease.ts';
 import { fenced } from '../../../reconcile/cluster/write-fence.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { StepError } from '../../../reconcile/requests/refusals.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { healthy } from './observations.ts';
 

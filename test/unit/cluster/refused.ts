@@ -1,10 +1,11 @@
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
-import { type Failure, failureOf } from '../../../reconcile/cluster/know/outcome.ts';
+import { failureOf } from '../../../reconcile/cluster/know/outcome.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
 import { KubeError } from '../../../reconcile/interfaces/kube.ts';
+import type { Failure } from '../../../reconcile/requests/refusals.ts';
 
 /** The same cluster, looked at again after the API server has refused what was decided. */
 export function withRefused(observation: Observation, decision: Decision, failure = forbidden): Observation {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StepError } from '../../../reconcile/cluster/know/outcome.ts';
 import { wayTo } from '../../../reconcile/cluster/observe/observe.ts';
+import { StepError } from '../../../reconcile/requests/refusals.ts';
 
 test('without the client certificate no step reaches etcd, and its reason asks for a person', async () => {
   const way = wayTo(new Map(), { kind: 'none', cause: 'there is no Secret orders-client-tls' }, () =>

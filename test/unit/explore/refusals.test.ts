@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdHost } from '../../../reconcile/cluster/act/requests/host.ts';
 import { observationHost } from '../../../reconcile/cluster/foresee/host.ts';
-import { StepError } from '../../../reconcile/cluster/know/outcome.ts';
+import { StepError } from '../../../reconcile/requests/refusals.ts';
 import { realCode } from '../../explore/model/code.ts';
 import { worldHost } from '../../explore/model/host.ts';
 import { look } from '../../explore/model/look.ts';

@@ -3,7 +3,8 @@ import type { OwnerReference, Secret } from '../../../../manifests/kube-types.ts
 import { annotations } from '../../../../manifests/render/names.ts';
 import { ownerReference } from '../../../../manifests/render/owner-reference.ts';
 import { isReason, resources } from '../../../interfaces/kube.ts';
-import { moved, StepError } from '../../know/outcome.ts';
+import { StepError } from '../../../requests/refusals.ts';
+import { moved } from '../../know/outcome.ts';
 import type { Host } from './host.ts';
 import { type Live, writeBack } from './live.ts';
 import type { ReadAt } from './read-at.ts';
