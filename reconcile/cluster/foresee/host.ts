@@ -1,14 +1,49 @@
-import type { Fresh, Host, PodSeen, Stored } from '../act/requests/host.ts';
+import type { CertificatesHost, Fresh, Host, PodSeen, Stored } from '../act/requests/host.ts';
 import { finalizers } from '../know/marks.ts';
-import type { ConfigMapView, Observation, PodView, Shared, Slot } from '../know/observation.ts';
-import { certificatesHost } from './certificates-host.ts';
+import type {
+  AuthorityView,
+  ConfigMapView,
+  IssuedView,
+  LeafView,
+  Observation,
+  PodView,
+  ReadCertificates,
+  Shared,
+  Slot,
+} from '../know/observation.ts';
 import { create, onSlot, replaced, slotOf, without } from './effect.ts';
 import { observedEtcd } from './host-etcd.ts';
 import { observedRecovery } from './host-recovery.ts';
 import { observedSpace } from './host-space.ts';
-import { madeFrom, rememberingItsTemplate, withTemplate } from './knowledge.ts';
+import { asWritten, madeFrom, rememberingItsTemplate, withTemplate } from './knowledge.ts';
 import { withLeavesOf } from './leaves.ts';
 import { seeTemplates } from './settle/pods.ts';
+
+/** Where certificates were not looked at, there are none, and none come to be. */
+const certificatesHost: CertificatesHost<Observation> = {
+  now: ({ at }) => at,
+  authority: ({ certificates }, authority) =>
+    certificates.kind === 'read' ? certificates.authorities[authority] : undefined,
+  putAuthority: (state, authority, view: AuthorityView) =>
+    onRead(state, (read) =>
+      read.authorities[authority] ? { ...read, authorities: { ...read.authorities, [authority]: view } } : read,
+    ),
+  leaves: ({ certificates }) => (certificates.kind === 'read' ? certificates.leaves : []),
+  putLeaf: (state, leaf: LeafView) => onLeaf(state, leaf.plan.secretName, (before) => asWritten(leaf, before)),
+  putIssued: (state, secretName, issued: IssuedView) => onLeaf(state, secretName, (leaf) => ({ ...leaf, issued })),
+};
+
+function onLeaf(state: Observation, secretName: string, change: (leaf: LeafView) => LeafView): Observation {
+  return onRead(state, (read) => ({
+    ...read,
+    leaves: read.leaves.map((leaf) => (leaf.plan.secretName === secretName ? change(leaf) : leaf)),
+  }));
+}
+
+function onRead(state: Observation, change: (read: ReadCertificates) => ReadCertificates): Observation {
+  const { certificates } = state;
+  return certificates.kind === 'read' ? { ...state, certificates: change(certificates) } : state;
+}
 
 /** A plan's state: what would be observed. No other client interferes, so whatever was read is as it was. */
 export const observationHost: Host<Observation> = {

@@ -7,11 +7,10 @@ import { decide } from '../decide/decide.ts';
 import { saysItFits } from '../decide/rules/space/free-space.ts';
 import type { ActionKind } from '../know/action.ts';
 import type { Decision } from '../know/decision.ts';
-import type { Observation } from '../know/observation.ts';
+import type { Observation, Slot } from '../know/observation.ts';
 import { lastingly } from '../know/set-aside.ts';
 import { type Situation, situate } from '../know/situation.ts';
 import { laterThan } from './patience.ts';
-import { withReportsAt } from './reports.ts';
 import { carryOut } from './run.ts';
 import { settle } from './settle.ts';
 import { reported, simulate } from './simulate.ts';
@@ -174,4 +173,14 @@ function awaitedAfter(
   const findsOut = action.kind === 'defragment-member' && reason === 'NoSpace' && !saysItFits(situation);
   if (action.kind !== 'compact' && !findsOut) return undefined;
   return { kind: 'waits', reason, message: 'how much space that frees is known when it is done' };
+}
+
+/** A reported warning repeats for as long as it lasts; that it passes cannot be foreseen. */
+function withReportsAt(observation: Observation, at: Date): Observation {
+  if (!observation.slots.some(({ warnings = [] }) => warnings.length > 0)) return observation;
+  return { ...observation, slots: observation.slots.map((slot) => repeated(slot, at)) };
+}
+
+function repeated(slot: Slot, at: Date): Slot {
+  return slot.warnings ? { ...slot, warnings: slot.warnings.map((warning) => ({ ...warning, at })) } : slot;
 }

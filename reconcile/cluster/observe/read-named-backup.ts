@@ -1,7 +1,28 @@
-import type { Kube } from '../../interfaces/kube.ts';
+import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import { backupDefaults } from '../../../manifests/api/spec-defaults.ts';
+import { backupPolicy } from '../../../manifests/render/backup-before.ts';
+import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
+import { type Asked, judgeBackup } from '../know/backups/fitness.ts';
+import { hibernationBackupOf } from '../know/backups/hibernation-backup.ts';
 import { backupAskedFor } from '../know/backups/rollback.ts';
+import { backupFinalizer } from '../know/marks.ts';
 import type { NamedBackup, Observation } from '../know/observation.ts';
-import { readJudged } from './read-judged.ts';
+
+/** An EtcdBackup, read and judged. @throws {KubeError} for what may pass */
+export async function readJudged(
+  kube: Kube,
+  namespace: string | undefined,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<NamedBackup> {
+  const { name } = asked;
+  try {
+    return judgeBackup(asked, await kube.get<EtcdBackup>(resources.backups, namespace, name, { signal }));
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
+    return { name, kind: 'unfit', why: `it cannot be read: ${error.message}` };
+  }
+}
 
 type Seen = Pick<Observation, 'cluster' | 'slots' | 'namedBackups'>;
 
@@ -14,4 +35,26 @@ export async function readNamedBackup(kube: Kube, seen: Seen, signal: AbortSigna
   const name = backupAskedFor(seen);
   if (name === undefined || seen.namedBackups?.some((one) => one.name === name)) return [];
   return [await readJudged(kube, seen.cluster.metadata.namespace, { name }, signal)];
+}
+
+type Asleep = Pick<Observation, 'cluster' | 'slots'>;
+
+/**
+ * The backup that a cluster was put to sleep on: asked only where it is to be its last one, or a plan may delete it.
+ *
+ * @throws {KubeError} for what may pass
+ */
+export async function readHibernationBackup(
+  kube: Kube,
+  { cluster, slots }: Asleep,
+  { thorough, signal }: { readonly thorough: boolean; readonly signal: AbortSignal },
+): Promise<NamedBackup | undefined> {
+  const { namespace, deletionTimestamp, finalizers } = cluster.metadata;
+  const isOwed = deletionTimestamp !== undefined && finalizers?.includes(backupFinalizer) === true;
+  if (backupPolicy(cluster, 'deletion') === 'Never' || !(isOwed || thorough)) return undefined;
+  const wanted = hibernationBackupOf(slots);
+  if (!wanted) return undefined;
+  const { name, uid, clusterId } = wanted;
+  const proven = (cluster.spec.backup?.verify ?? backupDefaults.verify) === 'Restore';
+  return readJudged(kube, namespace, { name, uid, clusterId, proven }, signal);
 }

@@ -1,10 +1,10 @@
+import { formatVersion, isVersion, parseVersion } from '../../../../manifests/api/version.ts';
 import type { EndpointStatus, ListedMember } from '../../../interfaces/etcd.ts';
 import { statusesOf } from '../../know/adoption/inherited.ts';
 import { isRefusing } from '../../know/certificates/stranger.ts';
 import type { Membership, Observation, Slot } from '../../know/observation.ts';
 import type { Effect } from '../effect.ts';
 import { lastSaid, rememberingTheList } from '../knowledge.ts';
-import { moveVersion } from './cluster-version.ts';
 import { falls, leaderless, serves } from './endpoints.ts';
 import { unheard, whoConnect } from './handshakes.ts';
 import { listOf, memberIn, published } from './member-list.ts';
@@ -115,4 +115,23 @@ function withoutQuorum(observation: Observation): Observation {
     ...(answers && { last: membership.members }),
   };
   return rememberingTheList({ ...observation, slots, membership: unknown }, membership);
+}
+
+/** etcd moves it up when all members run a higher minor, and never back. */
+function moveVersion(observation: Observation): Observation {
+  const { membership, slots, clusterVersion } = observation;
+  if (membership.kind === 'unknown') return observation;
+  const all = [...slots, ...(observation.inherited ?? [])];
+  const running = membership.members.map(({ id }) => {
+    const slot = all.find(({ endpoint }) => endpoint.kind === 'known' && endpoint.status.memberId === id);
+    return slot?.endpoint.kind === 'known' ? slot.endpoint.status.version : undefined;
+  });
+  const known = running.filter(isVersion).map(parseVersion);
+  const lowest = known.toSorted((a, b) => a.major - b.major || a.minor - b.minor)[0];
+  if (!lowest) return observation;
+  const text = formatVersion({ ...lowest, patch: 0 });
+  if (clusterVersion === undefined) return { ...observation, clusterVersion: text };
+  const now = isVersion(clusterVersion) ? parseVersion(clusterVersion) : lowest;
+  const isHigher = lowest.major > now.major || (lowest.major === now.major && lowest.minor > now.minor);
+  return isHigher && known.length === running.length ? { ...observation, clusterVersion: text } : observation;
 }
