@@ -17,7 +17,7 @@ export const clusterBackupSchema = object(
   {
     beforeUpgrade: policy(
       'beforeUpgrade',
-      `Whether a higher version waits for a backup. Required: the first member gets it only when the backup is Ready. BestEffort: also when the backup has failed, is Stalled, or is not there after two deadlines. One that ended more than ${awaitedBackupFresh} before is taken again.`,
+      `Whether a higher version waits for a backup. Required: the first member gets it only when the backup is Ready. BestEffort: also when the backup has failed, is Stalled, or is not there after two deadlines. One whose pod was made more than ${awaitedBackupFresh} before is taken again, unless it has just ended.`,
     ),
     beforeHibernation: policy('beforeHibernation', 'The same before the members stop because spec.replicas is 0.'),
     beforeDeletion: policy(

@@ -209,7 +209,15 @@ export const etcdBackupStatusSchema = object({
     int64({ minimum: 0, description: 'Every write that was acknowledged up to this revision is in it.' }),
   ),
   hashKV: Type.Optional(hashSchema),
-  takenAt: Type.Optional(time({ description: 'When the member began to send it.' })),
+  takenAt: Type.Optional(
+    time({ description: 'When the member began to send it, by the clock of the node of its Job.' }),
+  ),
+  podCreatedAt: Type.Optional(
+    time({
+      description:
+        "When the pod that took it was made, by the API server's clock: every write from before then is in it.",
+    }),
+  ),
   took: Type.Optional(text(32, { description: 'From then until the object was stored.' })),
   verified: Type.Optional(verifiedSchema),
   finishedAt: Type.Optional(time({ description: 'When nothing more was to be done, however it ended.' })),

@@ -58,6 +58,7 @@ export function takeJob(backup: EtcdBackup, order: TakeOrder): Job {
     operation: 'backup',
     id: backup.metadata.uid,
     ...scheduleOf(backup),
+    ...(backup.metadata.creationTimestamp !== undefined && { askedAt: backup.metadata.creationTimestamp }),
     object: urlOf(order.location),
     ...access.request,
     source: {

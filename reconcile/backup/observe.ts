@@ -87,6 +87,7 @@ async function jobView(kube: Kube, job: Job, backup: EtcdBackup, { at, signal }:
     leaving: !ours && isOfNamesake(job, backup),
     object: job.metadata.annotations?.[annotations.object]?.slice(0, 1100) ?? '',
     startedAt: creationTimestamp,
+    ...(pod?.metadata.creationTimestamp !== undefined && { podCreatedAt: pod.metadata.creationTimestamp }),
     state: reported
       ? {
           kind: 'under-way',

@@ -31,7 +31,7 @@ export function backupStatusFor(
   return {
     ...previous,
     observedGeneration: backup.metadata.generation ?? 0,
-    ...('facts' in decision && factsStatus(decision.facts, at)),
+    ...('facts' in decision && factsStatus(decision.facts, situation)),
     ...(attempt && { attempt }),
     ...(lastFailure && { lastFailure }),
     ...((decision.kind === 'done' || decision.kind === 'fail') && {
@@ -116,8 +116,10 @@ function failureAfter(
   return told;
 }
 
-function factsStatus({ record, proof }: Facts, at: Date): Partial<EtcdBackupStatus> {
+function factsStatus({ record, proof }: Facts, { at, job }: BackupSituation): Partial<EtcdBackupStatus> {
+  const podCreatedAt = job?.podCreatedAt ?? job?.startedAt;
   return {
+    ...(record && podCreatedAt && { podCreatedAt }),
     ...(record && {
       object: record.object,
       bytes: record.bytes,

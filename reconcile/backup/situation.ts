@@ -41,6 +41,8 @@ export interface JobView {
   /** The whole name of the object that it is about. */
   readonly object: string;
   readonly startedAt: string;
+  /** By the API server's clock. Absent: its pod is gone, or not made yet. */
+  readonly podCreatedAt?: string;
   readonly state: JobState;
 }
 

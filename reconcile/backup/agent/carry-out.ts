@@ -137,7 +137,7 @@ async function backUp(
   store: Store,
   { signal, now, egress }: AgentContext,
 ): Promise<BackupRecord> {
-  const { id, schedule, location, source, compression = 'none', deadlineSeconds, recipientsFile } = request;
+  const { id, schedule, askedAt, location, source, compression = 'none', deadlineSeconds, recipientsFile } = request;
   using guard = source.outside ? guardEndpoints(source.endpoints, egress) : undefined;
   const tls = await readTls(source.tls);
   const recipients = recipientsFile === undefined ? undefined : await readKeys(recipientsFile);
@@ -148,6 +148,7 @@ async function backUp(
     const asked = {
       id,
       ...(schedule !== undefined && { schedule }),
+      ...(askedAt !== undefined && { askedAt }),
       location,
       endpoints: source.endpoints,
       ...(source.clusterId && { clusterId: source.clusterId }),

@@ -49,10 +49,11 @@ export async function findOwnBackups(
     const object = listed.get(name);
     if (object === undefined) return { remains: { record: stored, marker } };
     if (object.version !== record.version || object.bytes !== record.bytes) return undefined;
-    const { id, clusterId } = record;
+    const { id, clusterId, revision } = record;
     const takenAt = new Date(record.takenAt);
+    const asked = record.askedAt !== undefined && { askedAt: new Date(record.askedAt) };
     const verified = marker !== undefined && (await isProven(store, name, record, options));
-    return { backup: { name, id, takenAt, clusterId, verified, object, record: stored, marker } };
+    return { backup: { name, id, takenAt, ...asked, revision, clusterId, verified, object, record: stored, marker } };
   });
   const backups = found.flatMap((one) => (one?.backup ? [one.backup] : []));
   const gone = found.flatMap((one) => (one?.remains ? [one.remains] : []));

@@ -11,6 +11,8 @@ export interface BackupRecord {
   readonly id: string;
   /** The UID of the EtcdBackupSchedule that asked for it: only that one's retention may delete it. */
   readonly schedule?: string;
+  /** When that EtcdBackup was made, by the API server's clock. RFC 3339. Absent: an earlier release took it. */
+  readonly askedAt?: string;
   /** Like `<scheme>://bucket/path`. */
   readonly object: string;
   /** Of the object as it is stored. */
@@ -73,6 +75,7 @@ const shape = {
   format: isOne,
   id: isText,
   schedule: (value) => value === undefined || isText(value),
+  askedAt: (value) => value === undefined || isTime(value),
   object: isText,
   bytes: isCount,
   sha256: isSha256,
@@ -88,7 +91,7 @@ const shape = {
   hashKV: (value) =>
     value === null ||
     (isObject(value) && isCount(value.hash) && isCount(value.revision) && Number.isSafeInteger(value.compactRevision)),
-  takenAt: (value) => isText(value) && !Number.isNaN(Date.parse(value)),
+  takenAt: isTime,
   tookMs: isCount,
 } as const satisfies Record<keyof BackupRecord, (value: unknown) => boolean>;
 
@@ -123,6 +126,10 @@ function isOne(value: unknown): boolean {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= 4096;
+}
+
+function isTime(value: unknown): boolean {
+  return isText(value) && !Number.isNaN(Date.parse(value));
 }
 
 function isCount(value: unknown): boolean {

@@ -23,6 +23,9 @@ const storeSchema = object({
   ...storeFields('request', { Type, object, text }),
 });
 
+/** As the API server writes it. */
+const timePattern = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$';
+
 const commonSchema = {
   store: Type.Optional(storeSchema),
   deadlineSeconds: Type.Integer({ minimum: 1, maximum: 7 * 24 * 3600, description: 'For everything.' }),
@@ -84,6 +87,9 @@ const schemas = {
     }),
     schedule: Type.Optional(
       text(253, { minLength: 1, description: 'The UID of the EtcdBackupSchedule whose retention may delete it.' }),
+    ),
+    askedAt: Type.Optional(
+      text(32, { pattern: timePattern, description: 'When it was asked for: it goes into the record.' }),
     ),
     ...fetchSchema,
     source: object({

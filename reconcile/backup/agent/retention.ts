@@ -1,6 +1,6 @@
 /**
- * Which backups a schedule keeps. Pure. It never looks at how long ago one was taken, only at which is newer: a clock
- * that goes back makes it keep more, never less.
+ * Which backups a schedule keeps. Pure. Of two backups of one life the one with the higher revision is newer, whatever
+ * the clocks of nodes say; lives, and the periods of a calendar, go by the API server's clock.
  */
 
 export const periods = ['hourly', 'daily', 'weekly', 'monthly'] as const;
@@ -12,7 +12,11 @@ export type Keep = Readonly<Partial<Record<'last' | Period, number>>>;
 export interface KnownBackup {
   /** Unlike all others. */
   readonly name: string;
+  /** By the clock of the node that took it. */
   readonly takenAt: Date;
+  /** When its EtcdBackup was made, by the API server's clock. Absent: an earlier release took it. */
+  readonly askedAt?: Date;
+  readonly revision: number;
   /** The life of the cluster that it holds: one that is made anew under the same name has another. */
   readonly clusterId: string;
   /** It was restored and compared. */
@@ -30,7 +34,7 @@ export interface RetentionInput<T extends KnownBackup> {
 export interface Retained<T extends KnownBackup> {
   /** Newest first. */
   readonly kept: readonly T[];
-  /** Of those: what holds a cluster with another ID than the newest one's. */
+  /** Of those: what holds another life of the cluster than the newest one. */
   readonly earlierLives: readonly T[];
   /** Oldest first: the order in which they go. */
   readonly removed: readonly T[];
@@ -42,41 +46,75 @@ export interface Retained<T extends KnownBackup> {
  * newest verified one, always. So a cluster that was lost and made anew never pushes out the last backup of what was
  * lost: of an earlier life, only a person deletes that.
  *
- * A backup with a time in the future counts for nothing and stays until that time: else a wrong clock would make
- * it the newest for years, and all that came after it would go.
+ * A backup with a time in the future counts for nothing and stays until that time: else a wrong clock would take the
+ * place of a day in the calendar for years.
  */
 export function retain<T extends KnownBackup>({ backups, keep, timeZone, now }: RetentionInput<T>): Retained<T> {
-  const newestFirst = backups.toSorted(
-    (a, b) => b.takenAt.getTime() - a.takenAt.getTime() || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
+  const oldestFirst = backups.toSorted(
+    (a, b) => timeOf(a) - timeOf(b) || a.revision - b.revision || (a.name > b.name ? -1 : a.name < b.name ? 1 : 0),
   );
-  const present = newestFirst.filter(({ takenAt }) => takenAt <= now);
-  const kept = new Set<T>(newestFirst.filter(({ takenAt }) => takenAt > now));
+  const isPresent = (one: T) => timeOf(one) <= now.getTime();
+  const present = oldestFirst.filter(isPresent);
+  const lives = livesIn(present);
+  const kept = new Set<T>(oldestFirst.filter((one) => !isPresent(one)));
   const localTime = localTimeIn(timeZone);
-  for (const life of Map.groupBy(present, ({ clusterId }) => clusterId).values())
-    for (const one of keptOf(life, keep, localTime)) kept.add(one);
-  const current = (present[0] ?? newestFirst[0])?.clusterId;
-  const all = newestFirst.filter((one) => kept.has(one));
+  for (const life of lives) for (const one of keptOf(life, keep, localTime)) kept.add(one);
+  const newest = present.at(-1) ?? oldestFirst.at(-1);
+  const current = new Set(lives.find((life) => newest && life.backups.includes(newest))?.backups);
+  const isOfAnother = (one: T) => (isPresent(one) ? !current.has(one) : one.clusterId !== newest?.clusterId);
+  const all = oldestFirst.filter((one) => kept.has(one)).toReversed();
   return {
     kept: all,
-    earlierLives: all.filter(({ clusterId }) => clusterId !== current),
-    removed: newestFirst.filter((one) => !kept.has(one)).toReversed(),
+    earlierLives: all.filter(isOfAnother),
+    removed: oldestFirst.filter((one) => !kept.has(one)),
   };
 }
 
-/** @param life newest first */
+function timeOf({ askedAt, takenAt }: KnownBackup): number {
+  return (askedAt ?? takenAt).getTime();
+}
+
+interface Life<T> {
+  /** Revisions never fall: the last one is the newest. */
+  readonly backups: T[];
+  /** Another life of the same etcd cluster ID came before it. */
+  readonly isAnother: boolean;
+}
+
+/** By cluster ID; and where the revision falls, as after a recovery that kept the ID, what follows is another life. */
+function livesIn<T extends KnownBackup>(oldestFirst: readonly T[]): readonly Life<T>[] {
+  const lives: Life<T>[] = [];
+  const open = new Map<string, Life<T>>();
+  for (const one of oldestFirst) {
+    const life = open.get(one.clusterId);
+    const newest = life?.backups.at(-1);
+    if (life && newest && one.revision >= newest.revision) {
+      life.backups.push(one);
+      continue;
+    }
+    const next = { backups: [one], isAnother: life !== undefined };
+    open.set(one.clusterId, next);
+    lives.push(next);
+  }
+  return lives;
+}
+
 function* keptOf<T extends KnownBackup>(
-  life: readonly T[],
+  { backups, isAnother }: Life<T>,
   keep: Keep,
   localTime: (time: Date) => LocalTime,
 ): Generator<T> {
+  const life = backups.toReversed();
   yield* life.slice(0, Math.max(1, keep.last ?? 0));
+  // Without it, a later look would find no fall, and take the life before for this one.
+  if (isAnother) yield* life.slice(-1);
   const newestVerified = life.find(({ verified }) => verified);
   if (newestVerified !== undefined) yield newestVerified;
   for (const period of periods) {
     const count = keep[period] ?? 0;
     if (count === 0) continue;
     // In the order of their newest.
-    const groups = Map.groupBy(life, ({ takenAt }) => periodOf(period, localTime(takenAt)));
+    const groups = Map.groupBy(life, (one) => periodOf(period, localTime(new Date(timeOf(one)))));
     for (const group of [...groups.values()].slice(0, count)) {
       const best = group.find(({ verified }) => verified) ?? group[0];
       if (best !== undefined) yield best;

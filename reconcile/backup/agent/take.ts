@@ -15,6 +15,8 @@ export interface TakeRequest {
   readonly id: string;
   /** The UID of the EtcdBackupSchedule that it belongs to. */
   readonly schedule?: string;
+  /** When it was asked for. RFC 3339. */
+  readonly askedAt?: string;
   readonly location: ObjectLocation;
   readonly endpoints: readonly string[];
   readonly clusterId?: string;
@@ -93,6 +95,7 @@ async function attemptBackup(request: TakeRequest, tools: TakeTools): Promise<Ba
     format: 1,
     id: request.id,
     ...(request.schedule !== undefined && { schedule: request.schedule }),
+    ...(request.askedAt !== undefined && { askedAt: request.askedAt }),
     object: urlOf(request.location),
     bytes: whole.bytes,
     sha256: whole.sha256,

@@ -59,12 +59,20 @@ function newestFirst(a: EtcdBackup, b: EtcdBackup): number {
   return Number(right) - Number(left) || (a.metadata.name < b.metadata.name ? -1 : 1);
 }
 
-/** Writes since then are not in it. One that failed is a person's to delete, unless the upgrade goes on without. */
+/** A proof that takes longer than an hour is good for so long from its end: else it would be taken for ever. */
+const graceMs = 5 * 60_000;
+
+/**
+ * Writes since its pod was made may not be in it. One that failed is a person's to delete, unless the upgrade goes on
+ * without.
+ */
 function isTooOld({ status, metadata }: EtcdBackup, cluster: EtcdCluster, { before }: BackupWish, at: Date): boolean {
   if (status?.finishedAt === undefined || metadata.deletionTimestamp !== undefined) return false;
   const isTriedAgain = before === 'upgrade' && backupPolicy(cluster, before) === 'BestEffort';
   if (!isTrue(status, 'Ready') && !isTriedAgain) return false;
-  return at.getTime() - Date.parse(status.finishedAt) > parseDuration(awaitedBackupFresh);
+  const ended = Date.parse(status.finishedAt);
+  const taken = Date.parse(status.podCreatedAt ?? metadata.creationTimestamp ?? status.finishedAt);
+  return at.getTime() - taken > parseDuration(awaitedBackupFresh) && at.getTime() - ended > graceMs;
 }
 
 /** Where it may not be asked, by a role of an earlier release, the API server's refusal of the EtcdBackup tells. */
@@ -81,7 +89,7 @@ async function isEnding(kube: Kube, namespace: string | undefined, signal: Abort
 
 function viewOf(backup: EtcdBackup, cluster: EtcdCluster, wish: BackupWish, at: Date): KnownBackup {
   const { name, creationTimestamp, uid } = backup.metadata;
-  const endedAt = backup.status?.finishedAt;
+  const { finishedAt: endedAt, revision } = backup.status ?? {};
   const message = conditionOf(backup.status, 'Ready')?.message ?? 'not looked at yet';
   const askedAt = creationTimestamp === undefined ? at : new Date(creationTimestamp);
   const state = isBackupBefore(backup, cluster, wish) ? stateOf(backup) : 'foreign';
@@ -92,7 +100,8 @@ function viewOf(backup: EtcdBackup, cluster: EtcdCluster, wish: BackupWish, at: 
     message,
     askedAt,
     state,
-    ...(uid !== undefined && endedAt !== undefined && { ended: { uid, at: endedAt } }),
+    ...(uid !== undefined &&
+      endedAt !== undefined && { ended: { uid, at: endedAt, ...(revision !== undefined && { revision }) } }),
   };
 }
 

@@ -29,7 +29,7 @@ export async function readNewestBackup(
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(budget)]);
   try {
     const { items } = await kube.list<EtcdBackup>(resources.backups, { namespace, signal: inTime });
-    const ofName = items.filter(({ spec }) => spec.clusterName === name);
+    const ofName = items.filter(({ spec }) => spec.clusterName === name).toSorted(newestFirst);
     const present = newestOf(ofName.flatMap((one) => viewOf(one, status.clusterID)));
     return present ?? newestFormer(ofName, { cluster, slots });
   } catch (error) {
@@ -71,8 +71,8 @@ function newestFormer(
 ): BackupView | undefined {
   const lives = new Set([...gaveUpBy(slots), ...(cluster.status?.gaveUp ?? [])]);
   const origins = new Set(slots.flatMap((slot) => recordOf(slot)?.restoredFrom ?? []));
-  const views = [...lives].flatMap((clusterId) =>
-    backups.flatMap((one) =>
+  const views = backups.flatMap((one) =>
+    [...lives].flatMap((clusterId) =>
       viewOf(one, clusterId).map((view): BackupView => {
         const isOrigin = origins.has(sourceOf(view.snapshot));
         return { ...view, formerLife: { clusterId, isOrigin } };
@@ -82,9 +82,14 @@ function newestFormer(
   return views.find(({ formerLife }) => formerLife?.isOrigin) ?? newestOf(views);
 }
 
-/** A verified one is better than a newer one. */
+/** By the API server's clock: those of nodes may differ. */
+function newestFirst(a: EtcdBackup, b: EtcdBackup): number {
+  const madeAt = ({ metadata }: EtcdBackup) => Date.parse(metadata.creationTimestamp ?? '') || 0;
+  const takenAt = ({ status }: EtcdBackup) => Date.parse(status?.takenAt ?? '') || 0;
+  return madeAt(b) - madeAt(a) || takenAt(b) - takenAt(a);
+}
+
+/** A verified one is better than a newer one. @param views newest first */
 function newestOf(views: readonly BackupView[]): BackupView | undefined {
-  const verified = views.filter((view) => view.verified);
-  const choice = verified.length > 0 ? verified : views;
-  return choice.toSorted((a, b) => Date.parse(b.takenAt) - Date.parse(a.takenAt))[0];
+  return views.find(({ verified }) => verified) ?? views[0];
 }

@@ -272,6 +272,27 @@ export const ofAwaitedBackups: readonly Mutant[] = [
   },
   {
     file: hibernationBackup,
+    from: "endpoint.kind === 'known' && endpoint.status.revision > holds",
+    to: "endpoint.kind === 'known' && endpoint.status.revision < holds && holds < 0n",
+    without: 'a cluster that sleeps is deleted on a backup that lacks what was written before the stop (I12)',
+    killers: [slept],
+  },
+  {
+    file: observed,
+    from: 'const taken = Date.parse(status.podCreatedAt ?? metadata.creationTimestamp ?? status.finishedAt);',
+    to: 'const taken = ended + 0 * Date.parse(metadata.creationTimestamp ?? status.finishedAt);',
+    without: 'a deletion rests on data that are older than an hour, because their proof took that long (I12)',
+    killers: [awaits],
+  },
+  {
+    file: observed,
+    from: ' && at.getTime() - ended > graceMs;',
+    to: ' && ended > 0;',
+    without: 'a backup whose proof takes longer than an hour is taken again and again',
+    killers: [awaits],
+  },
+  {
+    file: hibernationBackup,
     from: 'return others.every((one) => isDeepStrictEqual(one, first)) ? first : undefined;',
     to: 'return others.every((one) => one !== first || isDeepStrictEqual(one, first)) ? first : undefined;',
     without: 'a backup counts that only some volumes name (I12)',

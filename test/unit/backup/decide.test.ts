@@ -325,7 +325,7 @@ test('status tells each stage, and everything that was recorded', () => {
     object,
   });
 
-  const done = job({ kind: 'said', said: { kind: 'record', record } });
+  const done = { ...job({ kind: 'said', said: { kind: 'record', record } }), podCreatedAt: '2026-11-22T22:59:20Z' };
   const taken = told(situation({ ...backupWith(), status: begun }, { job: done }));
   assert.partialDeepStrictEqual(taken, {
     object,
@@ -334,6 +334,7 @@ test('status tells each stage, and everything that was recorded', () => {
     revision: 41,
     clusterID: 'cafe',
     takenAt: '2026-11-22T22:59:30Z',
+    podCreatedAt: '2026-11-22T22:59:20Z',
     took: '1.2s',
     attempt: { stage: 'Verify', number: 1 },
   });

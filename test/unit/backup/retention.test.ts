@@ -14,6 +14,7 @@ function backupsOf(clusterId: string, ...times: readonly string[]): readonly Kno
   return times.map((time) => ({
     name: time.replace('!', ''),
     takenAt: new Date(time.replace('!', '')),
+    revision: Date.parse(time.replace('!', '')) / 60_000,
     clusterId,
     verified: time.endsWith('!'),
   }));
@@ -114,7 +115,12 @@ const arbitraryBackups = fc
     { selector: ({ at }) => at, maxLength: 60 },
   )
   .map((all) =>
-    all.map(({ at, ...one }): KnownBackup => ({ ...one, name: `b-${at}`, takenAt: new Date(start + at * 60_000) })),
+    all.map(
+      ({ at, ...one }): KnownBackup => ({
+        ...{ ...one, name: `b-${at}`, revision: at },
+        takenAt: new Date(start + at * 60_000),
+      }),
+    ),
   );
 const count = fc.option(fc.nat({ max: 8 }), { nil: 0 });
 const arbitraryKeep = fc.record({ last: count, hourly: count, daily: count, weekly: count, monthly: count });
@@ -248,7 +254,7 @@ test('over months of daily backups, as many stay as were asked for', () => {
   let all: readonly KnownBackup[] = [];
   for (let day = 0; day < 400; day++) {
     const takenAt = new Date(start + day * 24 * 3600_000);
-    all = [...all, { name: `d-${day}`, takenAt, clusterId: 'a', verified: day % 5 !== 0 }];
+    all = [...all, { name: `d-${day}`, takenAt, revision: day, clusterId: 'a', verified: day % 5 !== 0 }];
     all = retain({
       backups: all,
       keep: { last: 3, daily: 7, weekly: 4, monthly: 6 },
@@ -260,5 +266,75 @@ test('over months of daily backups, as many stay as were asked for', () => {
   assert.ok(
     all.some(({ takenAt }) => takenAt.getTime() < start + 260 * 24 * 3600_000),
     'a month of half a year ago',
+  );
+});
+
+const at = (time: string) => new Date(`2026-11-${time}Z`);
+const of = (name: string, takenAt: string, revision: number, askedAt?: string): KnownBackup => ({
+  ...{ name, takenAt: at(takenAt), revision, clusterId: 'a', verified: true },
+  ...(askedAt !== undefined && { askedAt: at(askedAt) }),
+});
+const removedOf = (all: readonly KnownBackup[], keep: Keep) =>
+  retain({ backups: all, keep, timeZone: 'UTC', now: at('25T12:05:00') }).removed.map(({ name }) => name);
+
+test('the backup of a node whose clock is slow is as new as its revision', () => {
+  const earlier = [of('b07', '25T07:00:00', 700), of('b08', '25T08:00:00', 800), of('b09', '25T09:00:00', 900)];
+  assert.ok(!removedOf([...earlier, of('b10', '25T07:59:00', 1000)], { last: 2 }).includes('b10'));
+  const asked = earlier.map((one) => ({ ...one, askedAt: one.takenAt }));
+  const slow = of('b10', '25T07:59:00', 1000, '25T10:00:00');
+  assert.deepEqual(removedOf([...asked, slow], { last: 2 }), ['b07', 'b08']);
+});
+
+test('the backup of a node whose clock was fast pushes out no newer one when its time has come', () => {
+  const asked = [of('b09', '25T09:00:00', 24_000, '25T09:00:00'), of('b10', '25T10:00:05', 25_000, '25T10:00:00')];
+  const misdated = of('misdated', '25T10:00:30', 1000, '24T10:00:00');
+  assert.deepEqual(removedOf([misdated, ...asked], { last: 1 }), ['misdated', 'b09']);
+});
+
+test('a fall of the revision is another life, and stays one', () => {
+  let all = [of('before', '25T09:00:00', 4990, '25T09:00:00')];
+  for (const [index, hour] of ['10', '11', '12'].entries()) {
+    all = [...all, of(`after-${hour}`, `25T${hour}:00:00`, 4001 + index, `25T${hour}:00:00`)];
+    const { kept: stay, earlierLives } = retain({ backups: all, keep: { last: 1 }, timeZone: 'UTC', now: later });
+    assert.deepEqual(
+      earlierLives.map(({ name }) => name),
+      ['before'],
+    );
+    all = [...stay];
+  }
+  assert.deepEqual(
+    all.map(({ name }) => name),
+    ['after-12', 'after-10', 'before'],
+    'the first one shows the fall',
+  );
+});
+
+test('the highest revision of each life stays, whatever the clocks say', () => {
+  const wild = fc.array(
+    fc.record({
+      life: fc.constantFrom('a', 'b'),
+      revision: fc.nat({ max: 50 }),
+      takenAt: clock,
+      askedAt: fc.option(clock, { nil: undefined }),
+      verified: fc.boolean(),
+    }),
+    { maxLength: 30 },
+  );
+  fc.assert(
+    fc.property(wild, arbitraryKeep, zone, clock, (some, keep, timeZone, now) => {
+      const all = some.map(
+        ({ life, askedAt, ...one }, index): KnownBackup => ({
+          ...{ ...one, name: `b-${index}`, clusterId: life },
+          ...(askedAt && { askedAt }),
+        }),
+      );
+      const { kept: stay } = retain({ backups: all, keep, timeZone, now });
+      for (const [clusterId, life] of Map.groupBy(all, (one) => one.clusterId)) {
+        const highest = Math.max(...life.map(({ revision }) => revision));
+        assert.ok(stay.some((one) => one.clusterId === clusterId && one.revision === highest));
+      }
+      assert.deepEqual(retain({ backups: stay, keep, timeZone, now }).removed, [], 'nor by a second look');
+    }),
+    { numRuns: 1000 },
   );
 });

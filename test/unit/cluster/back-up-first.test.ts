@@ -291,6 +291,37 @@ describe('an upgrade that waits for its backup', () => {
     assert.equal((await backupsIn(world)).length, 2);
   });
 
+  test('counts the freshness of a backup from the pod that took it, by the API server’s clock', async () => {
+    for (const [what, podMinutes, endMinutes, made] of [
+      ['its proof took long', 70, 10, 2],
+      ['its proof took longer than an hour, and has just ended', 120, 1, 1],
+      ['it is fresh', 50, 30, 1],
+    ] as const) {
+      const world = await born(required);
+      await world.apply({ backup: required, version: '3.7.3' });
+      await world.tick();
+      const before = (minutes: number) => new Date(world.now() - minutes * 60_000).toISOString();
+      for (const one of await backupsIn(world)) {
+        const ready = {
+          type: 'Ready',
+          status: 'True',
+          reason: 'Verified',
+          message: '',
+          lastTransitionTime: before(0),
+        } as const;
+        const status = {
+          observedGeneration: 1,
+          finishedAt: before(endMinutes),
+          podCreatedAt: before(podMinutes),
+          conditions: [ready],
+        };
+        await world.kube.updateStatus<EtcdBackup>(resources.backups, { ...one, status });
+      }
+      await world.tick();
+      assert.equal((await backupsIn(world)).length, made, what);
+    }
+  });
+
   test('finds what lost its labels by its name', async () => {
     const world = await born(required);
     await world.apply({ backup: required, version: '3.7.3' });

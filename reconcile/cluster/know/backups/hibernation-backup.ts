@@ -12,18 +12,20 @@ type Seen = Pick<Observation, 'slots' | 'at' | 'awaitedBackup'>;
 
 /**
  * What volumes are to remember when their members stop now: a good backup that ended as recently as what waits for one
- * asks. `undefined`: what was written since is too much, or no such backup is known.
+ * asks, and holds all that they have. `undefined`: something was written since, or no such backup is known.
  */
 export function hibernationBackupNow({ slots, at, awaitedBackup: asked }: Seen): HibernationBackup | undefined {
   // Volumes are told one after another, and an invocation may have died in between.
-  const one = takenFor(asked) ?? inCommon(slots.filter(isAsleep));
+  const one = takenFor(asked, slots) ?? inCommon(slots.filter(isAsleep));
   return one && at.getTime() - Date.parse(one.endedAt) <= parseDuration(awaitedBackupFresh) ? one : undefined;
 }
 
-/** The time as volumes write it, whichever way the status has it. */
-function takenFor(asked: Seen['awaitedBackup']): HibernationBackup | undefined {
+/** The time as volumes write it, whichever way the status has it. Not where a member has later writes by now. */
+function takenFor(asked: Seen['awaitedBackup'], slots: readonly Slot[]): HibernationBackup | undefined {
   if (asked?.kind !== 'known' || asked.before !== 'hibernation' || asked.state !== 'good' || !asked.ended)
     return undefined;
+  const holds = BigInt(asked.ended.revision ?? Number.MAX_SAFE_INTEGER);
+  if (slots.some(({ endpoint }) => endpoint.kind === 'known' && endpoint.status.revision > holds)) return undefined;
   const ended = new Date(asked.ended.at);
   if (Number.isNaN(ended.getTime())) return undefined;
   return { name: asked.name, uid: asked.ended.uid, endedAt: timestamp(ended) };

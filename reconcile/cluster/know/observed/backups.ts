@@ -48,8 +48,8 @@ export type AwaitedBackupView = { readonly before: Occasion } & (
       readonly message: string;
       readonly askedAt: Date;
       /** Of one that is over. */
-      readonly ended?: { readonly uid: string; readonly at: string };
-      /** It ended too long ago: what is taken in its place. */
+      readonly ended?: { readonly uid: string; readonly at: string; readonly revision?: number };
+      /** It was taken too long ago: what is taken in its place. */
       readonly tooOld?: { readonly name: string; readonly wish: BackupWish };
     }
 );

@@ -107,6 +107,20 @@ async function assertRefused(world: World, because: RegExp): Promise<void> {
   assert.equal(world.claims().length, 3);
 }
 
+test('a sleep has no last backup where members had later writes when they stopped', async () => {
+  const world = await born();
+  await world.apply({ ...goes, backup, replicas: 0 });
+  const takenEarlier = async () => {
+    await take(world);
+    await change(world, (was) => ({ ...was, revision: 0 }));
+  };
+  await world.tick();
+  await takenEarlier();
+  assert.equal((await tickUntilConverged(world)).reason, 'Hibernating');
+  await world.remove();
+  await assertRefused(world, /their volumes name no EtcdBackup/);
+});
+
 const hibernationBackup = (world: World) =>
   world.claims().map(({ metadata }) => metadata.annotations?.[annotations.hibernationBackup]);
 
