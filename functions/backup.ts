@@ -7,9 +7,8 @@ import { egressFrom } from './environment.ts';
 const hardLimitMs = 20_000;
 
 /**
- * The agent of backups, in a Job's pod: its request and its `AgentResult` are each one JSON document. Resolves with the
- * exit code: 0 done, 1 may succeed when repeated, 2 the request is wrong, 3 a person has to change something, 4 the
- * snapshot is defective.
+ * The agent of backups, in a Job's pod, with one JSON document as request and one as `AgentResult`. Resolves with the
+ * exit code: 0 done, 1 may succeed when repeated, 2 a wrong request, 3 for a person, 4 a defective snapshot.
  */
 export async function main(env: NodeJS.ProcessEnv): Promise<number> {
   const stopping = new AbortController();

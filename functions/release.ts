@@ -31,9 +31,8 @@ export interface ReleaseOptions {
 }
 
 /**
- * Makes every file of a release (manifests by digest, plugin, chart, materials, notes, sums), without network, and
- * returns their names. @throws when the image is not named by digest, this version has no notes, or something can't be
- * built
+ * Makes every file of a release, without network, and returns their names. @throws when the image is not named by
+ * digest, this version has no notes, or something can't be built
  */
 export async function makeRelease({ outdir, image, url, kubectl }: ReleaseOptions): Promise<readonly string[]> {
   const { name, digest } = byDigest(image);

@@ -12,9 +12,8 @@ import type { Kinds, ResultsOf } from './stepping/kind.ts';
 const nextLink = 'the next link of the chain goes on with all';
 
 /**
- * All kinds that a pass steps, in their order. A kind begins when those that it comes `after` have had their first
- * steps; unrelated kinds go on side by side. `<room>/kind.ts` says what a kind is; this table, where it stands, and
- * why.
+ * All kinds that a pass steps, in order. A kind begins when those that it comes `after` have had their first steps;
+ * others go on side by side. `<room>/kind.ts` says what a kind is; this table, where it stands, and why.
  */
 export const kinds = {
   restore: {

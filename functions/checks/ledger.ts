@@ -29,9 +29,8 @@ export function withBegun(
 }
 
 /**
- * Adds results of checks; the one that ended last is last. If another invocation wrote about a head since `before`,
- * both have told the forge, and it is unknown which word came last. So the verdict is in doubt for both, and the next
- * pass checks again.
+ * Adds results of checks; the one that ended last is last. If others wrote about a head since `before`, it is unknown
+ * which word came last at the forge: the verdict is in doubt for both, and the next pass checks again.
  */
 export function withEnded(live: readonly RequestCheck[], entries: readonly Entry[]): readonly RequestCheck[] {
   return entries.reduce((checks, { head, before, after }) => {

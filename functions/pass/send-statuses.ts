@@ -34,9 +34,8 @@ interface SendContext {
 }
 
 /**
- * Sends changed statuses to the forge; the Secret is read only then, and a forge that limits us is left alone. Never
- * throws because of the forge, its Secret or the way there: a status is news about the work, not the work. `undefined`
- * when the fleet names no forge.
+ * Sends changed statuses to the forge; only then is the Secret read. A forge that limits us is left alone. Never throws
+ * because of the forge: a status is only news about the work. `undefined` when the fleet names no forge.
  */
 async function sendStatuses(
   fleet: EtcdFleet,

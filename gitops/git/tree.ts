@@ -60,9 +60,8 @@ export async function loadReader(): Promise<typeof import('isomorphic-git').defa
 const mostAtOnce = 30_000;
 
 /**
- * Opens packs that were fetched for a revision; objects of one pack need not be in the others.
+ * Opens packs that were fetched for a revision; objects of one need not be in the others. `earlier` were opened before.
  * @param fetchFiles fetches files that the packs leave out; absent: they leave out none
- * @param earlier packs that were opened before
  * @throws GitError BadAnswer, TooLarge
  */
 export async function openPacks(

@@ -19,7 +19,7 @@ export function formatProblem({ file, line, column, message }: Problem): string 
 }
 
 /** By place, so that two runs over one tree say the same in the same order. */
-export function byPlace(a: Place, b: Place): number {
+function byPlace(a: Place, b: Place): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.line - b.line || a.column - b.column;
 }

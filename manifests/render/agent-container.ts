@@ -171,10 +171,7 @@ export function agentContainer({
   };
 }
 
-/**
- * Only where an author names a host: the installation's word on hosts; for plain HTTP also that of the namespace, whose
- * Secret would be shown.
- */
+/** Where an author names a host: the installation's word on hosts; on plain HTTP also that of the namespace. */
 function hostsFor({ endpoint }: AgentAccess, egress: Egress | undefined, outside: boolean): readonly EnvVar[] {
   if (endpoint === undefined && !outside) return [];
   const { hosts, local = [], plainHttp = [] } = egress ?? {};

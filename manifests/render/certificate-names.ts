@@ -41,10 +41,7 @@ export function memberSecretName(peer: string, purpose: 'peer' | 'server'): stri
   return `${peer}-${purpose}-tls`;
 }
 
-/**
- * The Certificate, and the Secret where cert-manager writes its leaf. Another Secret is mounted: it gets the leaf once
- * every holder of the CA trusts it.
- */
+/** The Certificate, and where cert-manager writes its leaf. It is mounted once every holder of the CA trusts it. */
 export function issuedSecretName({ secretName }: Pick<LeafPlan, 'secretName'>): string {
   return `${secretName}-issued`;
 }

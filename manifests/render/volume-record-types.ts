@@ -45,8 +45,7 @@ export interface VolumeRecord {
   /** Of the snapshot that its cluster was born from. Every volume that joins gets a copy. */
   readonly restoredFrom?: string;
   /**
-   * IDs of etcd clusters that were given up for this one, the last one last: a volume of theirs never counts. Every
-   * volume that joins gets a copy.
+   * IDs of etcd clusters that were given up for this one: a volume of theirs never counts. Joining volumes get a copy.
    */
   readonly gaveUp?: readonly string[];
   /** The token under which the cluster's CAs were made, where that is the one of a cluster that was given up. */

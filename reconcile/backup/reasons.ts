@@ -2,10 +2,7 @@ import type { FailureReason } from '../jobs/failure.ts';
 import { goesOn, isWell, type Meaning, step } from '../reasons/meaning.ts';
 import type { Breaking } from './situation.ts';
 
-/**
- * Every reason of an EtcdBackup's conditions and events. Failures of the agent come under their own words, which
- * reconcile/jobs/failure.ts has.
- */
+/** Every reason of an EtcdBackup's conditions and events, but for failures of the agent (reconcile/jobs/failure.ts). */
 
 const again = 'nothing: it is tried again, a few times';
 const names = 'do what the message says; the backup then goes on';

@@ -27,10 +27,7 @@ export interface Change<T> {
   readonly run: Question<T>;
 }
 
-/**
- * Sent to the leader, which knows whether a learner is in sync, and forwards nothing; to another voter only when none
- * of the endpoints is the leader's.
- */
+/** Sent to the leader, which knows whether a learner is in sync; to another voter only without a leader's endpoint. */
 export async function change<T>(calls: Calls, { call, endpoints, options, ...rest }: Change<T>): Promise<T> {
   const { signal, timeoutMs = changeTimeoutMs } = options;
   const serving = await servingVoter(calls, call, endpoints, options, rest.leaderOnly ?? false);

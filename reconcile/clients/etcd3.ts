@@ -69,9 +69,8 @@ type ChannelRest = [
 ];
 
 /**
- * gRPC gives no access to a socket before its handshake is done, and keeps it even when closed: to a lost host it would
- * hold the process for minutes, to a frozen process for ever. Node announces each new socket in its asynchronous
- * context.
+ * gRPC keeps a socket even when closed before its handshake is done: to a lost host that holds the process for minutes,
+ * to a frozen process for ever. Node announces each new socket in its asynchronous context.
  */
 const dialling = new AsyncLocalStorage<{ readonly sockets: Set<Socket>; closed: boolean }>();
 subscribe('net.client.socket', (message) => {

@@ -41,9 +41,8 @@ type Progress = {
 };
 
 /**
- * The fleet's kstatus: `Ready` always, `Reconciling` and `Stalled` only while true and never both. Needs for a person
- * come first, even while other clusters are busy. An outage is always reported: before any wait, and beside such a
- * need.
+ * The fleet's kstatus: `Ready` always, `Reconciling` and `Stalled` only while true, never both. Needs for a person come
+ * first, even while others are busy; an outage is always reported, before any wait.
  */
 export function progressOf(facts: FleetFacts): Progress {
   const { clusters } = facts;

@@ -5,9 +5,8 @@ import { isReason, type Kube, resources } from '../interfaces/kube.ts';
 import { conditionOf } from '../objects/conditions.ts';
 
 /**
- * Writes the report, fenced by the resourceVersion of its fleet, and says whether it did. After a conflict it tries
- * once more if the fleet is still at the same attempt; else the invocation that took over reports. @throws {KubeError}
- * other than a conflict
+ * Writes the report, fenced by its fleet's resourceVersion; `false`: it did not. After a conflict it tries once more if
+ * the fleet is at the same attempt; else another invocation reports. @throws {KubeError} other than a conflict
  */
 export async function writeFleetStatus(
   kube: Kube,
@@ -26,10 +25,7 @@ export async function writeFleetStatus(
   return tryWrite(kube, { ...now, status: merged(status, fleet.status, now.status) }, signal);
 }
 
-/**
- * Fields that checks and other passes write, and a report mostly copies; all but the first two only if it answered,
- * sent or applied something.
- */
+/** Fields that other passes write; a report copies all but the first two unless it answered or sent something. */
 const copied = ['checks', 'forgeRetryAfter', 'lastHandledReconcileAt', 'commitStatuses', 'inventory'] as const;
 
 /** A report without what it only copied from before: there, newer values of another invocation stay. */

@@ -3,9 +3,8 @@ import { annotations } from '../../manifests/render/names.ts';
 import { timestamp } from '../time/timestamp.ts';
 
 /**
- * How far the reboot of a node is, as annotations of the Node: `<time> <word>`. An unreadable mark, perhaps a
- * stranger's, does not count. No mark gives a right: a node without a grant in the policy's `status.grants` is left
- * alone.
+ * How far the reboot of a node is, as annotations of the Node: `<time> <word>`. An unreadable mark does not count, and
+ * none gives a right: a node without a grant in the policy's `status.grants` is left alone.
  */
 export interface Mark {
   readonly at: Date;

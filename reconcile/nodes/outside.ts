@@ -40,7 +40,7 @@ function plain(name: string): string {
 }
 
 /** What others wrote as JSON; `undefined`: it is none. */
-export function jsonIn(text: string): unknown {
+function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

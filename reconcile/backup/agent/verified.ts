@@ -7,8 +7,7 @@ import { readSmall } from './read-small.ts';
 import type { BackupRecord } from './record.ts';
 
 /**
- * The proof that an object was restored and compared, beside it as `<object>.verified.json`: a listing of the bucket
- * shows it without the cluster.
+ * The proof that an object was restored and compared, beside it as `<object>.verified.json`, for a bucket's listing.
  */
 interface Verified {
   readonly format: 1;

@@ -25,10 +25,7 @@ export interface Store {
    * `body` throws, nothing is left under the name, and the error is thrown as it is.
    */
   put(name: string, body: AsyncIterable<Uint8Array>, options: StoreOptions): Promise<StoredObject>;
-  /**
-   * A chunk is valid until the next one is asked for: copy it to keep it. @throws {BackupFailure} NotFound; Changed if
-   * the object was replaced meanwhile
-   */
+  /** A chunk is valid until the next one is asked for. @throws {BackupFailure} NotFound; Changed if it was replaced */
   read(name: string, options: StoreOptions): AsyncIterable<Uint8Array>;
   /** In the order of their names. */
   list(prefix: string, options: StoreOptions): AsyncIterable<StoredObject>;

@@ -9,7 +9,7 @@ import { backupFinalizer } from '../know/marks.ts';
 import type { NamedBackup, Observation } from '../know/observation.ts';
 
 /** An EtcdBackup, read and judged. @throws {KubeError} for what may pass */
-export async function readJudged(
+async function readJudged(
   kube: Kube,
   namespace: string | undefined,
   asked: Asked,
