@@ -36,7 +36,7 @@ function sharedObjects(situation: Situation): Decision | undefined {
   return refuse(
     'ObjectContested',
     `another client changes what members depend on again and again: the ${contested.join(', the ')} of ${situation.cluster.metadata.name}`,
-    `let that client leave it alone: "kubectl get --show-managed-fields" names it. It is written as the spec asks every ${pauseMinutes} minutes`,
+    `let that client leave it alone: the option --show-managed-fields of kubectl names it. It is written as the spec asks every ${pauseMinutes} minutes`,
   );
 }
 
