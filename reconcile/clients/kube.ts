@@ -84,12 +84,12 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
         const contentType = 'application/apply-patch+yaml';
         return objectOf(target, await ask(target, { query, contentType, body: typed(resource, object), signal }), name);
       },
-      dryRun: async (resource, object, { signal } = {}) => {
+      dryRun: async (resource, object, { dropsUnknown = false, signal } = {}) => {
         const { namespace, name, resourceVersion } = object.metadata;
         const target = resourceVersion
           ? ({ verb: 'PUT', resource, namespace, name } as const)
           : ({ verb: 'POST', resource, namespace } as const);
-        const query = { dryRun: 'All', fieldValidation: 'Strict' };
+        const query = { dryRun: 'All', fieldValidation: dropsUnknown ? 'Ignore' : 'Strict' };
         return objectOf(target, await ask(target, { query, body: typed(resource, object), signal }), name);
       },
       delete: async (resource, namespace, name, { preconditions, propagation, signal }) => {

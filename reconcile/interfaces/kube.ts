@@ -112,11 +112,15 @@ export interface Kube {
   /** Server-side apply without force. A `resourceVersion` in the object is a precondition. @throws {KubeError} */
   apply<T extends KubeObject>(resource: Resource, object: T, options: ApplyOptions): Promise<T>;
   /**
-   * The API server's verdict on this object with every field taken seriously (`fieldValidation=Strict`): a POST, or
-   * with a resourceVersion a PUT. Nothing is written; it answers what would be there, as admission makes it.
-   * @throws {KubeError} as the write would
+   * The API server's verdict on this object with every field taken seriously (`fieldValidation=Strict`), unless it may
+   * drop unknown ones: a POST, or with a resourceVersion a PUT. Nothing is written; it answers what would be there, as
+   * admission makes it. @throws {KubeError} as the write would
    */
-  dryRun<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions): Promise<T>;
+  dryRun<T extends KubeObject>(
+    resource: Resource,
+    object: T,
+    options?: CallOptions & { readonly dropsUnknown?: boolean },
+  ): Promise<T>;
   /** Resolves also when the object is already gone; a UID that differs is reason `Conflict`. @throws {KubeError} */
   delete(resource: Resource, namespace: string | undefined, name: string, options: DeleteOptions): Promise<void>;
   /**

@@ -79,7 +79,9 @@ export async function driftOf(
   const { namespace, name, uid } = found.metadata;
   for (let latest = found, attempt = 1; ; attempt += 1) {
     try {
-      const wanted = await kube.dryRun(resources.statefulSets, asOurs(latest, peer, await offered()), { signal });
+      // As the write is: a field that this API server does not know was dropped then as well.
+      const options = { dropsUnknown: true, signal };
+      const wanted = await kube.dryRun(resources.statefulSets, asOurs(latest, peer, await offered()), options);
       return driftBetween(latest, wanted);
     } catch (error) {
       if (!(error instanceof KubeError) || error.class === 'retryable') throw error;

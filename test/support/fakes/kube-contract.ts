@@ -56,7 +56,10 @@ export function kubeContract(name: string, open: () => Promise<World>): void {
       assert.equal(await kube.get(widgets, namespace, 'a'), undefined);
       const first = await kube.create<Widget>(widgets, widget(namespace, 'a', { size: 1 }));
       await rejects(kube.dryRun(widgets, widget(namespace, 'a')), 'AlreadyExists', 'precondition');
-      await kube.dryRun(widgets, { ...first, spec: { size: 2 } });
+      const tried = await kube.dryRun<Widget>(widgets, { ...first, spec: { size: 2 } });
+      assert.deepEqual([tried.spec, tried.metadata.generation], [{ size: 2 }, 2]);
+      const strange = { ...first, spec: { size: 2, ofAnotherMinor: true } };
+      assert.equal((await kube.dryRun<Widget>(widgets, strange, { dropsUnknown: true })).spec?.size, 2);
       const second = await kube.update<Widget>(widgets, { ...first, spec: { size: 3 } });
       await rejects(kube.dryRun(widgets, first), 'Conflict', 'precondition');
       assert.deepEqual((await kube.get<Widget>(widgets, namespace, 'a'))?.spec, second.spec);
