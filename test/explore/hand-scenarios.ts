@@ -12,6 +12,9 @@ export const handScenarios: readonly Scenario[] = [
   one('hands', healthy({}, 6), [], { hand: 2, scale: 2, crash: 1, eviction: 1, wipe: 1 }, 2),
   one('hands on all of 3', healthy({}, 6), [], { hand: 3, scale: 3 }, 3),
   one('hands while it rolls', healthy({}, 6), [options], { hand: 1, scale: 1, death: 1, late: 1 }, 2),
+  one('hands on the image', healthy({}, 6), [], { newer: 2, eviction: 2, crash: 1, death: 1 }, 3),
+  one('hands on all images', healthy({}, 6), [], { newer: 3, eviction: 3 }, 6),
+  one('hands on the image of one', healthy({ replicas: 1 }, 6), [], { newer: 1, eviction: 2, crash: 1, death: 1 }, 3),
   one('hands while it is upgraded', healthy({}, 6), [higher], { hand: 1, scale: 1, death: 1 }, 1),
   one(
     'hands on a single member',

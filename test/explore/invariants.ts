@@ -153,14 +153,16 @@ function isOpen({ shared }: World): boolean {
   return shared.clientService.state === 'present' || shared.externalService.state === 'present';
 }
 
-const wrongVersions: ReadonlySet<string> = new Set([words.downgrade, words.skipped, words.unreadable]);
+const wrongOfOurs: ReadonlySet<string> = new Set([words.skipped, words.unreadable]);
+const wrongVersions: ReadonlySet<string> = new Set([words.downgrade, ...wrongOfOurs]);
 
 /**
  * I6: version only up, one minor at a time; back only while another member still runs the old minor and the cluster
- * version has not moved.
+ * version has not moved. What another client started on the next minor may have moved it.
  */
 function versionsGoUp(_: State, event: Event, { world }: State): string | undefined {
-  const said = world.places.find(({ pod }) => pod?.words !== undefined && wrongVersions.has(pod.words));
+  const wrong = world.newerByOthers ? wrongOfOurs : wrongVersions;
+  const said = world.places.find(({ pod }) => pod?.words !== undefined && wrong.has(pod.words));
   if (said) return `${said.name} was given ${said.pod?.inputs.version}, and says: ${said.pod?.words}`;
   if (event.who !== 'world' || event.name === undefined) return undefined;
   const place = placeOf(world, event.name);

@@ -148,7 +148,7 @@ export const scenarios: readonly Scenario[] = [
 const everything = {
   ...{ death: 3, late: 3, again: 2, second: 2 },
   ...{ crash: 3, eviction: 2, wipe: 2, claim: 2, lost: 1, node: 1, peer: 1, set: 1, configMap: 1, remove: 1 },
-  ...{ leader: 3, lag: 3, status: 2, hand: 2, scale: 1 },
+  ...{ leader: 3, lag: 3, status: 2, hand: 2, newer: 1, scale: 1 },
 };
 
 /** For random walks: too much may happen to search through it. */

@@ -18,6 +18,7 @@ type MemberFault =
   | 'set'
   | 'configMap'
   | 'hand'
+  | 'newer'
   | 'scale'
   | 'remove'
   | 'leader'

@@ -1,5 +1,4 @@
 import type { SetDrift } from '../../../reconcile/cluster/know/observation.ts';
-import type { Inputs } from '../../../reconcile/cluster/know/spec/inputs.ts';
 import type { Fault } from './fault.ts';
 import { type Place, type World, withPlace } from './state.ts';
 
@@ -11,31 +10,43 @@ const by = 'an image updater';
 const template: SetDrift = { kind: 'changed', fields: ['spec.template'], by };
 const scale: SetDrift = { kind: 'changed', fields: ['spec.replicas'], by, replicas: 0 };
 
-/** Of a pod that was made of what another client wrote. */
-const ofAnother = 'of another client';
-
 export const handFaults = {
   hand: {
-    what: 'another client changes the template of StatefulSet #',
-    strike: (world, place) => changed(world, place, template),
+    what: 'another client changes a flag of StatefulSet #',
+    strike: (world, place) =>
+      changed(world, place, (set) => ({ ...retemplated(set, 'a flag'), inputs: { ...set.inputs, etcd: otherFlag } })),
+  },
+  newer: {
+    what: 'another client sets the image of StatefulSet # to the next minor',
+    strike: (world, place) =>
+      changed({ ...world, newerByOthers: true }, place, (set) => {
+        const version = nextMinor[set.inputs.version];
+        return version === undefined ? undefined : { ...retemplated(set, version), inputs: { ...set.inputs, version } };
+      }),
   },
   scale: {
     what: 'another client scales StatefulSet # to 0',
-    strike: (world, place) => changed(world, place, scale),
+    strike: (world, place) => changed(world, place, (set) => ({ ...set, drift: scale })),
   },
-} as const satisfies Readonly<Record<'hand' | 'scale', Fault>>;
+} as const satisfies Readonly<Record<'hand' | 'newer' | 'scale', Fault>>;
 
-function changed(world: World, { name, statefulSet }: Place, drift: SetDrift): World | undefined {
+const otherFlag = { snapshotCount: 4321 } as const;
+const nextMinor: Readonly<Record<string, string>> = { '3.5.35': '3.6.16', '3.6.16': '3.7.3' };
+
+/** Its controller names the revision by what is in it; our annotation stays. */
+function retemplated(set: Set, what: string): Set {
+  return { ...set, drift: template, updateRevision: `of another client: ${what}` };
+}
+
+function changed(world: World, { name, statefulSet }: Place, change: (set: Set) => Set | undefined): World | undefined {
   if (!statefulSet?.current || statefulSet.drift) return undefined;
-  const inputs: Inputs = { ...statefulSet.inputs, etcd: { snapshotCount: 4321 } };
-  const written: Set =
-    drift === template ? { ...statefulSet, drift, inputs, updateRevision: ofAnother } : { ...statefulSet, drift };
-  return withPlace(world, name, (place) => ({ ...place, statefulSet: written }));
+  const written = change(statefulSet);
+  return written && withPlace(world, name, (place) => ({ ...place, statefulSet: written }));
 }
 
 /** What a pod is made of now, as its controller names it. */
-export function templateOf({ drift, inputsHash }: Set): string {
-  return drift === template ? ofAnother : inputsHash;
+export function templateOf({ drift, inputsHash, updateRevision }: Set): string {
+  return drift === template ? updateRevision : inputsHash;
 }
 
 export function asksForNoPod(set: Set | undefined): boolean {

@@ -42,6 +42,8 @@ export interface World {
   readonly backups?: readonly AskedBackup[];
   /** Those that people made; absent: no spec of the scenario names one. */
   readonly named?: readonly MadeBackup[];
+  /** Another client has given a member the next minor: what that starts, no rule of ours can take back. */
+  readonly newerByOthers?: true;
 }
 
 export interface State {

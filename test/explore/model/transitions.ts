@@ -169,7 +169,7 @@ function faults(state: State, rules: Rules, emit: Visit<State, Event>): void {
   }
   for (const kind of Object.keys(worldFaults) as WorldFault[]) {
     const left = spent(state.left, kind);
-    if (!left || (kind === 'hand' && endsPodNext(state, rules))) continue;
+    if (!left || ((kind === 'hand' || kind === 'newer') && endsPodNext(state, rules))) continue;
     const { what, strike } = worldFaults[kind];
     for (const place of world.places) {
       const after = strike(world, place);

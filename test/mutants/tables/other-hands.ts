@@ -104,4 +104,18 @@ export const ofOtherHands: readonly Mutant[] = [
     without: 'a node is rebooted, and its member comes back on the template of another client (I16)',
     killers: ['test/unit/nodes/other-hands.test.ts'],
   },
+  {
+    file: 'reconcile/cluster/act/actions/rolling/put-back-templates.ts',
+    from: '      yield* clearToRun(name, yield* readPod({ name }), peer.inputs.version);\n',
+    to: '',
+    without: 'a member that another client started on the next minor gets the lower one again (I6)',
+    killers: [actions],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/rolling/keep-templates.ts',
+    from: '.filter((slot) => !keepsMinor(slot, situation))',
+    to: '',
+    without: 'what another client started on the next minor is never written with our flags again',
+    killers: [world],
+  },
 ];

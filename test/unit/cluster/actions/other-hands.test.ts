@@ -6,7 +6,7 @@ import { act } from '../../../../reconcile/cluster/act/act.ts';
 import type { Action } from '../../../../reconcile/cluster/know/action.ts';
 import { type Kube, resources } from '../../../../reconcile/interfaces/kube.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
-import { changeSet, withFlag } from '../../../support/world/hands.ts';
+import { changeSet, withFlag, withImage } from '../../../support/world/hands.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';
 
 /** Another client changes a StatefulSet after the decision: its pod stays, or it would come back on that (I16). */
@@ -60,4 +60,17 @@ test('a pod that is not Ready is not cured with what another client wrote since 
     refusal,
   );
   await assertStays(world, pod);
+});
+
+test('a member that has run the next minor meanwhile is not given the lower one again', async () => {
+  const world = createWorld();
+  await world.apply({ replicas: 1 });
+  await tickUntilConverged(world);
+  await changeSet(world, 'orders-0', withImage('quay.io/coreos/etcd:v3.7.3'));
+  world.kill('orders-0-0');
+  world.kube.remove(resources.pods, namespace, 'orders-0-0');
+  for (let rounds = 0; rounds < 20; rounds += 1) world.settle();
+  const peer = await world.kube.get(resources.peers, namespace, 'orders-0');
+  const peers = [{ name: 'orders-0', uid: peer?.metadata.uid ?? '' }];
+  await assert.rejects(carryOut(world, { kind: 'put-back-templates', peers }), /may not go back to 3\.6\.16/);
 });

@@ -109,6 +109,40 @@ test('a pod that came back on the image of another client is restarted on ours',
   assertWhole(world, members, trail.join('\n'));
 });
 
+/** Its pod ends, as in a drain, and its StatefulSet makes the next one. */
+function recreate(world: World, name: string): void {
+  world.kill(`${name}-0`);
+  world.kube.remove(resources.pods, namespace, `${name}-0`);
+  world.settle();
+}
+
+test('a member that another client started on the next minor is taken back while that may be', async () => {
+  const world = await healthyWorld();
+  await changeSet(world, 'orders-1', withImage('quay.io/coreos/etcd:v3.7.3'));
+  recreate(world, 'orders-1');
+  const { kind, steps, trail } = await tickUntilConverged(world);
+  assert.equal(kind, 'done', trail.join('\n'));
+  assert.equal(steps[0]?.action, 'put-back-templates', trail.join('\n'));
+  assert.deepEqual(imagesOf(world), ['v3.6.16', 'v3.6.16', 'v3.6.16']);
+  assertWhole(world, members, trail.join('\n'));
+});
+
+test('members that another client gave the next minor keep it once etcd has moved', async () => {
+  const world = await healthyWorld();
+  for (const name of members) {
+    await changeSet(world, name, withImage('quay.io/coreos/etcd:v3.7.3'));
+    await changeSet(world, name, withFlag('--unsafe-no-fsync=true'));
+  }
+  for (const name of members) recreate(world, name);
+  for (let rounds = 0; rounds < 20; rounds += 1) world.settle();
+  const { kind, reason, trail } = await tickUntilConverged(world, { limit: 200 });
+  assert.deepEqual([kind, reason], ['refuse', 'DowngradeRefused'], trail.join('\n'));
+  assert.deepEqual(imagesOf(world), ['v3.7.3', 'v3.7.3', 'v3.7.3']);
+  for (const name of members)
+    assert.ok(!templateOf(world, name).template.spec.containers[0]?.args?.includes('--unsafe-no-fsync=true'));
+  assertWhole(world, members, trail.join('\n'));
+});
+
 test('kubectl rollout restart is no drift: members restart one at a time', async () => {
   const world = await healthyWorld();
   const restartedAt = withTemplateAnnotation('kubectl.kubernetes.io/restartedAt', '2026-01-02T03:04:05Z');

@@ -3,6 +3,7 @@ import { act, type Decision, refuse } from '../../../know/decision.ts';
 import { driftInWords } from '../../../know/drift.ts';
 import type { SetDrift, Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { hasRunHigher, mayGoBackTo } from '../../../know/versions/versions-run.ts';
 
 /**
  * A StatefulSet that another client changed is written anew, before any rule restarts its member: what is in it passed
@@ -12,7 +13,7 @@ import type { Situation } from '../../../know/situation.ts';
  * Guards I16.
  */
 export function keepTemplates(situation: Situation): Decision | undefined {
-  const drifted = situation.slots.flatMap((slot) => driftedOf(slot) ?? []);
+  const drifted = situation.slots.filter((slot) => !keepsMinor(slot, situation)).flatMap(driftedOf);
   const changed = drifted.filter(({ drift }) => drift.kind === 'changed');
   const due = changed.filter(
     ({ name: target }) => !isContested({ action: 'put-back-templates', target, atOnce }, situation),
@@ -49,9 +50,15 @@ interface Drifted {
   readonly drift: SetDrift;
 }
 
-function driftedOf({ name, peer, statefulSet }: Slot): Drifted | undefined {
-  if (!statefulSet?.drift || !statefulSet.current || !peer?.current || peer.leaving) return undefined;
-  return { name, uid: peer.uid, drift: statefulSet.drift };
+function driftedOf({ name, peer, statefulSet }: Slot): readonly Drifted[] {
+  if (!statefulSet?.drift || !statefulSet.current || !peer?.current || peer.leaving) return [];
+  return [{ name, uid: peer.uid, drift: statefulSet.drift }];
+}
+
+/** It ran what another client gave it, and may not go back (I6): `cure-configuration` writes it with that version. */
+function keepsMinor({ pod, peer }: Slot, situation: Situation): boolean {
+  const told = peer?.inputs.version;
+  return told !== undefined && hasRunHigher(pod, told) && !mayGoBackTo(told, situation);
 }
 
 /** So often at once; later only after a pause. */
