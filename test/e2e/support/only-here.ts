@@ -47,7 +47,7 @@ export const onlyHere = {
   'held-up': { onlyHere: 'kubelet and admission say why pods do not start, and the birth goes on later', ring: 2 },
   labels: { onlyHere: 'controllers let go of objects whose labels a tool removed, and take them back', ring: 2 },
   'other-hands': {
-    onlyHere: 'kubectl changes what the real controller makes pods from, and defaults are compared as they are served',
+    onlyHere: 'kubectl changes what the real controller makes pods from, and the API server defaults it',
     ring: 2,
   },
   'life-both': {
