@@ -25,11 +25,11 @@ export function render(
   }
 }
 
-/** The results of every kind that is shown, in the order of the table. */
+/** The results of every kind that was looked at and is shown, in the order of the table. */
 function shownOf(results: Results, table: Kinds) {
   return Object.entries(table).flatMap(([kind, { shown }]) => {
-    const all = (results as Readonly<Record<string, readonly StepResult[]>>)[kind] ?? [];
-    return shown ? [{ shown: shown as Shown<StepResult>, all }] : [];
+    const all = (results as Readonly<Record<string, readonly StepResult[] | undefined>>)[kind];
+    return shown && all ? [{ shown: shown as Shown<StepResult>, all }] : [];
   });
 }
 

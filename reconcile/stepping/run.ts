@@ -55,7 +55,10 @@ export async function stepKinds<Table extends Kinds>(kinds: Table, context: Kind
     ...Object.entries(kinds).map(([name, kind]) => kind.next?.(looked.get(name)?.results ?? [], now)),
   );
   return {
-    results: Object.fromEntries(ended.map(([name, { results }]) => [name, results])) as ResultsOf<Table>,
+    // Of a kind that was not looked at there is nothing, rather than an empty list.
+    results: Object.fromEntries(
+      ended.flatMap(([name, one]) => (one === nothing ? [] : [[name, one.results]])),
+    ) as ResultsOf<Table>,
     workRemains: all.some(hasWork),
     moved: all.some(hasActed) || ended.some(([, { hasGone }]) => hasGone),
     ...(nextLook && { nextLook }),

@@ -2,15 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pass } from '../../../functions/pass/pass.ts';
 import type { PassContext } from '../../../functions/pass/pass-context.ts';
+import { render } from '../../../functions/tick/output.ts';
 import { passIn } from '../../support/world/passing.ts';
 import { createWorld, namespace } from '../../support/world/world.ts';
 
-async function listedIn(options: Partial<PassContext>): Promise<readonly string[]> {
+async function passed(options: Partial<PassContext>) {
   const world = createWorld();
   await world.apply();
   const before = world.kube.journal().length;
-  await pass(passIn(world, options));
-  const asked = world.kube.journal().slice(before);
+  const result = await pass(passIn(world, options));
+  return { result, asked: world.kube.journal().slice(before) };
+}
+
+async function listedIn(options: Partial<PassContext>): Promise<readonly string[]> {
+  const { asked } = await passed(options);
   return asked.flatMap(({ verb, resource }) => (verb === 'LIST' ? [resource.plural] : []));
 }
 
@@ -35,4 +40,15 @@ test('an invocation about everything lists each other kind once', async () => {
   for (const plural of others.filter((one) => one !== 'etcdnodepolicies'))
     assert.equal(listed.filter((one) => one === plural).length, 1, plural);
   assert.ok(listed.includes('etcdnodepolicies'));
+});
+
+test('of a kind that was not looked at the JSON of a tick has no key, and an empty list of one that was', async () => {
+  async function shown(options: Partial<PassContext>): Promise<readonly string[]> {
+    const { result } = await passed(options);
+    return Object.keys(JSON.parse(render(result, { output: 'json', clusters: [] }, { requests: {} })) as object);
+  }
+  assert.deepEqual(await shown({}), ['fleets', 'clusters', 'backups', 'nodes', 'workRemains', 'requests']);
+  assert.ok(!(await shown({ rebootsIn: undefined })).includes('nodes'));
+  const ofOne = await shown({ clusters: [{ namespace, name: 'orders' }] });
+  assert.deepEqual(ofOne, ['fleets', 'clusters', 'workRemains', 'requests']);
 });
