@@ -7,6 +7,7 @@ import type { EtcdRestore } from './etcd-restore.ts';
 import type { DocumentProblem } from './problem.ts';
 import { parseQuantity } from './quantity.ts';
 import { compareVersions, parseVersion } from './version.ts';
+import { defectsOf, firstWithout } from './version-defects.ts';
 
 /** Things that are allowed, and probably not meant. `object` is one that `validateDocument` passed. */
 export function warningsFor(object: EtcdCluster | EtcdFleet | OtherDocument): DocumentProblem[] {
@@ -53,6 +54,12 @@ function clusterWarnings({ replicas, version, etcd, tls }: EtcdCluster['spec']):
   if (given.minor === 5 && compareVersions(given, { major: 3, minor: 5, patch: 26 }) < 0) {
     const message =
       'spec.version is older than 3.5.26, which fixed removed members that come back: move to it before 3.6';
+    warnings.push({ path: ['spec', 'version'], message });
+  }
+  const defects = defectsOf(version);
+  if (defects.length > 0) {
+    const said = defects.map(({ id, what }) => `${what} (${id})`).join('; ');
+    const message = `spec.version ${version} is older than ${firstWithout(defects, version)}: it ${said}`;
     warnings.push({ path: ['spec', 'version'], message });
   }
   if (etcd?.quotaBackendBytes !== undefined && parseQuantity(etcd.quotaBackendBytes) > 8 * 2 ** 30) {

@@ -93,6 +93,10 @@ export const changes = {
     means: 'The spec asks for a version that etcd-ratchet does not support.',
     cure: honoured,
   },
+  VersionHasDefect: {
+    means: 'This version of etcd has a defect that endangers the data. It is refused where no member has it.',
+    cure: 'set `spec.version` to the patch that the message names, or a later one ([runbook](docs/runbooks/spec-refused.md#a-version))',
+  },
   FlagReserved: { means: 'The spec has a flag that etcd-ratchet decides by now.', cure: honoured },
   FlagNotInVersion: { means: 'The spec has a flag that this version of etcd does not have.', cure: honoured },
   VolumeShrinkRefused: { means: 'The spec asks for a smaller volume than the members have.', cure: honoured },

@@ -123,6 +123,7 @@ export const refusals = {
   MinorSkipped: 'person',
   PatchTooOld: 'person',
   VersionNotSupported: 'person',
+  VersionHasDefect: 'person',
   FlagNotInVersion: 'person',
   FlagReserved: 'person',
   VolumeShrinkRefused: 'person',

@@ -1,4 +1,5 @@
 import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster-status.ts';
+import { mustNotRun } from '../../../manifests/api/version-defects.ts';
 import { podName } from '../../../manifests/render/names.ts';
 import { toldIn } from '../../reasons/cure.ts';
 import { refusalIn } from '../../reasons/refusals.ts';
@@ -8,6 +9,7 @@ import { type Decision, type Refused, refuse } from '../know/decision.ts';
 import { isUnreadable, unreadableInWords } from '../know/life.ts';
 import { entryFor } from '../know/set-aside.ts';
 import type { Rule, Situation } from '../know/situation.ts';
+import { defective } from '../know/versions/version-refusals.ts';
 import { converged } from './rules/general/converged.ts';
 import { gate } from './rules/general/gate.ts';
 import { nameWhatIsLeft } from './rules/general/name-what-is-left.ts';
@@ -123,13 +125,23 @@ function refusalsOf({ besides = [], ...decision }: Decision): readonly Refused[]
   return decision.kind === 'refuse' ? [decision, ...besides] : besides;
 }
 
+/** Of the version that members are to keep. etcd-ratchet changes no version by itself: a person must leave it. */
+function defectOf({ effective, life }: Situation): readonly Refused[] {
+  const { version } = effective.inputs;
+  const found = life.stage === 'born' ? mustNotRun(version) : undefined;
+  if (!found) return [];
+  const { field: _, ...told } = defective(version, found);
+  return [{ kind: 'refuse', ...told }];
+}
+
 /** A refused growth holds up nothing: it counts among the wishes of the spec that cannot be fulfilled. */
-function withGrowth(decision: Decision, others: readonly Refused[], { effective, refused }: Situation): Decision {
+function withGrowth(decision: Decision, others: readonly Refused[], situation: Situation): Decision {
+  const { effective, refused } = situation;
   const isRefused = refused.some(({ action }) => action === 'grow-volumes');
   const growth = effective.refusals
     .filter(({ field }) => isRefused && field === 'spec.storage.size')
     .map(({ reason, message, cure }): Refused => ({ kind: 'refuse', reason, message, cure }));
-  const all = [...(decision.besides ?? []), ...others, ...growth];
+  const all = [...(decision.besides ?? []), ...others, ...growth, ...defectOf(situation)];
   const besides = all.filter(
     ({ message }, index) => message !== decision.message && all.findIndex((one) => one.message === message) === index,
   );

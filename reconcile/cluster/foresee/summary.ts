@@ -1,4 +1,5 @@
 import { compareVersions, formatVersion, isVersion, parseVersion } from '../../../manifests/api/version.ts';
+import { defectsOf } from '../../../manifests/api/version-defects.ts';
 import { hasDeparted, isAsleep, recordOf } from '../know/life.ts';
 import type { Observation } from '../know/observation.ts';
 import type { Plan } from './plan.ts';
@@ -18,6 +19,7 @@ export function changesOf(before: Observation, { steps, outcome }: Plan): readon
     ...fromSnapshot(steps),
     ...(steps.some(({ action }) => action === 'back-up') ? [backupIn(before, outcome)] : []),
     ...change(versionOf(before), versionOf(outcome)),
+    ...cured(before, outcome),
     ...members(before, outcome),
     ...change(sizeOf(before), sizeOf(outcome)),
     ...restarts(steps),
@@ -61,17 +63,30 @@ function change(from: string | undefined, to: string | undefined): readonly stri
   return from === undefined || to === undefined || from === to ? [] : [`${from}→${to}`];
 }
 
+/** Defects of etcd that a member had, and that the versions of the end have not. */
+function cured(before: Observation, after: Observation): readonly string[] {
+  const [had, left] = [before, after].map(versionsOf);
+  if (!had?.length || !left?.length) return [];
+  const remain = new Set(left.flatMap(defectsOf));
+  const ids = [...new Set(had.flatMap(defectsOf))].filter((one) => !remain.has(one));
+  return ids.length === 0 ? [] : [`cures ${ids.map(({ id }) => id).join(', ')}`];
+}
+
 /** What runs, or ran: one version, or the lowest and the highest. */
-function versionOf({ slots }: Observation): string | undefined {
-  const found = slots
+function versionOf(observation: Observation): string | undefined {
+  const found = versionsOf(observation);
+  const [lowest, highest] = [found[0], found.at(-1)];
+  return lowest === highest ? lowest : `${lowest}..${highest}`;
+}
+
+function versionsOf({ slots }: Observation): readonly string[] {
+  return slots
     .filter((slot) => slot.peer?.current && !hasDeparted(slot))
     .map((slot) => (slot.endpoint.kind === 'known' ? slot.endpoint.status.version : recordOf(slot)?.version))
     .filter(isVersion)
     .map(parseVersion)
     .toSorted(compareVersions)
     .map(formatVersion);
-  const [lowest, highest] = [found[0], found.at(-1)];
-  return lowest === highest ? lowest : `${lowest}..${highest}`;
 }
 
 function members(before: Observation, after: Observation): readonly string[] {

@@ -200,4 +200,18 @@ export const ofRules: readonly Mutant[] = [
     without: 'a member that is not on the list is let go without grace',
     killers: [`${unit}/boundaries.test.ts`],
   },
+  {
+    file: 'reconcile/cluster/know/versions/effective-version.ts',
+    from: 'isThere(slots, wanted) ? undefined : mustNotRun(spec.version)',
+    to: 'slots.length > 0 ? undefined : mustNotRun(spec.version)',
+    without: 'a cluster is upgraded to a version of etcd that panics at its next start',
+    killers: ['test/unit/cluster/effective-version.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/know/versions/effective-version.ts',
+    from: 'isThere(slots, wanted) ? undefined : mustNotRun(spec.version)',
+    to: 'mustNotRun(spec.version)',
+    without: 'a cluster that runs a version with a defect counts as refused',
+    killers: ['test/unit/cluster/effective-version.test.ts'],
+  },
 ];

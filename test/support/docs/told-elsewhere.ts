@@ -89,7 +89,7 @@ const simulated: readonly Simulated[] = [
     why: 'the API server takes no new spec that has one',
   },
   {
-    reasons: ['PatchTooOld', 'FlagNotInVersion'],
+    reasons: ['PatchTooOld', 'FlagNotInVersion', 'VersionHasDefect'],
     test: 'cluster/effective-version',
     why: 'the local cluster has one patch of each minor; DowngradeRefused and MinorSkipped are the same table',
   },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import {
@@ -93,7 +94,13 @@ describe('of what a spec may ask', () => {
     ['another patch is honoured', cluster('3.6.16', '3.6.17'), '3.6.17'],
     ['a patch before, too: they read each other’s data', cluster('3.6.16', '3.6.15'), '3.6.15'],
     ['the next minor is honoured', cluster('3.5.35', '3.6.16'), '3.6.16'],
-    ['the next minor from the oldest patch that may', cluster('3.5.26', '3.6.0'), '3.6.0'],
+    ['the next minor from the oldest patch that may', cluster('3.5.26', '3.6.5'), '3.6.5'],
+    ['a patch that panics after a replacement is refused', cluster('3.5.35', '3.6.3'), '3.5.35', 'VersionHasDefect'],
+    ['going back to it, too', cluster('3.6.16', '3.6.3'), '3.6.16', 'VersionHasDefect'],
+    ['a patch that may corrupt data is refused', cluster('3.6.16', '3.6.4'), '3.6.16', 'VersionHasDefect'],
+    ['at a birth, too', unborn(3, { spec: { version: '3.6.2' } }), '3.6.2', 'VersionHasDefect'],
+    ['a cluster that has it stays valid', cluster('3.6.2', '3.6.2'), '3.6.2'],
+    ['and may leave it', cluster('3.6.2', '3.6.16'), '3.6.16'],
     ['an older patch than that is refused', cluster('3.5.25', '3.6.16'), '3.5.25', 'PatchTooOld'],
     ['before 3.7, too', cluster('3.6.10', '3.7.3'), '3.6.10', 'PatchTooOld'],
     ['a minor that is skipped is refused', cluster('3.5.35', '3.7.3'), '3.5.35', 'MinorSkipped'],
@@ -113,6 +120,23 @@ describe('of what a spec may ask', () => {
       assert.match(refusal?.cure ?? '', /^set spec\.version to /);
     });
   }
+
+  test('a version with a defect is not born, and the refusal names the patch to take', () => {
+    const decision = decide(unborn(3, { spec: { version: '3.6.2' } }));
+    assert.ok(decision.kind === 'refuse');
+    assert.match(decision.message, /^etcd 3\.6\.2 must not be used: it makes every member panic at its next start/);
+    assert.match(decision.cure, /3\.6\.5 or a later patch/);
+  });
+
+  test('a cluster that runs one is told to leave it, whatever is decided', () => {
+    const decision = decide(cluster('3.6.2', '3.6.2'));
+    assert.equal(decision.kind, 'done');
+    assert.deepEqual(
+      decision.besides?.map(({ reason }) => reason),
+      ['VersionHasDefect'],
+    );
+    assert.equal(decide(cluster('3.6.2', '3.6.16')).besides, undefined);
+  });
 
   test('a refusal names the version that comes in between', () => {
     const [patch] = situate(cluster('3.5.25', '3.6.16')).effective.refusals;
@@ -200,7 +224,7 @@ describe('half-way to the next minor', () => {
     ['or on to another patch', half('3.6.17'), '3.6.17'],
     ['and back while one never ran it', half('3.5.35'), '3.5.35'],
     ['back to another patch, too', half('3.5.34'), '3.5.34'],
-    ['but not to one that does not go together with it', half('3.5.20'), '3.6.16', 'PatchTooOld'],
+    ['but not to one that does not go together with it', half('3.5.24'), '3.6.16', 'PatchTooOld'],
     ['not when all have run it', half('3.5.35', whole), '3.6.16', 'DowngradeRefused'],
     ['not when the cluster version has moved', half('3.5.35', {}, '3.6.0'), '3.6.16', 'DowngradeRefused'],
     [

@@ -51,6 +51,16 @@ const anyExit: fc.Arbitrary<ContainerExit> = fc.record({
 describe('a member whose etcd ends again and again', () => {
   const oom = { code: 137, reason: 'OOMKilled' };
 
+  test('is told of a defect of its version, and of the patch that starts on the same data', () => {
+    const crashing = all(endingAs({ code: 2, reason: 'Error' }), (slot: Slot): Slot => {
+      const peer = slot.peer ?? assert.fail();
+      return { ...slot, peer: { ...peer, inputs: { ...peer.inputs, version: '3.6.3' } } };
+    });
+    const ailment = ailing(crashing);
+    assert.match(ailment?.message ?? '', /etcd 3\.6\.3 must not be used: it makes every member panic/);
+    assert.match(ailment?.cure ?? '', /^set spec\.version to 3\.6\.5 or a later patch/);
+  });
+
   test('for want of memory is named with its limit, and never replaced', () => {
     const decision = decided(all(endingAs(oom), withContainer({ memoryLimit: '256Mi' })));
     assert.equal(decision.reason, 'OutOfMemory');

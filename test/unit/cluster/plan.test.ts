@@ -10,7 +10,7 @@ import { type Plan, plan } from '../../../reconcile/cluster/foresee/plan.ts';
 import { carriedOut } from '../../../reconcile/cluster/foresee/run.ts';
 import { settle } from '../../../reconcile/cluster/foresee/settle.ts';
 import { simulate } from '../../../reconcile/cluster/foresee/simulate.ts';
-import { summaryOf } from '../../../reconcile/cluster/foresee/summary.ts';
+import { changesOf, summaryOf } from '../../../reconcile/cluster/foresee/summary.ts';
 import { planMarkdown, planText } from '../../../reconcile/cluster/foresee/table.ts';
 import { act } from '../../../reconcile/cluster/know/decision.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
@@ -45,6 +45,24 @@ describe('a plan', () => {
     assert.deepEqual(reasonsOf(made), ['PreparingMembers', 'SealingMembers']);
     assert.equal(made.end.kind, 'done');
     assert.equal(summaryOf(observation, made), '2 steps: +3 members');
+  });
+
+  test('names the advisories that the target cures, and nothing where it cures none', () => {
+    const running = (version: string) =>
+      healthy(3, {
+        every: (slot) => {
+          assert.ok(slot.endpoint.kind === 'known');
+          return { ...slot, endpoint: { ...slot.endpoint, status: { ...slot.endpoint.status, version } } };
+        },
+      });
+    const ended = (from: string, to: string) =>
+      changesOf(running(from), {
+        steps: [],
+        end: { kind: 'done', reason: 'Converged', message: '' },
+        outcome: running(to),
+      });
+    assert.deepEqual(ended('3.6.12', '3.6.13'), ['3.6.12→3.6.13', 'cures GHSA-3wh4-j44w-pg92']);
+    assert.deepEqual(ended('3.6.14', '3.6.16'), ['3.6.14→3.6.16']);
   });
 
   test('of a birth from a snapshot says so', () => {

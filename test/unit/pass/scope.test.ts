@@ -42,7 +42,7 @@ test('an invocation about everything lists each other kind once', async () => {
   assert.ok(listed.includes('etcdnodepolicies'));
 });
 
-test('of a kind that was not looked at the JSON of a tick has no key, and an empty list of one that was', async () => {
+test('the JSON of a tick has no key for a kind that was not looked at', async () => {
   async function shown(options: Partial<PassContext>): Promise<readonly string[]> {
     const { result } = await passed(options);
     return Object.keys(JSON.parse(render(result, { output: 'json', clusters: [] }, { requests: {} })) as object);

@@ -1,3 +1,4 @@
+import { mustNotRun } from '../../../../manifests/api/version-defects.ts';
 import { kubectl } from '../../../../manifests/render/kubectl.ts';
 import { type Ailment, lasting } from '../health/ailment.ts';
 import type { ContainerExit, ContainerView, PodView, Slot } from '../observation.ts';
@@ -51,11 +52,14 @@ export function endingOf(slot: Slot, pod: PodView): Ailment | undefined {
       `see what kills it (a probe, or its node): ${kubectl(slot, `describe pod ${name}-0`)}; correct that; the member keeps its data`,
     );
   }
+  const version = slot.peer?.inputs.version;
+  const defect = version === undefined ? undefined : mustNotRun(version);
+  const known = defect ? `; etcd ${version} must not be used: ${defect.because}` : '';
   const words = lastWords === '' ? '' : `; it last logged: ${lastWords}`;
   return lasting(
     'MemberKeepsExiting',
-    `etcd on ${name} starts and exits${words}`,
-    `see why: ${kubectl(slot, `logs ${name}-0 --previous`)}`,
+    `etcd on ${name} starts and exits${known}${words}`,
+    `${defect ? `set spec.version to ${defect.use} or a later patch, which starts on the same data; ` : ''}see why: ${kubectl(slot, `logs ${name}-0 --previous`)}`,
   );
 }
 

@@ -10,11 +10,12 @@ import {
   parseVersion,
   type Version,
 } from '../../../../manifests/api/version.ts';
+import { mustNotRun } from '../../../../manifests/api/version-defects.ts';
 import { unknownFlags } from '../../../../manifests/render/etcd-flags.ts';
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import type { Refusal } from '../spec/refusal.ts';
-import { downgrade, flagsUnknown, patchTooOld, skipped, unsupported } from './version-refusals.ts';
+import { defective, downgrade, flagsUnknown, patchTooOld, skipped, unsupported } from './version-refusals.ts';
 import { type Looked, lowestMinorFor, mayHaveRun } from './versions-run.ts';
 
 /** Which version members should run now, and what must precede the version that the spec asks for. */
@@ -66,9 +67,17 @@ export function judgeVersion(looked: Looked): VersionPlan {
     return { value: formatVersion(value), refusal: unsupported(spec.version) };
   }
   const wanted = parseVersion(spec.version);
+  const defect = isThere(slots, wanted) ? undefined : mustNotRun(spec.version);
+  if (defect) return { value: formatVersion(highest ?? wanted), refusal: defective(formatVersion(wanted), defect) };
   const plan = highest ? planFrom(highest, wanted, looked) : { value: formatVersion(wanted) };
   const flags = unknownFlags(Object.keys(spec.etcd?.extraArgs ?? {}), wanted);
   return plan.refusal || flags.length === 0 ? plan : withoutFlags(plan, wanted, highest, flags);
+}
+
+/** A member has it already, or was told to: nothing is gained when its cluster is stopped there. */
+function isThere(slots: readonly Slot[], wanted: Version): boolean {
+  const told = slots.flatMap(({ peer }) => (peer?.current ? [parseVersion(peer.inputs.version)] : []));
+  return [...told, ...slots.flatMap(mayHaveRun)].some((version) => compareVersions(version, wanted) === 0);
 }
 
 function planFrom(highest: Version, wanted: Version, looked: Looked): VersionPlan {

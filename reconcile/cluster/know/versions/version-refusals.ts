@@ -1,5 +1,6 @@
 import { reservedBecause } from '../../../../manifests/api/reserved-flags.ts';
 import { formatVersion, minorText, supportedVersions, type Version } from '../../../../manifests/api/version.ts';
+import type { mustNotRun } from '../../../../manifests/api/version-defects.ts';
 import type { Refusal } from '../spec/refusal.ts';
 
 /** Why a version is refused, each with its cure. */
@@ -51,6 +52,16 @@ export function flagsReserved(flags: readonly string[]): Refusal {
     message: `etcd-ratchet decides ${flags.map((flag) => `--${flag} (${reservedBecause(flag)})`).join(', ')}: members are made without what the spec says of it`,
     cure: `remove ${flags.join(', ')} from spec.etcd.extraArgs`,
     field: 'spec.etcd.extraArgs',
+  };
+}
+
+/** etcd has a defect that endangers the data. */
+export function defective(version: string, { because, use }: NonNullable<ReturnType<typeof mustNotRun>>): Refusal {
+  return {
+    reason: 'VersionHasDefect',
+    message: `etcd ${version} must not be used: ${because}`,
+    cure: `set spec.version to ${use} or a later patch, which starts on the same data`,
+    field,
   };
 }
 
