@@ -81,6 +81,7 @@ const rows: Readonly<Record<Key, Row>> = {
   recovery: own(volume, 'the approval and the last attempt of a recovery, or of a restore'),
   lastSeenOn: own(volume, 'the nodes where pods of the members were seen, during a recovery'),
   restoredFrom: own(volume, 'the snapshot that the cluster was born from'),
+  revisionFloor: own(volume, 'where it began from a snapshot: no client has seen a lower revision of it'),
   gaveUp: own(volume, 'etcd clusters that this one took the place of when it was rolled back'),
   authoritiesOf: own(volume, "the token under which the cluster's CAs were made, if that is another one"),
   hibernationBackup: own(volume, 'the EtcdBackup that was Ready when the members were told to hibernate'),

@@ -101,6 +101,9 @@ export const etcdClusterStatusSchema = object({
       description: 'Etcd clusters that were given up for this one when it was rolled back, the last one last.',
     }),
   ),
+  revisionFloor: Type.Optional(
+    int64({ minimum: 0, description: 'Where it began from a snapshot: with this revision, or a later one.' }),
+  ),
   leader: Type.Optional(text(253, { description: "The leader's name." })),
   version: Type.Optional(
     text(64, { description: 'What the members run: one version, or the lowest and the highest, like 3.5.35..3.6.16.' }),

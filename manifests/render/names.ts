@@ -47,6 +47,7 @@ export const annotations = {
   recovery: `${group}/recovery`,
   lastSeenOn: `${group}/last-seen-on`,
   restoredFrom: `${group}/restored-from`,
+  revisionFloor: `${group}/revision-floor`,
   gaveUp: `${group}/gave-up`,
   authoritiesOf: `${group}/authorities-of`,
   hibernationBackup: `${group}/hibernation-backup`,

@@ -14,12 +14,6 @@ import { restorePaths } from './restore-paths.ts';
 /** The containers, in their order. etcdutl's runs in etcd's own image, which has no shell. */
 export const restoreContainers = { fetch: 'fetch', restore: 'restore', place: 'place' } as const;
 
-/**
- * By so many revisions the restored store is ahead of the snapshot: more than its source can have written since, so
- * that no watcher goes back in time.
- */
-const bumpRevision = 1_000_000_000;
-
 /** For fetching, in seconds: a large database over a slow link. */
 const fetchDeadline = 6 * 3600;
 const placeDeadline = 3600;
@@ -34,6 +28,8 @@ export interface RestoreOrder {
   readonly attempt: number;
   /** Of the birth: the new cluster's ID is made of it. */
   readonly token: string;
+  /** By so many revisions the restored store is ahead of the snapshot, so that no watcher goes back in time. */
+  readonly bump: number;
   readonly egress?: Egress | undefined;
 }
 
@@ -58,7 +54,7 @@ export function restoreJob(peer: EtcdPeer, order: RestoreOrder, offered?: Offere
 }
 
 function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
-  const { snapshot, image, attempt, token, egress } = order;
+  const { snapshot, image, attempt, token, bump, egress } = order;
   const location = parseLocation(snapshot.object);
   if ('problem' in location) throw new TypeError(`bootstrap.snapshot.object: ${location.problem}`);
   const access = agentAccess(location, snapshot, 'read');
@@ -73,6 +69,7 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
     version: peer.spec.version,
     ...(snapshot.sha256 !== undefined && { sha256: snapshot.sha256 }),
     ...(snapshot.revision !== undefined && { revision: snapshot.revision }),
+    bump,
     deadlineSeconds: fetchDeadline,
   };
   const place = { operation: 'place', ...staged, deadlineSeconds: placeDeadline };
@@ -105,7 +102,7 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
 function etcdutl(
   { image, resources, securityContext }: Container,
   peer: EtcdPeer,
-  { attempt, token }: RestoreOrder,
+  { attempt, token, bump }: RestoreOrder,
 ): Container {
   const { initialCluster } = peer.spec.bootstrap;
   const { name } = peer.metadata;
@@ -124,7 +121,7 @@ function etcdutl(
       `--initial-cluster=${formatInitialCluster(alone)}`,
       `--initial-cluster-token=${token}`,
       `--initial-advertise-peer-urls=${alone[0]?.url ?? ''}`,
-      `--bump-revision=${bumpRevision}`,
+      `--bump-revision=${bump}`,
       '--mark-compacted',
     ],
     ...(resources && { resources }),

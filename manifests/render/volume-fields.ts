@@ -119,6 +119,12 @@ export const fields: Fields = {
     ],
   },
   restoredFrom: matching(annotations.restoredFrom, 'twelve hexadecimal digits, or absent', /^[0-9a-f]{12}$/),
+  revisionFloor: {
+    annotations: [{ name: annotations.revisionFloor, wanted: 'a revision below 2^53, or absent' }],
+    decode: ([text = '']) =>
+      found(/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined),
+    encode: (revision) => [String(revision)],
+  },
   gaveUp: {
     annotations: [{ name: annotations.gaveUp, wanted: 'IDs of etcd clusters like a1b2,c3d4, or absent' }],
     decode: ([text = '']) => {

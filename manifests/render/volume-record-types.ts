@@ -44,6 +44,8 @@ export interface VolumeRecord {
   readonly recovery?: Recovery;
   /** Of the snapshot that its cluster was born from. Every volume that joins gets a copy. */
   readonly restoredFrom?: string;
+  /** With this revision, or a later one, its cluster began from a snapshot. Joining volumes get a copy. */
+  readonly revisionFloor?: number;
   /**
    * IDs of etcd clusters that were given up for this one: a volume of theirs never counts. Joining volumes get a copy.
    */

@@ -37,6 +37,7 @@ export const failures = {
   NotRestorable: 'defect',
   Mismatch: 'defect',
   NewerVersion: 'person',
+  RevisionTooHigh: 'person',
   DataPresent: 'person',
   Superseded: 'request',
   NodeTooOld: 'person',

@@ -103,6 +103,7 @@ export const refusals = {
   RestoreOverData: 'person',
   SnapshotOnMember: 'person',
   SnapshotHostRefused: 'person',
+  RevisionsExhausted: 'person',
   RollbackNotApproved: 'person',
   RollbackOutdated: 'person',
   RollbackHeldUp: 'itself',

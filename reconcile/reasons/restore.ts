@@ -51,6 +51,11 @@ export const restore = {
   CallingOffRollback: step('A rollback is taken back before its data were restored; the cluster is as it was.'),
   GivingUpMembers: step('A rollback has its data: the members of the cluster that is given up are marked.', 'disrupts'),
   DroppingPeers: step('The members of a cluster that was given up have ended; their volumes are kept.', 'disrupts'),
+  RevisionsExhausted: {
+    means:
+      'A store restored from the snapshot would begin too near to 2^53, up to which clients read revisions exactly.',
+    cure: 'create another EtcdCluster for new clients, and copy the keys into it ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-rolled-back))',
+  },
   RollbackNotApproved: {
     means: 'The spec asks to give up the cluster for a snapshot, and a person must approve exactly that.',
     cure: 'approve it with the command in the message, or remove `spec.rollback` ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-rolled-back))',

@@ -15,6 +15,7 @@ import { healingBugs } from './healing-bugs.ts';
 import { outageBugs } from './outage-bugs.ts';
 import { recoveryBugs } from './recovery-bugs.ts';
 import { restoreBugs } from './restore-bugs.ts';
+import { revisionBugs } from './revision-bugs.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 import { type Bug, edited, first, instead, passedOn, unchecked } from './seeding.ts';
@@ -124,6 +125,7 @@ export const bugs: readonly Bug[] = [
   },
   ...recoveryBugs,
   ...restoreBugs,
+  ...revisionBugs,
   ...backupBugs,
   ...adoptionBugs,
   ...healingBugs,

@@ -3,6 +3,7 @@ import { quorumOf } from '../../reconcile/cluster/know/membership/quorum.ts';
 import { leavesOthersBe } from './adoption-invariants.ts';
 import { backsUpFirst } from './backup-invariants.ts';
 import { healsAsApproved } from './healing-invariants.ts';
+import { isOpen } from './model/clients.ts';
 import { formationOf, minorNumber, runnerOf, serving, votersOf, words } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import { isOnAnotherTemplate } from './model/hands.ts';
@@ -13,6 +14,7 @@ import { writtenBy } from './model/sending.ts';
 import { type Formation, placeOf, type State, type World } from './model/state.ts';
 import { beginsAsApproved, recoversOnce } from './recovery-invariants.ts';
 import { handsOver, restoresOnce } from './restore-invariants.ts';
+import { servesOnlyOnward } from './revision-invariants.ts';
 import type { Violation } from './search/search.ts';
 
 /**
@@ -148,11 +150,6 @@ function neverStartsEmpty({ world: before }: State, event: Event, { world: after
   return open && serving(after) ? 'two clusters were formed behind one Service' : undefined;
 }
 
-/** Whether clients are let in, by either Service. */
-function isOpen({ shared }: World): boolean {
-  return shared.clientService.state === 'present' || shared.externalService.state === 'present';
-}
-
 const wrongOfOurs: ReadonlySet<string> = new Set([words.skipped, words.unreadable]);
 const wrongVersions: ReadonlySet<string> = new Set([words.downgrade, ...wrongOfOurs]);
 
@@ -229,6 +226,7 @@ export const invariants = {
   I13: leavesOthersBe,
   I14: healsAsApproved,
   I16: restartsOnOurs,
+  I17: servesOnlyOnward,
 } as const satisfies Readonly<Record<string, Invariant>>;
 
 const all = Object.entries(invariants);

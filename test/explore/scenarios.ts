@@ -10,6 +10,7 @@ import { healthy, unborn } from './model/worlds.ts';
 import { outageScenarios } from './outage-scenarios.ts';
 import { recoveryScenarios, wildRecoveries } from './recovery-scenarios.ts';
 import { restoreScenarios } from './restore-scenarios.ts';
+import { revisionScenarios } from './revision-scenarios.ts';
 import { one, type Scenario } from './scenario.ts';
 
 const holders = { death: 2, late: 1, again: 1 } as const;
@@ -137,6 +138,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   ...recoveryScenarios,
   ...restoreScenarios,
+  ...revisionScenarios,
   ...backupScenarios,
   ...deadNodes,
   ...adoptionScenarios,

@@ -13,6 +13,7 @@ import { ofOtherHands } from './tables/other-hands.ts';
 import { ofOutages } from './tables/outages.ts';
 import { ofRecovery } from './tables/recovery.ts';
 import { ofRestore } from './tables/restore.ts';
+import { ofRevisions } from './tables/revisions.ts';
 import { ofRules } from './tables/rules.ts';
 import { ofSchedules } from './tables/schedules.ts';
 import { ofVolumes } from './tables/volumes.ts';
@@ -29,6 +30,7 @@ export const mutants: readonly Mutant[] = [
   ...ofSchedules,
   ...ofRecovery,
   ...ofRestore,
+  ...ofRevisions,
   ...ofClients,
   ...ofGitops,
   ...ofFleets,

@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 /**
- * Reads one key of one bucket of a bbolt file, such as etcd's database (see bbolt's page.go, bucket.go). The file is of
- * others, so every number in it is bounded.
+ * Reads one key of one bucket, or the last one, of a bbolt file, such as etcd's database (see bbolt's page.go,
+ * bucket.go). The file is of others, so every number in it is bounded.
  */
 
 const pageHeader = 16;
@@ -32,13 +32,65 @@ interface Found {
 export async function valueIn(path: string, bucket: string, key: string): Promise<Buffer | undefined> {
   await using file = await open(path, 'r');
   const bolt = await opened(file);
-  const found = bolt && (await search(bolt, await pageAt(bolt, bolt.root), Buffer.from(bucket)));
-  if (!bolt || !found?.isBucket || found.value.length < pageHeader) return undefined;
-  const root = found.value.readBigUInt64LE(0);
-  // A small bucket lies in the place of its page's number.
-  const page = root === 0n ? found.value.subarray(pageHeader) : await pageAt(bolt, root);
-  const held = await search(bolt, page, Buffer.from(key));
+  const root = bolt && (await bucketIn(bolt, bucket));
+  if (!bolt || !root) return undefined;
+  const held = await search(bolt, 'inline' in root ? root.inline : await pageAt(bolt, root.page), Buffer.from(key));
   return held === undefined || held.isBucket ? undefined : held.value;
+}
+
+/** Of the bucket's last key; of a page only what leads there is read, because values may be large. */
+export async function lastKeyIn(path: string, bucket: string): Promise<Buffer | undefined> {
+  await using file = await open(path, 'r');
+  const bolt = await opened(file);
+  const root = bolt && (await bucketIn(bolt, bucket));
+  if (!bolt || !root) return undefined;
+  const at =
+    ({ page }: { readonly page: bigint }): Reader =>
+    async (offset, length) => {
+      const begins = page * BigInt(bolt.pageSize) + BigInt(offset);
+      return begins > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : bytesAt(file, Number(begins), length);
+    };
+  const inline = 'inline' in root ? root.inline : undefined;
+  let read: Reader = inline ? async (offset, length) => within(inline, offset, length) : at(root as { page: bigint });
+  for (let level = 0; level < deepest; level++) {
+    const last = await lastOf(read);
+    if (last === undefined || 'key' in last) return last?.key;
+    read = at(last);
+  }
+  return undefined;
+}
+
+type Reader = (offset: number, length: number) => Promise<Buffer | undefined>;
+
+function within(page: Buffer, offset: number, length: number): Buffer | undefined {
+  return offset + length <= page.length ? page.subarray(offset, offset + length) : undefined;
+}
+
+/** Where the last element of a page leads, or its key where the page is a leaf. */
+async function lastOf(read: Reader): Promise<{ readonly page: bigint } | { readonly key: Buffer } | undefined> {
+  const header = await read(0, pageHeader);
+  const count = header?.readUInt16LE(10) ?? 0;
+  if (!header || count === 0) return undefined;
+  const offset = pageHeader + (count - 1) * elementSize;
+  const element = await read(offset, elementSize);
+  const flags = header.readUInt16LE(8);
+  if (!element) return undefined;
+  if ((flags & branchPage) !== 0) return { page: element.readBigUInt64LE(8) };
+  const keySize = element.readUInt32LE(8);
+  if ((flags & leafPage) === 0 || keySize > largestPage) return undefined;
+  const key = await read(offset + element.readUInt32LE(4), keySize);
+  return key && { key };
+}
+
+/** A small bucket lies in the place of its page's number. */
+async function bucketIn(
+  bolt: Bolt,
+  bucket: string,
+): Promise<{ readonly page: bigint } | { readonly inline: Buffer } | undefined> {
+  const found = await search(bolt, await pageAt(bolt, bolt.root), Buffer.from(bucket));
+  if (!found?.isBucket || found.value.length < pageHeader) return undefined;
+  const root = found.value.readBigUInt64LE(0);
+  return root === 0n ? { inline: found.value.subarray(pageHeader) } : { page: root };
 }
 
 /** By the later one of its two first pages: etcd writes a snapshot with both. */

@@ -146,6 +146,11 @@ const schemas = {
     version: text(32, { pattern: versionPattern, description: 'Of the etcd that is to run on the data.' }),
     sha256,
     revision: Type.Optional(Type.Integer({ minimum: 1, description: 'As the record says it, if known.' })),
+    bump: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'So many revisions ahead of the snapshot the restored store is to be.',
+    }),
   }),
   place: object({
     operation: Type.Enum(['place']),

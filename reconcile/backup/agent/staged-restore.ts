@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path';
 import { urlOf } from '../../../manifests/api/object-template.ts';
 import { isVersion, minorOf, parseVersion } from '../../../manifests/api/version.ts';
 import { attemptIn, restorePaths } from '../../../manifests/render/restore-paths.ts';
+import { mayBeginAt } from '../../../manifests/render/revisions.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
-import { valueIn } from './bolt.ts';
+import { lastKeyIn, valueIn } from './bolt.ts';
 import { type FetchRequest, type FetchTools, fetchSnapshot } from './fetch.ts';
 import { ignoreMissing } from './files.ts';
 import { placeData, type Restorer, whatIsPresent } from './place.ts';
@@ -25,6 +26,8 @@ export interface StageRequest extends StagedRestore, Pick<FetchRequest, 'locatio
   readonly version: string;
   /** As the record says it, where the asker knows it. */
   readonly revision?: number;
+  /** So many revisions ahead of the snapshot the restored store is to be. */
+  readonly bump: number;
 }
 
 export interface Staged {
@@ -34,10 +37,11 @@ export interface Staged {
 
 /**
  * Fetches and checks the snapshot for etcdutl, which makes the directory `data` beside it. Leftovers of earlier
- * attempts are deleted. @throws {BackupFailure} DataPresent, Superseded, NewerVersion, and those of `fetchSnapshot`
+ * attempts are deleted. @throws {BackupFailure} DataPresent, Superseded, NewerVersion, WrongRevision,
+ * RevisionTooHigh, and those of `fetchSnapshot`
  */
 export async function stageSnapshot(request: StageRequest, tools: FetchTools): Promise<Staged> {
-  const { dataDirectory, restorer, version, revision } = request;
+  const { dataDirectory, restorer, version, revision, bump } = request;
   const paths = restorePaths(dataDirectory, restorer.attempt);
   await whatIsPresent(dataDirectory, restorer);
   await removeEarlier(dirname(dataDirectory), restorer);
@@ -51,6 +55,7 @@ export async function stageSnapshot(request: StageRequest, tools: FetchTools): P
   const found = await dataVersionOf(fetched.file);
   // Also of one that another tool took, which has no record.
   if (found !== undefined) requireNoNewer('the data in the snapshot are of etcd', found, version);
+  requireRoom(await lastRevisionOf(fetched.file), { asked: revision, bump });
   const staged = { snapshot: fetched.snapshot, ...(fetched.record && { record: fetched.record }) };
   await writeFile(noteIn(paths.directory), JSON.stringify(staged), { flush: true });
   return staged;
@@ -111,6 +116,25 @@ function requireRevision(object: string, record: BackupRecord | undefined, asked
   );
 }
 
+/** @throws {BackupFailure} WrongRevision, RevisionTooHigh. Of an empty store there is no revision. */
+function requireRoom(
+  found: bigint | undefined,
+  { asked = 0, bump }: { readonly asked?: number | undefined; readonly bump: number },
+): void {
+  const revision = Number(found ?? 0n);
+  if (found !== undefined && revision < asked) {
+    throw new BackupFailure(
+      'WrongRevision',
+      `the snapshot ends with revision ${found}, and ${asked} was asked for: name the backup of that revision, or correct the revision`,
+    );
+  }
+  if (mayBeginAt(revision + bump)) return;
+  throw new BackupFailure(
+    'RevisionTooHigh',
+    `the snapshot ends with revision ${found}, and the restored store would begin ${bump} later, too near to 2^53, up to which clients read revisions exactly: use another backup`,
+  );
+}
+
 /** @throws {BackupFailure} NewerVersion: etcd does not read data that a newer minor wrote. */
 function requireNoNewer(what: string, found: string, version: string): void {
   if (!isVersion(found) || minorOf(parseVersion(found)) <= minorOf(parseVersion(version))) return;
@@ -128,4 +152,10 @@ export async function dataVersionOf(file: string): Promise<string | undefined> {
   const said = (await valueIn(file, 'meta', 'storageVersion')) ?? (await valueIn(file, 'cluster', 'clusterVersion'));
   const version = said?.toString('latin1') ?? '';
   return isVersion(version) ? version : undefined;
+}
+
+/** A key of etcd's store begins with its revision. `undefined`: nothing was written. */
+async function lastRevisionOf(file: string): Promise<bigint | undefined> {
+  const key = await lastKeyIn(file, 'key');
+  return key !== undefined && key.length >= 8 ? key.readBigUInt64BE(0) : undefined;
 }

@@ -9,7 +9,7 @@ export const observedRecovery: RecoveryHost<Observation> = {
     const { job } = recoveryOf(state);
     return job?.name === jobNameOf(name, work) ? job : undefined;
   },
-  makeJob: (state, name, attempt, work) => {
+  makeJob: (state, name, attempt, { work }) => {
     const uid = `${work}-${attempt.replace('/', '-')}`;
     const job = { name: jobNameOf(name, work), uid, leaving: false, attempt, failed: false };
     return { ...state, recovery: { ...recoveryOf(state), job } };

@@ -1,5 +1,6 @@
 import { quorumOf } from '../../../reconcile/cluster/know/membership/quorum.ts';
 import { fails, goes, growsOld, objectsGo } from './backups.ts';
+import { written } from './clients.ts';
 import {
   formationOf,
   hasQuorum,
@@ -99,6 +100,10 @@ export const worldFaults = {
       if (!hasQuorum(world, formation) || others.length < quorumOf(votersOf(formation).length)) return undefined;
       return withPlace(world, place.name, (one) => ({ ...one, disk: { ...disk, behind: true } }));
     },
+  },
+  writes: {
+    what: 'clients write for years',
+    strike: (world, { ordinal }) => (ordinal > 0 ? undefined : written(world)),
   },
   backupFails: {
     what: 'the EtcdBackup fails',

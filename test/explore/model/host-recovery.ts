@@ -14,10 +14,16 @@ export function recoveryIn(referred: Referred): RecoveryHost<World> {
       return job?.work === work ? job : undefined;
     },
     // Owned by a peer: one that has gone takes it along at once.
-    makeJob: (world, name, attempt, work) =>
+    makeJob: (world, name, attempt, { work, bump }) =>
       withPlace(world, name, (place) => {
         const token = work === 'restore' ? recordIn(place)?.token : undefined;
-        const job = { uid: freshUid('job', place, referred), work, attempt, ...(token !== undefined && { token }) };
+        const job = {
+          uid: freshUid('job', place, referred),
+          work,
+          attempt,
+          ...(token !== undefined && { token }),
+          ...(world.clients && bump !== undefined && { bump }),
+        };
         return place.peer ? { ...place, job } : place;
       }),
     removeJob: (world, name) => withPlace(world, name, (place) => lacking(place, 'job')),

@@ -1,4 +1,5 @@
 import type { Action } from '../../../reconcile/cluster/know/action.ts';
+import { floorOf } from '../../../reconcile/cluster/know/backups/revisions.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import { ailmentOf } from '../../../reconcile/cluster/know/health/health.ts';
 import { isReported } from '../../../reconcile/cluster/know/leftovers.ts';
@@ -109,13 +110,20 @@ export function toldIn(world: World): World {
     return place.ill === undefined ? { ...place, ill: 0 } : place;
   });
   const { memory } = world.cluster;
-  const isUnborn = lifeOf(observation).stage === 'unborn';
+  const life = lifeOf(observation);
+  const isUnborn = life.stage === 'unborn';
   const clusterId = membership.kind === 'known' && !isUnborn ? membership.clusterId : memory.clusterId;
   const clusterVersion = observation.clusterVersion ?? memory.clusterVersion;
-  const same = clusterId === memory.clusterId && clusterVersion === memory.clusterVersion;
+  const floor = world.clients && (floorOf(observation, life) ?? memory.floor);
+  const same = clusterId === memory.clusterId && clusterVersion === memory.clusterVersion && floor === memory.floor;
   const told = same
     ? memory
-    : { ...memory, ...(clusterId && { clusterId }), ...(clusterVersion && { clusterVersion }) };
+    : {
+        ...memory,
+        ...(clusterId && { clusterId }),
+        ...(clusterVersion && { clusterVersion }),
+        ...(floor !== undefined && { floor }),
+      };
   const isNew = places.some((place, index) => place !== world.places[index]) || told !== memory;
   return isNew ? { ...world, places, cluster: { ...world.cluster, memory: told } } : world;
 }

@@ -1,4 +1,5 @@
 import { lookedFor, outrunBackups, taken, waitsLonger } from './backups.ts';
+import { resumed } from './clients.ts';
 import {
   formationOf,
   hasQuorum,
@@ -44,6 +45,8 @@ export function happenings(world: World, referred: Referred, nature: Nature, hap
   if (backedUp && happens('the EtcdBackup is Ready', undefined, backedUp) === 'enough') return;
   const found = lookedFor(world);
   if (found && happens('a Job has looked for what an EtcdBackup stored', undefined, found) === 'enough') return;
+  const resuming = resumed(world);
+  if (resuming && happens('clients resume their watches', undefined, resuming) === 'enough') return;
   const gone = collected(world);
   if (gone) happens('what the deleted resource owned is collected', undefined, gone);
 }

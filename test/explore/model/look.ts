@@ -228,7 +228,7 @@ function endpointOf(world: World, { process, disk }: Place): Endpoint {
       raftIndex,
       raftAppliedIndex: raftIndex - lag,
       raftTerm: 2n,
-      revision: 10n,
+      revision: BigInt(formation.revision ?? 10),
       dbSize: BigInt(formation.data?.bytes ?? 20480),
       dbSizeInUse: BigInt(formation.data?.bytes ?? 16384),
       errors: formation.data?.alarm ? ['memberID:161 alarm:NOSPACE '] : [],
@@ -286,12 +286,13 @@ function resourceOf(cluster: Cluster, places: readonly Place[]): EtcdCluster {
 }
 
 function statusOf({ memory, generation }: Cluster, places: readonly Place[]): EtcdClusterStatus {
-  const { clusterId, clusterVersion, failedJoins = 0, retired = [] } = memory;
+  const { clusterId, clusterVersion, floor, failedJoins = 0, retired = [] } = memory;
   const told = { at: nowText, message: 'as it was', outcome: 'acted', generation };
   return {
     observedGeneration: generation,
     ...(clusterId !== undefined && { clusterID: clusterId }),
     ...(clusterVersion !== undefined && { clusterVersion }),
+    ...(floor !== undefined && { revisionFloor: floor }),
     members: places.flatMap(({ name, ill }) =>
       ill === undefined ? [] : [{ name, healthy: false, unhealthySince: since[ill] }],
     ),

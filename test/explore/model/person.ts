@@ -38,7 +38,7 @@ function asTold(world: World, person: Consent['person'], decision: Decision): Wo
 /** The command is told at the end, or beside what is worse. */
 function rollbackApproved(world: World, decision: Decision): World | undefined {
   const told = [decision, ...(decision.besides ?? [])].flatMap((one) => (one.kind === 'refuse' ? [one.cure] : []));
-  const [, text] = new RegExp(`${annotations.rollBack}=(\\S+)`).exec(told.join('\n')) ?? [];
+  const [, text] = new RegExp(`${annotations.rollBack}=([^\\s;]+)`).exec(told.join('\n')) ?? [];
   if (text === undefined) return undefined;
   const { cluster } = world;
   const given = { ...cluster.annotations, [annotations.rollBack]: text };

@@ -11,6 +11,8 @@ export interface Job {
   readonly attempt: string;
   /** Of a restore: what its data are marked with, as its volume had it when the Job was made. */
   readonly token?: string;
+  /** Of a restore: so many revisions ahead of the snapshot. */
+  readonly bump?: number;
   /** Its pod was made: it gets no second one. */
   readonly begun?: true;
   readonly failed?: true;
@@ -24,6 +26,7 @@ export interface JobPod {
   readonly job: string;
   readonly attempt: string;
   readonly token?: string;
+  readonly bump?: number;
   readonly leaving: boolean;
   /**
    * `marked`: the disk says that this attempt has run. `forced`: etcd has forgotten all others. `ready`: it leads

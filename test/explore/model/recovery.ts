@@ -36,8 +36,15 @@ export function recovering(world: World, place: Place, referred: Referred, natur
   if (jobPod?.leaving) return changed(world, name, 'the pod of the Job ends', endedJobPod);
   if (job && !jobPod && !job.begun && place.volume) {
     const uid = freshUid('jobPod', place, referred);
-    const { attempt, work, token } = job;
-    const of = { uid, work, job: job.uid, attempt, ...(token !== undefined && { token }) };
+    const { attempt, work, token, bump } = job;
+    const of = {
+      uid,
+      work,
+      job: job.uid,
+      attempt,
+      ...(token !== undefined && { token }),
+      ...(bump !== undefined && { bump }),
+    };
     const made: JobPod = { ...of, leaving: false, stage: 'waiting' };
     return changed(world, name, 'the Job gets its pod', (one) => ({
       ...one,

@@ -1,3 +1,4 @@
+import { revisionOfSnapshots } from './clients.ts';
 import type { Disk } from './disk.ts';
 import { formationOf, minorOf, settleEtcd, withFormation } from './etcd.ts';
 import { recordIn } from './objects.ts';
@@ -74,12 +75,13 @@ function numberOf(attempt: string): number {
 }
 
 /** Alone in a cluster whose IDs are made of its token and its URL: a second restore with both would be the same one. */
-function withData(world: World, place: Place, { attempt }: JobPod, token: string): World {
+function withData(world: World, place: Place, { attempt, bump = 0 }: JobPod, token: string): World {
   const { name, peer } = place;
   const gaveUp = recordIn(place)?.gaveUp;
   const id = `c-${token}`;
   const memberId = `${id}-${name}`;
   const found = formationOf(world, id);
+  const revision = revisionOfSnapshots + bump;
   const fresh: Formation = {
     id,
     token,
@@ -90,6 +92,7 @@ function withData(world: World, place: Place, { attempt }: JobPod, token: string
     restored: true,
     wish: attempt.split('/')[0] ?? '',
     ...(gaveUp && { gaveUp }),
+    ...(world.clients && { revision, compacted: revision }),
   };
   const disk: Disk = {
     formation: id,

@@ -44,6 +44,16 @@ export interface World {
   readonly named?: readonly MadeBackup[];
   /** Another client has given a member the next minor: what that starts, no rule of ours can take back. */
   readonly newerByOthers?: true;
+  /** Absent: revisions are left out. */
+  readonly clients?: Clients;
+}
+
+/** Those that watch. */
+export interface Clients {
+  /** The highest revision that they were told. */
+  readonly saw: number;
+  /** Of which formation. */
+  readonly of: string;
 }
 
 export interface State {
@@ -88,6 +98,8 @@ export interface Memory {
   /** Learners that came to nothing under this spec, since the last that got through; two are as many as any. */
   readonly failedJoins?: number;
   readonly retired?: readonly string[];
+  /** Only where there are clients. */
+  readonly floor?: number;
 }
 
 export interface Place {
@@ -175,6 +187,9 @@ export interface Formation {
   readonly restored?: true;
   /** The snapshot that its Job was told to restore, by the hash of the wish. */
   readonly wish?: string;
+  /** Of its last write; and up to where its history is gone. Only where there are clients. */
+  readonly revision?: number;
+  readonly compacted?: number;
   /** The clusters that were given up for it, as etcd tells their IDs. */
   readonly gaveUp?: readonly string[];
 }

@@ -43,7 +43,7 @@ async function volumeWith({ path }: Place): Promise<Volume> {
 
 function stage({ store, object, data }: Volume, attempt: number, more: object = {}) {
   return agent({
-    ...{ operation: 'stage', object, store: { directory: store }, dataDirectory: data, version },
+    ...{ operation: 'stage', object, store: { directory: store }, dataDirectory: data, version, bump: 1_000_000_000 },
     restorer: { id: 'token', attempt },
     ...more,
   });

@@ -140,7 +140,7 @@ const restoring =
     const spec = { ...cluster.spec, bootstrap: { snapshot: { object } } };
     await scene.kube.update<EtcdCluster>(resources.clusters, { ...cluster, spec });
     if (attempt === undefined) return;
-    const order = { image: 'ratchet', snapshot, id: wish, attempt, token: 'token' };
+    const order = { image: 'ratchet', snapshot, id: wish, attempt, token: 'token', bump: 1000 };
     const made = restoreJob(await scene.read<EtcdPeer>('peer', name), order, {});
     const now = new Date().toISOString();
     const conditions = state ? [{ type: state, status: 'True' as const, lastTransitionTime: now }] : [];
@@ -150,7 +150,7 @@ const restoring =
 function* restoreCreated(attempt = 1) {
   const { readAt: peer } = yield* livePeer(name);
   yield* othersAct();
-  return yield* createRestoreJob({ peer, id: wish, attempt, token: 'token' });
+  return yield* createRestoreJob({ peer, id: wish, attempt, token: 'token', bump: 1000 });
 }
 
 const restorePod = `${restoreJobName(name)}-x`;

@@ -74,7 +74,7 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/know/backups/rollback.ts',
-    from: 'return rollbackGiven(seen) === wanted.approval && rollbackBlockedBy(seen) === undefined ? wanted : undefined;',
+    from: 'return rollbackGiven(seen) === wanted.approval ? wanted : undefined;',
     to: 'return wanted;',
     without: 'a rollback begins whatever was approved (I11)',
     killers: [rollbacks],

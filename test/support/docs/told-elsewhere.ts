@@ -146,6 +146,7 @@ const simulated: readonly Simulated[] = [
   },
   { reasons: ['RollbackBackupNotReady'], test: 'cluster/world/roll-back-to-backup', why: 'it needs no etcd' },
   { reasons: ['MinorSkipped'], test: 'cluster/world/upgrade', why: 'nothing runs that has it' },
+  { reasons: ['RevisionsExhausted'], test: 'cluster/revisions', why: 'it takes thousands of rollbacks' },
   { reasons: ['RollbackHeldUp'], test: 'cluster/roll-back', why: 'a rollback that meets a recovery' },
   {
     reasons: [
@@ -188,6 +189,7 @@ const ofKinds: Readonly<Record<string, readonly Told[]>> = {
       reasons: ['BadTrailer', 'NotRestorable', 'WrongRevision', 'NewerVersion', 'DataPresent'],
       why: 'spoiled snapshots, with real etcdutl',
     },
+    { test: 'integration/backup/revisions', reasons: ['RevisionTooHigh'], why: 'with real etcdutl' },
     { test: 'integration/backup/encoding', reasons: ['NoKey', 'CannotDecrypt'], why: 'with the real library' },
     { test: 'unit/backup/trailer', reasons: ['NotASnapshot'], why: 'a table of spoiled files' },
     { test: 'unit/backup/plain-http', reasons: ['PlainHttpRefused'], why: 'a setting of the installation' },

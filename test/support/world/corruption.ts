@@ -2,12 +2,13 @@ import { EtcdError } from '../../../reconcile/interfaces/etcd.ts';
 import type { KvHash } from '../../../reconcile/interfaces/etcd-admin.ts';
 import type { Data } from './members.ts';
 import { leaderOf, runningOf, votersOf } from './quorum.ts';
+import { revisionOf } from './revisions.ts';
 import type { Formation, Process, State } from './state.ts';
 
 /** Members that hold other data than they acknowledged: what etcd notices of it, and what must not be made of it. */
 
-export function hashIn({ data }: Process, revision: bigint): KvHash {
-  if (BigInt(data.applied) < revision)
+export function hashIn(state: State, { data }: Process, revision: bigint): KvHash {
+  if (BigInt(revisionOf(state, data)) < revision)
     throw new EtcdError('future revision', 'refused', undefined, undefined, 'FutureRevision');
   const { clusterId, memberId, spoiled = 0 } = data;
   return { clusterId, memberId, hash: 4711 + spoiled, hashRevision: revision, compactRevision: -1n };

@@ -63,7 +63,7 @@ export function changing(
     hashKv: async (endpoint, { revision }) => {
       const [process] = reachedBy([endpoint]);
       if (!process) throw new EtcdError('no endpoint answers', 'down');
-      return hashIn(process, revision);
+      return hashIn(state, process, revision);
     },
     defragment: async (endpoint, { memberId }) => {
       const [process] = reachedBy([endpoint]);

@@ -2,6 +2,7 @@ import { EtcdError, type EtcdTls, type ListedMember, type MemberList } from '../
 import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
 import { changing } from './etcd-changes.ts';
 import { isInQuorum, leaderOf } from './quorum.ts';
+import { revisionOf } from './revisions.ts';
 import { sizesIn } from './space.ts';
 import type { Process, State } from './state.ts';
 import { isTurnedAway, partyOf, whyNotClient } from './tls.ts';
@@ -31,7 +32,7 @@ export function etcdOf(state: State, tls?: EtcdTls): EtcdAdmin {
         raftIndex: applied,
         raftAppliedIndex: applied,
         raftTerm: 2n,
-        revision: BigInt(data.applied),
+        revision: BigInt(revisionOf(state, data)),
         ...sizesIn(state, data),
       };
     },

@@ -1,6 +1,7 @@
 import { inherit } from './corruption.ts';
 import { minorOf } from './members.ts';
 import { hasQuorum, leaderOf, quorumIn, runningOf } from './quorum.ts';
+import { tellClients } from './revisions.ts';
 import { takesWrites } from './space.ts';
 import type { Formation, Process, State } from './state.ts';
 
@@ -30,6 +31,7 @@ export function replicate(state: State): void {
       if (known) formation.published.set(data.memberId, pod.split('/')[1]?.replace(/-0$/, '') ?? '');
     }
     commit(state, clusterId, formation, takesWrites(formation) ? 1 : 0);
+    tellClients(state, formation, leader);
     moveVersion(state, clusterId, formation);
   }
 }

@@ -37,7 +37,7 @@ function place(state: State, pod: Pod): void {
   const read = readVolumeRecord(claim.metadata.annotations);
   if (read.kind !== 'valid' || read.record.state !== 'restoring')
     violate(state, `I11: a snapshot is restored to ${claim.metadata.name}, which does not ask for it`);
-  const { name, url, token, attempt, version } = order;
+  const { name, url, token, attempt, version, bump } = order;
   const { clusterId, member } = aloneIn({ url, token });
   if (state.formations.get(clusterId)?.formed)
     violate(state, `I11: ${name} is restored once more, and its cluster has served`);
@@ -51,6 +51,8 @@ function place(state: State, pod: Pod): void {
     removed: new Set(),
     published: new Map(),
     acknowledged: writesInSnapshot,
+    ahead: bump,
+    compacted: writesInSnapshot + bump,
     changes: 0,
     arriving: 0,
     ancient: 0,
@@ -65,6 +67,7 @@ interface Order {
   readonly token: string;
   readonly attempt: number;
   readonly version: string;
+  readonly bump: number;
 }
 
 /** As etcdutl is told it, and the number of its Job. */
@@ -77,7 +80,7 @@ function orderOf({ kube }: State, { metadata, spec }: Pod): Order | undefined {
   const url = flags.get('--initial-advertise-peer-urls');
   if (name === undefined || token === undefined || url === undefined || number === undefined) return undefined;
   const version = /:v?(\d+\.\d+\.\d+)/.exec(etcdutl?.image ?? '')?.[1] ?? '0.0.0';
-  return { name, url, token, attempt: Number(number), version };
+  return { name, url, token, attempt: Number(number), version, bump: Number(flags.get('--bump-revision')) };
 }
 
 /** Of an attempt of the same birth before this one, and no etcd has opened it: its mark is beside it. */

@@ -50,6 +50,9 @@ export interface Formation {
   readonly others?: readonly string[];
   /** IDs of those that a person let leave, as the EtcdCluster said when it was last there. */
   approvedToLeave?: readonly string[];
+  /** It began from a snapshot: so many revisions ahead of its writes, and with all history before this one gone. */
+  ahead?: number;
+  readonly compacted?: number;
   /** Whether a quorum of it ever ran at once: from then on it may hold data. */
   formed: boolean;
 }
@@ -98,6 +101,8 @@ export interface State {
   readonly starts: Map<string, number>;
   /** Applications, by what they are called: each goes on with what it read from its Secret. */
   readonly clients: Map<string, Party>;
+  /** What clients of a cluster saw last, by `<namespace>/<name>`. */
+  readonly saw: Map<string, { readonly clusterId: string; readonly revision: number }>;
   /** Their pods neither run nor end. */
   readonly deadNodes: Set<string>;
   /** Pods whose mounted files their kubelet does not bring up to date. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { valueIn } from '../../../reconcile/backup/agent/bolt.ts';
+import { lastKeyIn, valueIn } from '../../../reconcile/backup/agent/bolt.ts';
 import { dataVersionOf } from '../../../reconcile/backup/agent/staged-restore.ts';
 
 /** Files that are laid out here by hand. Those that etcd wrote are read in test/integration/backup/data-version. */
@@ -117,6 +117,29 @@ test('of the two first pages the later one counts, and the data say more than th
   ]);
   assert.equal(await dataVersionOf(await fileOf(pages(meta(2, 1), meta(2, 0), both))), '3.6.0');
 });
+
+const bucketAt = (page: number) => {
+  const value = Buffer.alloc(16);
+  value.writeBigUInt64LE(BigInt(page), 0);
+  return leaf([{ key: 'key', value, isBucket: true }]);
+};
+const keys = (...all: readonly string[]) => leaf(all.map((key) => ({ key, value: Buffer.from('v'.repeat(300)) })));
+const inTwo = branch([
+  { key: 'a', page: 4 },
+  { key: 'c', page: 5 },
+]);
+
+for (const [what, expected, bytes] of [
+  ['of one page', 'b', pages(meta(2, 1), meta(2, 0), bucketAt(3), keys('a', 'b'))],
+  ['of several pages', 'd', pages(meta(2, 1), meta(2, 0), bucketAt(3), inTwo, keys('a', 'b'), keys('c', 'd'))],
+  ['that is empty', undefined, pages(meta(2, 1), meta(2, 0), bucketAt(3), keys())],
+  ['that leads in a circle', undefined, pages(meta(2, 1), meta(2, 0), bucketAt(3), branch([{ key: 'a', page: 3 }]))],
+  ['beyond the end of the file', undefined, pages(meta(2, 1), meta(2, 0), bucketAt(2 ** 52))],
+  ['that is not there', undefined, pages(meta(2, 1), meta(2, 0), keys('key'))],
+] as const)
+  test(`the last key of a bucket ${what} is ${expected ?? 'none'}`, async () => {
+    assert.equal((await lastKeyIn(await fileOf(bytes), 'key'))?.toString(), expected);
+  });
 
 const sound = pages(
   meta(2, 1),

@@ -133,9 +133,11 @@ test('a snapshot to stage is told by a sha256 of lower-case digits and a revisio
     version: '3.6.16',
     sha256: 'f'.repeat(64),
     revision: 12,
+    bump: 1000,
   };
   assert.partialDeepStrictEqual(parseRequest(JSON.stringify(stage)), stage);
   for (const sha256 of ['', 'f'.repeat(63), 'F'.repeat(64), `${'f'.repeat(63)}ｆ`, 7, {}])
     assert.match(problem({ ...stage, sha256 }), /sha256/);
   for (const revision of [0, -1, 1.5, '12']) assert.match(problem({ ...stage, revision }), /revision/);
+  for (const bump of [-1, 1.5, 2 ** 53, '12', undefined]) assert.match(problem({ ...stage, bump }), /bump/);
 });

@@ -283,7 +283,7 @@ test('of a termination message only a failure that the agent knows is believed',
 
 test('the Job asks for the object with the sha256 and the revision that the spec names', () => {
   const expected = { sha256: 'ab'.repeat(32), revision: 81_724 };
-  const order = { image: 'ours', id, attempt: 1, token: 'token' };
+  const order = { image: 'ours', id, attempt: 1, token: 'token', bump: 1000 };
   const asked = (given: typeof snapshot) => {
     const { spec } = restoreJob(
       { ...peer, metadata: { ...peer.metadata, uid: 'peer-1' } },

@@ -58,6 +58,7 @@ const arbitraries: { readonly [K in keyof Required<VolumeRecord>]: fc.Arbitrary<
     },
     { requiredKeys: ['pv'], ...plain },
   ),
+  revisionFloor: fc.maxSafeNat().map((revision) => Math.max(1, revision)),
   restoredFrom: fc.stringMatching(/^[0-9a-f]{12}$/),
   authoritiesOf: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,40}$/),
   hibernationBackup: fc.record(

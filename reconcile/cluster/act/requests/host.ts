@@ -130,6 +130,12 @@ export interface SpaceHost<S> {
   defragment(state: S, memberId: string): S;
 }
 
+export interface JobMade {
+  readonly work: JobWork;
+  /** Of a restore: so many revisions ahead of the snapshot. */
+  readonly bump?: number;
+}
+
 export interface JobSeen {
   readonly uid: string;
   /** Which recovery and which attempt it is of, as its volume says it. */
@@ -154,7 +160,7 @@ export interface RecoveryHost<S> {
   /** Which node each member's pod is on, by the member's name. */
   nodes(state: S): Recovery['lastSeenOn'];
   job(state: S, name: string, work: JobWork): JobSeen | undefined;
-  makeJob(state: S, name: string, attempt: string, work: JobWork): S;
+  makeJob(state: S, name: string, attempt: string, job: JobMade): S;
   removeJob(state: S, name: string, work: JobWork): S;
   pods(state: S): readonly RecoveryPodSeen[];
 }

@@ -142,9 +142,14 @@ async function postJob(live: Live, peer: EtcdPeer, job: Job): Promise<void> {
 }
 
 /** As a POST of it would end. */
-function withJob<S>(state: S, { name, work }: Required<OfJob>, attempt: string, { recovery }: Host<S>): S {
+function withJob<S>(
+  state: S,
+  { name, work, bump }: Required<OfJob> & { readonly bump?: number },
+  attempt: string,
+  { recovery }: Host<S>,
+): S {
   const found = recovery.job(state, name, work);
-  if (!found) return recovery.makeJob(state, name, attempt, work);
+  if (!found) return recovery.makeJob(state, name, attempt, { work, ...(bump !== undefined && { bump }) });
   if (found.attempt !== attempt) throw nameTaken(resources.jobs, jobNameOf(name, work));
   return state;
 }
@@ -152,6 +157,7 @@ function withJob<S>(state: S, { name, work }: Required<OfJob>, attempt: string, 
 /** The token is that of its volume, by which the restored cluster gets its ID. */
 type RestoreAsked = Omit<Order, 'withoutCopy'> & {
   readonly token: string;
+  readonly bump: number;
   /** Of a rollback to an EtcdBackup: the snapshot that the volume remembers. */
   readonly resolved?: SnapshotSource;
 };
@@ -165,7 +171,7 @@ type RestoreAsked = Omit<Order, 'withoutCopy'> & {
 export const createRestoreJob = defineRequest('createRestoreJob', {
   words: ({ peer: { name }, attempt }: RestoreAsked) => `makes the Job that restores ${name}, attempt ${attempt}`,
   writes: ({ peer: { name } }) => ({ fence: 'absent', object: 'job', name }),
-  live: async ({ peer: readAt, id, attempt, token, resolved }, live): Promise<void> => {
+  live: async ({ peer: readAt, id, attempt, token, bump, resolved }, live): Promise<void> => {
     const peer = live.kept<EtcdPeer>(readAt);
     const { bootstrap, rollback } = live.cluster.spec;
     const snapshot = [bootstrap?.snapshot, rollback?.snapshot, resolved].find((one) => one && wishOf(one) === id);
@@ -173,10 +179,11 @@ export const createRestoreJob = defineRequest('createRestoreJob', {
     await keepOffMembers(snapshot, live);
     keepToHosts(snapshot, live);
     const [image, offered] = await Promise.all([holdersImage(live), offeredToMembers(live)]);
-    await postJob(live, peer, restoreJob(peer, { image, snapshot, id, attempt, token, egress: live.egress }, offered));
+    const order = { image, snapshot, id, attempt, token, bump, egress: live.egress };
+    await postJob(live, peer, restoreJob(peer, order, offered));
   },
-  model: (state, { peer: { name }, id, attempt }, host) => ({
-    state: withJob(state, { name, work: 'restore' }, `${id}/${attempt}`, host),
+  model: (state, { peer: { name }, id, attempt, bump }, host) => ({
+    state: withJob(state, { name, work: 'restore', bump }, `${id}/${attempt}`, host),
     answer: undefined,
   }),
 });

@@ -56,6 +56,8 @@ export interface SealedMember {
   readonly memberId: string;
   /** What it runs. */
   readonly version: string;
+  /** After a restore: the revision with which it begins. */
+  readonly floor?: number;
 }
 
 export type SharedObject =

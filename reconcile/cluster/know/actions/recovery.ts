@@ -63,6 +63,10 @@ export type RecoveryAction =
       readonly attempt: number;
       /** Of the snapshot. */
       readonly source: string;
+      /** So many revisions ahead of the snapshot. */
+      readonly bump: number;
+      /** Of a rollback: the revision that its volume remembers. */
+      readonly floor?: number;
     }
   /** The Job is done: from now on its member may start, and the Job is deleted. */
   | {

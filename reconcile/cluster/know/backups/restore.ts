@@ -16,6 +16,8 @@ export interface WantedSnapshot {
   readonly id: string;
   /** Of the data: what volumes remember. */
   readonly source: string;
+  /** As the spec or the EtcdBackup says it. */
+  readonly revision?: number;
   /** Of its store, where the spec names one. */
   readonly endpoint?: string;
 }
@@ -47,6 +49,7 @@ export function wantedOf(snapshot: SnapshotSource, field: WantedSnapshot['field'
     object: snapshot.object,
     id: wishOf(snapshot),
     source: sourceOf(snapshot),
+    ...(snapshot.revision !== undefined && { revision: snapshot.revision }),
     ...(endpoint !== undefined && { endpoint }),
   };
 }

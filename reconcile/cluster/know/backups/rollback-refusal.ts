@@ -4,6 +4,7 @@ import type { Life } from '../life.ts';
 import type { Observation } from '../observation.ts';
 import { gaveUpBy } from '../recovery/outvoted.ts';
 import type { Refusal } from '../spec/refusal.ts';
+import { tooFarAhead } from './revisions.ts';
 import {
   clusterToGiveUp,
   isRolledBack,
@@ -15,7 +16,7 @@ import {
   wantedRollback,
 } from './rollback.ts';
 
-type Seen = Pick<Observation, 'cluster' | 'slots' | 'namedBackups'>;
+type Seen = Pick<Observation, 'cluster' | 'slots' | 'namedBackups' | 'newestBackup'>;
 
 /** A rollback that the spec asks for, and that does not begin: with the command that approves it. */
 export function rollbackRefusal(seen: Seen, life: Life): Refusal | undefined {
@@ -41,6 +42,8 @@ export function rollbackRefusal(seen: Seen, life: Life): Refusal | undefined {
   }
   const wanted = wantedRollback(seen);
   if (!wanted) return unfit(rollback.backupName ?? '', seen);
+  const refused = tooFarAhead(wanted, true, seen);
+  if (refused) return refused;
   return rollbackGiven(seen) === wanted.approval ? undefined : notApproved(wanted, seen);
 }
 

@@ -7,19 +7,19 @@ import type { NamedBackup, Observation, Slot } from '../observation.ts';
 import { gaveUpBy } from '../recovery/outvoted.ts';
 import { newerThan } from './fitness.ts';
 import { type WantedSnapshot, wantedOf } from './restore.ts';
+import { tooFarAhead } from './revisions.ts';
 
 /** A snapshot that the spec asks to go back to, under the same name. */
 export interface WantedRollback extends WantedSnapshot {
   /** The etcd cluster that is given up for it. */
   readonly clusterId: string;
-  readonly revision?: number;
   /** Where the spec names an EtcdBackup: what that is, or was when the rollback began. */
   readonly backup?: ResolvedBackup;
   /** What a person sets to approve exactly this. */
   readonly approval: string;
 }
 
-type Seen = Pick<Observation, 'cluster' | 'slots' | 'namedBackups'>;
+type Seen = Pick<Observation, 'cluster' | 'slots' | 'namedBackups' | 'newestBackup'>;
 
 /**
  * The approval names the etcd cluster that is given up, and the snapshot with its digest: it fits no other cluster of
@@ -35,13 +35,11 @@ export function wantedRollback(seen: Seen): WantedRollback | undefined {
   const backup = rollback.backupName === undefined ? undefined : backupGoneBackTo(seen);
   const snapshot = rollback.snapshot ?? backup?.snapshot;
   if (!snapshot) return undefined;
-  const { revision } = snapshot;
   const approval = `${clusterId}/${hashOf({ clusterId, snapshot: wishOf(snapshot) }).slice(0, 12)}`;
   const isForeign = backup !== undefined && backup.clusterId !== clusterId;
   return {
     ...wantedOf(snapshot, backup ? 'spec.rollback.backupName' : 'spec.rollback.snapshot'),
     clusterId,
-    ...(revision !== undefined && { revision }),
     ...(backup && { backup }),
     approval: isForeign ? `${approval}/${backup.clusterId}` : approval,
   };
@@ -106,7 +104,8 @@ export function isRolledBack(clusterId: string, { slots }: Pick<Observation, 'sl
 export function approvedRollback(seen: Seen, life: Life): WantedRollback | undefined {
   const wanted = wantedRollback(seen);
   if (!wanted || wanted.clusterId !== clusterToGiveUp(seen, life)) return undefined;
-  return rollbackGiven(seen) === wanted.approval && rollbackBlockedBy(seen) === undefined ? wanted : undefined;
+  if (rollbackBlockedBy(seen) !== undefined || tooFarAhead(wanted, true, seen)) return undefined;
+  return rollbackGiven(seen) === wanted.approval ? wanted : undefined;
 }
 
 /** Why no rollback begins, whatever is approved. */

@@ -30,7 +30,7 @@ async function restoreFrom(
   });
   function* program() {
     const { readAt: peer } = yield* livePeer('orders-0');
-    yield* createRestoreJob({ peer, id: wishOf(snapshot), attempt: 1, token: 'token' });
+    yield* createRestoreJob({ peer, id: wishOf(snapshot), attempt: 1, token: 'token', bump: 1000 });
   }
   const etcd = { endpoints: new Map<string, string>(), connect: () => Promise.reject(new Error('there is no etcd')) };
   const signal = AbortSignal.timeout(60_000);

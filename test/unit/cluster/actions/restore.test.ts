@@ -43,6 +43,7 @@ describe('the Job of a restore', () => {
     id,
     attempt: 1,
     source: 'aaaaaaaaaaaa',
+    bump: 1000,
   };
 
   test('is made once the volume bears the number of its attempt', () => {

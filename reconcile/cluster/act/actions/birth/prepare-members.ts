@@ -1,4 +1,5 @@
 import type { Storage } from '../../../../../manifests/api/member-settings.ts';
+import { revisionsAhead } from '../../../../../manifests/render/revisions.ts';
 import { each, type Program } from '../../../../requests/program.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import type { FirstStart } from '../../../know/actions/birth.ts';
@@ -55,7 +56,10 @@ export const prepareMembers = defineAction('prepare-members', {
       const { id, source } = starts.restores;
       for (const { name, volume, peer } of prepared) {
         const of = { volume: { name, uid: volume.uid }, peer: { name, uid: peer.uid } };
-        yield* restoreSnapshot.run({ kind: 'restore-snapshot', ...of, id, attempt: 1, source }, cluster);
+        yield* restoreSnapshot.run(
+          { kind: 'restore-snapshot', ...of, id, attempt: 1, source, bump: revisionsAhead },
+          cluster,
+        );
       }
       // The Job needs none: these are made while it runs.
       return yield* certificatesFor(prepared, members[0]?.record.token ?? '', starts.certificates, cluster);

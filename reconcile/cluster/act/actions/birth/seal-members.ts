@@ -34,7 +34,7 @@ export const sealMembers = defineAction('seal-members', {
   },
 });
 
-function* sealedVolume({ name, memberId, version }: SealedMember, clusterId: string): Program<VolumeRead> {
+function* sealedVolume({ name, memberId, version, floor = 0 }: SealedMember, clusterId: string): Program<VolumeRead> {
   const found = yield* liveVolume(name);
   const { record, readAt } = found;
   if (record.state === 'sealed' && record.memberId === memberId) return found;
@@ -48,9 +48,15 @@ function* sealedVolume({ name, memberId, version }: SealedMember, clusterId: str
     memberId,
     version,
     ...bornOn(version, record),
+    ...beginningAt(Math.max(floor, record.revisionFloor ?? 0)),
     ...(disk && { disk }),
   };
   return { ...found, record: sealed, readAt: yield* writeRecord({ readAt, record: sealed }) };
+}
+
+/** What a snapshot was ahead of, where nothing said its revision, is known now. */
+function beginningAt(revision: number): Pick<VolumeRecord, 'revisionFloor'> {
+  return revision > 0 && Number.isSafeInteger(revision) ? { revisionFloor: revision } : {};
 }
 
 const mayBeSealed: ReadonlySet<VolumeRecord['state']> = new Set(['bootstrapping', 'joining', 'recovered', 'restored']);

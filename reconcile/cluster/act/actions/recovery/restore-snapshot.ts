@@ -14,7 +14,7 @@ import { defineAction } from '../define.ts';
  */
 export const restoreSnapshot = defineAction('restore-snapshot', {
   target: ({ volume }) => volume.name,
-  *run({ volume, peer: ref, id, attempt, source }) {
+  *run({ volume, peer: ref, id, attempt, source, bump, floor }) {
     const { name } = volume;
     const { peer, found, runs } = yield* together({
       peer: livePeer(name),
@@ -30,10 +30,16 @@ export const restoreSnapshot = defineAction('restore-snapshot', {
     const recovery = { id, attempt, lastSeenOn: {} };
     yield* writeRecord({
       readAt,
-      record: { ...record, restoredFrom: source, version: peer.inputs.version, recovery },
+      record: {
+        ...record,
+        restoredFrom: source,
+        version: peer.inputs.version,
+        recovery,
+        ...(floor !== undefined && { revisionFloor: floor }),
+      },
     });
     const { token, goesBackTo } = record;
     const resolved = goesBackTo && { resolved: goesBackTo.snapshot };
-    yield* createRestoreJob({ peer: peer.readAt, id, attempt, token, ...resolved });
+    yield* createRestoreJob({ peer: peer.readAt, id, attempt, token, bump, ...resolved });
   },
 });

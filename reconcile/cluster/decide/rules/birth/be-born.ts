@@ -96,7 +96,7 @@ function startOfBirth(situation: Situation, members: readonly string[]): FirstSt
   const wanted = wantedSnapshot(situation.cluster);
   if (!starts || !wanted) return starts;
   const { id, source } = wanted;
-  return refusedSnapshot(wanted, situation) ? undefined : { ...starts, restores: { id, source } };
+  return refusedSnapshot(wanted, false, situation) ? undefined : { ...starts, restores: { id, source } };
 }
 
 /** From a snapshot one member is born, where nothing else ever was. */

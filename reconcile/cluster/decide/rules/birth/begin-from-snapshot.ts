@@ -11,6 +11,7 @@ import {
   type WantedSnapshot,
   wantedSnapshot,
 } from '../../../know/backups/restore.ts';
+import { beginningOf, tooFarAhead } from '../../../know/backups/revisions.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { RecoveryJobView, RecoveryView, Slot } from '../../../know/observation.ts';
@@ -73,9 +74,10 @@ export function restore(restore: Restore, situation: Situation): Decision {
   return begin(restore, situation);
 }
 
-function begin({ chosen, record, wanted }: Restore, situation: Situation): Decision {
+function begin({ chosen, record, wanted, approval }: Restore, situation: Situation): Decision {
   const { name, volume, peer } = chosen;
-  const refused = refusedSnapshot(wanted, situation);
+  const isRollback = approval !== undefined;
+  const refused = refusedSnapshot(wanted, isRollback, situation);
   if (refused) return refused;
   const { inputs } = situation.effective;
   if (peer && isOutdated(chosen, situation))
@@ -88,17 +90,23 @@ function begin({ chosen, record, wanted }: Restore, situation: Situation): Decis
       id: wanted.id,
       attempt: (record.recovery?.attempt ?? 0) + 1,
       source: wanted.source,
+      ...beginningOf(wanted, isRollback, situation),
     },
     'RestoringSnapshot',
     `restoring ${name} from ${wanted.object}`,
   );
 }
 
-/** Where it lies, nothing is restored from. */
+/** Where it lies, nothing is restored from, or what comes of it would begin too late. */
 export function refusedSnapshot(
-  { object, endpoint }: WantedSnapshot,
-  { snapshotClaims, egress }: Situation,
+  wanted: WantedSnapshot,
+  isRollback: boolean,
+  situation: Situation,
 ): Decision | undefined {
+  const { object, endpoint } = wanted;
+  const { snapshotClaims, egress } = situation;
+  const ahead = tooFarAhead(wanted, isRollback, situation);
+  if (ahead) return refuse(ahead.reason, ahead.message, ahead.cure);
   const claimName = claimNamedIn(parseLocation(object));
   const problem = snapshotClaims?.find((one) => one.name === claimName)?.problem;
   if (problem !== undefined) return refuse('SnapshotOnMember', `${problem}: ${onMember.means}`, onMember.cure);

@@ -59,6 +59,12 @@ function asTold(
   const kind = failures[reason];
   if (reason === 'NewerVersion')
     return refuse('SnapshotTooNew', `${name} can't be restored: ${message}`, `set spec.version to that; ${again}`);
+  if (reason === 'RevisionTooHigh')
+    return refuse(
+      'RevisionsExhausted',
+      `${name} can't be restored: ${message}`,
+      `name another snapshot in ${restore.wanted.field}; ${again}`,
+    );
   if (kind === 'retry' || isLate(reason)) return tryAgain(restore, situation);
   if (kind === 'defect') {
     return refuse(

@@ -75,7 +75,7 @@ function sealRestored(
 ): Decision | undefined {
   const { name, endpoint } = slot;
   if (endpoint.kind === 'unknown') return undefined;
-  const { memberId, version } = endpoint.status;
+  const { memberId, version, revision } = endpoint.status;
   const [only, ...others] = members;
   if (only?.id !== memberId || only.isLearner || others.length > 0) {
     return refuse(
@@ -90,7 +90,7 @@ function sealRestored(
     {
       kind: 'seal-members',
       clusterId,
-      members: [{ name, memberId, version }],
+      members: [{ name, memberId, version, floor: Number(revision) }],
       ...(opens && { opens: true as const }),
     },
     'RestoredSnapshot',

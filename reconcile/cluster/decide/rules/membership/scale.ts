@@ -1,6 +1,7 @@
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { inheritedIn } from '../../../know/adoption/inherited.ts';
 import { sourceOfBirth } from '../../../know/backups/restore.ts';
+import { floorOf } from '../../../know/backups/revisions.ts';
 import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
 import { minAvailableFor, votersToProtect } from '../../../know/health/drains.ts';
@@ -75,6 +76,7 @@ export function joiner(situation: Situation): { readonly name: string; readonly 
   const { members, clusterId } = membership;
   const outvoted = outvotedBy(slots);
   const gaveUp = gaveUpBy(slots);
+  const revisionFloor = floorOf(situation, life);
   const authoritiesOf = tokenOfAuthorities(slots, life.token);
   const restoredFrom = sourceOfBirth(slots, life.token);
   const { name, url } = freeName(situation, members);
@@ -88,6 +90,7 @@ export function joiner(situation: Situation): { readonly name: string; readonly 
     state: 'joining',
     ...(outvoted.length > 0 && { outvoted }),
     ...(restoredFrom !== undefined && { restoredFrom }),
+    ...(revisionFloor !== undefined && { revisionFloor }),
     ...(gaveUp.length > 0 && { gaveUp }),
     ...(authoritiesOf !== life.token && { authoritiesOf }),
   };
