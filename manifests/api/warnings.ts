@@ -1,3 +1,4 @@
+import { byForce, endsByForce } from '../render/pod-template-limits.ts';
 import type { EtcdBackup } from './etcd-backup.ts';
 import type { EtcdBackupSchedule } from './etcd-backup-schedule.ts';
 import type { EtcdCluster } from './etcd-cluster.ts';
@@ -39,7 +40,7 @@ function ownWarnings(object: EtcdCluster | EtcdFleet | OtherDocument): DocumentP
   }
 }
 
-function clusterWarnings({ replicas, version, etcd, tls }: EtcdCluster['spec']): DocumentProblem[] {
+function clusterWarnings({ replicas, version, etcd, tls, podTemplate }: EtcdCluster['spec']): DocumentProblem[] {
   const warnings: DocumentProblem[] = [];
   if (replicas > 0 && replicas % 2 === 0) {
     const message = `spec.replicas is even: ${replicas} members survive no more failures than ${replicas - 1}`;
@@ -70,6 +71,10 @@ function clusterWarnings({ replicas, version, etcd, tls }: EtcdCluster['spec']):
     const message =
       'spec.tls.certManager.peerIssuerRef is missing: with one issuer for both, a client certificate is enough to join as a member';
     warnings.push({ path: ['spec', 'tls', 'certManager', 'issuerRef'], message });
+  }
+  if (endsByForce(podTemplate)) {
+    const message = `spec.podTemplate.${byForce}; it is refused where members do not have it yet`;
+    warnings.push({ path: ['spec', 'podTemplate', 'spec', 'terminationGracePeriodSeconds'], message });
   }
   return warnings;
 }

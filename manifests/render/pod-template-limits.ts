@@ -33,6 +33,15 @@ export function reservedIn(template: PodTemplate): string[] {
   ];
 }
 
+export const graceField = 'spec.terminationGracePeriodSeconds';
+
+/** Where it is new it is refused by the rules, which know what the members have; documents only get a warning. */
+export const byForce = `${graceField}: with 0 every deletion is by force, and a pod that is gone may still run on its node`;
+
+export function endsByForce(template: PodTemplate | undefined): boolean {
+  return template?.spec?.terminationGracePeriodSeconds === 0;
+}
+
 function ourLabels({ metadata }: PodTemplate): string[] {
   return Object.keys({ ...metadata?.labels, ...metadata?.annotations })
     .filter((key) => key.startsWith(`${group}/`) || Object.hasOwn(labelsOf(''), key))

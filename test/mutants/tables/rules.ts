@@ -214,4 +214,11 @@ export const ofRules: readonly Mutant[] = [
     without: 'a cluster that runs a version with a defect counts as refused',
     killers: ['test/unit/cluster/effective-version.test.ts'],
   },
+  {
+    file: 'reconcile/cluster/know/spec/effective.ts',
+    from: 'if (endsByForce(podTemplate) && !endsByForce(before))',
+    to: 'if (endsByForce(podTemplate) && endsByForce(before) && bad)',
+    without: 'every deletion of a pod is by force, and the node fence proves nothing',
+    killers: ['test/unit/cluster/effective.test.ts'],
+  },
 ];

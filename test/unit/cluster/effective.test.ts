@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
-import { all, healthy, prepared, unborn, withRecord, withVolume } from './observations.ts';
+import { all, healthy, prepared, unborn, withInputs, withRecord, withVolume } from './observations.ts';
 
 const refusals = (observation: Observation) => situate(observation).effective.refusals.map(({ reason }) => reason);
 
@@ -84,6 +84,17 @@ describe('what cannot be done', () => {
     assert.equal(situate(observation).effective.inputs.storage.volumeClaimTemplate, undefined);
     const labelled = { metadata: { labels: { tier: 'gold' } } };
     assert.deepEqual(refusals(healthy(3, { spec: { storage: { size: '1Gi', volumeClaimTemplate: labelled } } })), []);
+  });
+
+  test('a pod that is only ever deleted by force is refused, unless the members have it already', () => {
+    const podTemplate = { spec: { terminationGracePeriodSeconds: 0 } };
+    const isNew = healthy(3, { spec: { podTemplate } });
+    assert.deepEqual(refusals(isNew), ['TemplateRefused']);
+    assert.equal(situate(isNew).effective.inputs.podTemplate, undefined);
+    assert.equal(decide(unborn(3, { spec: { podTemplate } })).reason, 'TemplateRefused');
+    assert.deepEqual(refusals(healthy(3, { spec: { podTemplate }, every: withInputs({ podTemplate }) })), []);
+    const patient = { spec: { terminationGracePeriodSeconds: 5 } };
+    assert.deepEqual(refusals(healthy(3, { spec: { podTemplate: patient } })), []);
   });
 
   test('a flag that is reserved by now is named, and members are made without it', () => {

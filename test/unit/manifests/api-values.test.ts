@@ -108,6 +108,7 @@ for (const [title, spec, says] of [
   ['an even number of members', { replicas: 4 }, 'survive no more failures than 3'],
   ['more than seven members', { replicas: 9 }, 'more than 7'],
   ['a patch with known bugs', { version: '3.5.20' }, 'older than 3.5.26'],
+  ['pods that are deleted by force', { podTemplate: { spec: { terminationGracePeriodSeconds: 0 } } }, 'may still run'],
   ['a patch with an advisory', { version: '3.6.13' }, 'older than 3.6.14: it lets a user'],
   [
     'one issuer for members and clients',

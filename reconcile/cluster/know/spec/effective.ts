@@ -7,6 +7,7 @@ import { parseQuantity, type Quantity } from '../../../../manifests/api/quantity
 import { reservedBecause } from '../../../../manifests/api/reserved-flags.ts';
 import { issuerDefaults, tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import { peerInputs } from '../../../../manifests/render/peer.ts';
+import { byForce, endsByForce, graceField } from '../../../../manifests/render/pod-template-limits.ts';
 import { reservedInClaim } from '../../../../manifests/render/volume-claim.ts';
 import { toldIn } from '../../../reasons/cure.ts';
 import { refusalIn } from '../../../reasons/refusals.ts';
@@ -166,10 +167,10 @@ function judgeTemplate(
   slots: readonly Slot[],
 ): Judged<PodTemplate | undefined> {
   const [bad] = podTemplate ? refusedInPods(podTemplate, ['spec', 'podTemplate']) : [];
-  if (bad) {
-    const value = slots.find(({ peer }) => peer?.current)?.peer?.inputs.podTemplate;
-    return { value, refusal: templateRefused(dotted(bad.path), bad.message) };
-  }
+  const before = slots.find(({ peer }) => peer?.current)?.peer?.inputs.podTemplate;
+  if (bad) return { value: before, refusal: templateRefused(dotted(bad.path), bad.message) };
+  if (endsByForce(podTemplate) && !endsByForce(before))
+    return { value: before, refusal: templateRefused(`spec.podTemplate.${graceField}`, `spec.podTemplate.${byForce}`) };
   const [claim] = reservedInClaim(storage);
   if (claim === undefined) return { value: podTemplate };
   const where = `spec.storage.volumeClaimTemplate.${claim.split(': ')[0]}`;
