@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
 import type { ReadonlyDeep } from '../../manifests/api/schema.ts';
+import { jsonIn } from '../../manifests/json.ts';
 
 /** The shown part of a report. Others may write its ConfigMap, so nothing of it is taken on trust. */
 const problem = Type.Object({
@@ -75,13 +76,4 @@ const plans = Type.Object({ clusters: Type.Array(cluster) });
 export function parsePlans(text: string): readonly ShownCluster[] | undefined {
   const printed = jsonIn(text);
   return Value.Check(plans, printed) ? printed.clusters : undefined;
-}
-
-function jsonIn(text: string): unknown {
-  if (!text.startsWith('{')) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

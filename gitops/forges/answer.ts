@@ -1,3 +1,4 @@
+import { jsonIn } from '../../manifests/json.ts';
 import { ForgeError } from './error.ts';
 import type { ForgeAnswer } from './http.ts';
 
@@ -62,7 +63,7 @@ function refusal(address: string, answer: ForgeAnswer, purpose: Purpose, now: nu
 
 /** The forge's own explanation, from where each of them puts it: to tell its refusals apart, and never repeated. */
 function wordsOf(answer: ForgeAnswer): string {
-  return sentencesIn(parsed(answer.body), 0).join('; ').slice(0, 150);
+  return sentencesIn(jsonIn(answer.body), 0).join('; ').slice(0, 150);
 }
 
 /** `{message}`, `{error: {message}}`, `{errors: [{message}]}`, `{error}`; of GitLab `{message: {name: ["…"]}}`. */
@@ -75,14 +76,6 @@ function sentencesIn(value: unknown, depth: number): string[] {
   // Below `message`, keys are the fields that are wrong.
   const below = said.length > 0 || depth === 0 ? said : Object.values(value).slice(0, 3);
   return below.flatMap((one) => sentencesIn(one, depth + 1));
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined; // no JSON, no explanation; the status code has to do
-  }
 }
 
 function isHtml({ headers }: ForgeAnswer): boolean {

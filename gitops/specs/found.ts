@@ -20,7 +20,3 @@ export interface FoundDocument {
   /** What the parser could not make sense of but read all the same, such as an unknown tag. A problem if it is ours. */
   readonly doubts: readonly Problem[];
 }
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -1,7 +1,8 @@
 import { type Document, LineCounter } from 'yaml';
+import { isRecord } from '../../manifests/json.ts';
 import { GitError } from '../git/error.ts';
 import { type Turns, takeTurns } from '../turns.ts';
-import { type FoundDocument, isObject } from './found.ts';
+import type { FoundDocument } from './found.ts';
 import { locator } from './locate.ts';
 import type { Problem } from './problem.ts';
 import { mayBeOurs, mentionsUs } from './recognise.ts';
@@ -60,7 +61,7 @@ async function parseText(file: string, text: string, turns: Turns): Promise<Pars
       skipped = true;
       if (ours && problems.length < maxProblems)
         problems.push({ ...problemAt(fault), ...(document && identity(document)) });
-    } else if (document && isObject(data)) {
+    } else if (document && isRecord(data)) {
       const locate = locator(document, lines);
       const doubts = document.warnings
         .slice(0, maxDoubts)

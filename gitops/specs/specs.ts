@@ -1,8 +1,9 @@
 import { fleetKinds, isClusterScoped, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import type { Kind } from '../../manifests/api/group.ts';
+import { isRecord } from '../../manifests/json.ts';
 import { type Turns, takeTurns } from '../turns.ts';
 import type { Documents } from './documents.ts';
-import { type FoundDocument, isObject, type Locate } from './found.ts';
+import type { FoundDocument, Locate } from './found.ts';
 import { fewProblems, type Problem } from './problem.ts';
 import { recognise } from './recognise.ts';
 
@@ -141,7 +142,7 @@ function examine(document: FoundDocument, options: SpecOptions): Outcome {
 function wrapped({ file, object, locate }: FoundDocument): Outcome {
   const { items } = object;
   const at = Array.isArray(items)
-    ? items.findIndex((item) => isObject(item) && recognise(item).kind !== 'foreign')
+    ? items.findIndex((item) => isRecord(item) && recognise(item).kind !== 'foreign')
     : -1;
   if (at < 0) return { kind: 'foreign' };
   const message = 'this resource stands inside a list: write it as a document of its own';
@@ -166,7 +167,7 @@ function duplicate(candidate: Candidate, places: readonly string[], others: numb
 }
 
 function ownerOf(object: Readonly<Record<string, unknown>>): Pick<Problem, 'kind' | 'namespace' | 'name'> {
-  const metadata = isObject(object.metadata) ? object.metadata : {};
+  const metadata = isRecord(object.metadata) ? object.metadata : {};
   const { namespace, name } = metadata;
   return {
     ...(typeof object.kind === 'string' ? { kind: object.kind } : {}),
@@ -177,7 +178,7 @@ function ownerOf(object: Readonly<Record<string, unknown>>): Pick<Problem, 'kind
 
 function inNamespace(object: FoundDocument['object'], fallback: string | undefined): FoundDocument['object'] {
   const { metadata } = object;
-  if (fallback === undefined || !isObject(metadata)) return object;
+  if (fallback === undefined || !isRecord(metadata)) return object;
   if (metadata.namespace !== undefined && metadata.namespace !== null) return object;
   return { ...object, metadata: { ...metadata, namespace: fallback } };
 }

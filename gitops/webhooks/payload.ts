@@ -1,3 +1,4 @@
+import { isRecord, jsonIn } from '../../manifests/json.ts';
 import { type Delivery, MalformedDelivery } from './receiver.ts';
 
 /** A payload is foreign data: read field by field, each with its type, and never copied as a whole. */
@@ -9,14 +10,10 @@ export function payloadOf({ header, body }: Delivery): Payload {
 }
 
 function parsed(text: string): Payload {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // Without the parser's words: they quote the body.
-    throw new MalformedDelivery('the body is not JSON');
-  }
-  if (!isPayload(value)) throw new MalformedDelivery('the body is not a JSON object');
+  const value = jsonIn(text);
+  // Without the parser's words: they quote the body.
+  if (value === undefined) throw new MalformedDelivery('the body is not JSON');
+  if (!isRecord(value)) throw new MalformedDelivery('the body is not a JSON object');
   return value;
 }
 
@@ -43,7 +40,7 @@ function utf8(bytes: Uint8Array): string {
 export function field(of: unknown, ...path: readonly string[]): unknown {
   let value = of;
   for (const name of path) {
-    if (!isPayload(value) || !Object.hasOwn(value, name)) return undefined;
+    if (!isRecord(value) || !Object.hasOwn(value, name)) return undefined;
     value = value[name];
   }
   return value;
@@ -91,7 +88,3 @@ export function textsAt(payload: unknown, paths: readonly (readonly string[])[])
 const longestText = 4096;
 /** Refs of one push that are looked at. */
 const mostItems = 1000;
-
-function isPayload(value: unknown): value is Payload {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -1,9 +1,9 @@
 import { isDuration, parseDuration } from '../api/duration.ts';
 import { issuerDefaults } from '../api/spec-defaults.ts';
+import { isRecord } from '../json.ts';
 import type { KubeCondition, KubeObject, OwnerReference } from '../kube-types.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { LeafPlan, Usage } from './certificate-names.ts';
-import { isRecord } from './is-record.ts';
 import { labelsOf, peerLabels } from './names.ts';
 
 /** Leaves that cert-manager issues: our requests, and its answers. Nothing here signs, nothing here is secret. */

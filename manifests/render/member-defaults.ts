@@ -1,5 +1,5 @@
+import { isRecord } from '../json.ts';
 import type { ResourceRequirements } from '../kube-types.ts';
-import { isRecord } from './is-record.ts';
 
 /** Defaults of a member. Rendered only: none of them is an input, so a new default rolls no member. */
 

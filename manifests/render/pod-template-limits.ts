@@ -1,6 +1,6 @@
 import type { PodTemplate } from '../api/member-settings.ts';
 import { didYouMean } from '../api/suggest.ts';
-import { isRecord } from './is-record.ts';
+import { isRecord } from '../json.ts';
 import { dataVolume, etcdContainer, group, labelsOf } from './names.ts';
 import { notMergeable } from './pod-template-merge.ts';
 import { tlsMountPath } from './tls-files.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from './is-record.ts';
+import { isRecord } from '../json.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 import type { EtcdPeer } from '../api/etcd-peer.ts';
+import { isRecord } from '../json.ts';
 import type { Container, EnvVar, PodSpec, PodTemplateSpec, ResourceRequirements } from '../kube-types.ts';
 import { dataDirectory, etcdArgs } from './etcd-args.ts';
 import { etcdImage } from './image.ts';
-import { isRecord } from './is-record.ts';
 import { withRequests } from './member-defaults.ts';
 import { annotations, dataVolume, etcdContainer, peerLabels, podSelector, ports } from './names.ts';
 import { mergePodSpec } from './pod-template-merge.ts';

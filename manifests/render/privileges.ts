@@ -1,5 +1,5 @@
 import type { PodTemplate } from '../api/member-settings.ts';
-import { isRecord } from './is-record.ts';
+import { isRecord } from '../json.ts';
 import { etcdContainer } from './names.ts';
 import { ownVolumes, records } from './pod-template-limits.ts';
 

@@ -1,9 +1,9 @@
 import type { EtcdPeer } from '../api/etcd-peer.ts';
 import type { Storage } from '../api/member-settings.ts';
 import { parseQuantity } from '../api/quantity.ts';
+import { isRecord } from '../json.ts';
 import type { PersistentVolumeClaim } from '../kube-types.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { isRecord } from './is-record.ts';
 import { group, peerLabels } from './names.ts';
 import { unstarted, type VolumeRecord, writeVolumeRecord } from './volume-record.ts';
 

@@ -1,5 +1,6 @@
 import { isPlainObject } from '../../manifests/api/plain-data.ts';
 import { isVersion } from '../../manifests/api/version.ts';
+import { jsonIn } from '../../manifests/json.ts';
 import { type FailureReason, failures } from '../jobs/failure.ts';
 import type { Proof } from './agent/compare.ts';
 import { type BackupRecord, problemOfRecord } from './agent/record.ts';
@@ -17,13 +18,8 @@ const longestMessage = 1_500;
 /** A termination message; `undefined` where it is none of the agent's. */
 export function parseSaid(message: string): Said | undefined {
   if (message.length > longest) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(message);
-  } catch {
-    // Cut off, or another program's.
-    return undefined;
-  }
+  const value = jsonIn(message);
+  // Cut off, or another program's.
   if (!isPlainObject(value)) return undefined;
   if (value.ok !== true) return failureIn(value);
   if (value.operation === 'compare') return proofIn(value.proof);

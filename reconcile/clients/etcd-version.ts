@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
+import { jsonIn } from '../../manifests/json.ts';
 import { type EndpointVersion, EtcdError } from '../interfaces/etcd.ts';
 import type { Secured } from './etcd-tls.ts';
 import type { Limit } from './limit.ts';
@@ -44,9 +45,5 @@ function get(
 }
 
 function fieldsOf(body: string): { readonly etcdserver?: unknown; readonly etcdcluster?: unknown } {
-  try {
-    return Object(JSON.parse(body));
-  } catch {
-    return {};
-  }
+  return Object(jsonIn(body));
 }

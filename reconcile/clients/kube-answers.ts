@@ -1,5 +1,6 @@
 /** The meaning of the API server's answers; a proxy's error page must not pass for one. */
 
+import { isRecord, jsonIn } from '../../manifests/json.ts';
 import type { KubeObject, ListOptions, Resource } from '../interfaces/kube.ts';
 import type { Target } from './kube-address.ts';
 import type { Answer } from './kube-connection.ts';
@@ -109,12 +110,8 @@ function unusable(target: Target, status: number, contentType: string | undefine
 }
 
 function jsonObject(body: Buffer): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonIn(body.toString('utf8'));
+  return isRecord(value) ? value : undefined;
 }
 
 function dateOf(header: string | undefined): Date | undefined {

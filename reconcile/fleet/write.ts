@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
+import { isRecord } from '../../manifests/json.ts';
 import { isReason, type Kube, resources } from '../interfaces/kube.ts';
 import { conditionOf } from '../objects/conditions.ts';
 
@@ -69,8 +70,6 @@ export function differs(before: EtcdFleetStatus | undefined, after: EtcdFleetSta
 function stable(status: EtcdFleetStatus | undefined): string {
   const { lastRun: _, ...rest } = status ?? {};
   return JSON.stringify(rest, (_key, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
+    isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
   );
 }

@@ -1,4 +1,5 @@
 import { isPlainObject } from '../../manifests/api/plain-data.ts';
+import { jsonIn } from '../../manifests/json.ts';
 /**
  * Every failure of the agent in one word: a closed table, because the controller reads the word, never the sentence.
  * `retry`: the same request may succeed later. `defect`: the data are not a sound snapshot.
@@ -75,12 +76,7 @@ const longest = 1_000;
 
 /** From a termination message, which any program in the container may write. `undefined`: no failure of the agent. */
 export function toldFailure(text: string): ToldFailure | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = jsonIn(text);
   if (!isPlainObject(value) || value.ok !== false) return undefined;
   const { reason, message } = value;
   if (typeof reason !== 'string' || typeof message !== 'string' || !isReason(reason)) return undefined;

@@ -1,5 +1,5 @@
 import type { EtcdNodePolicySpec } from '../../manifests/api/etcd-node-policy.ts';
-import { isRecord } from '../../manifests/render/is-record.ts';
+import { isRecord, jsonIn } from '../../manifests/json.ts';
 import type { AlertsSeen } from './observation.ts';
 
 /** What Prometheus says is firing, and whether it keeps nodes from their reboot. Pure. */
@@ -37,15 +37,6 @@ function listIn(text: string): readonly Readonly<Record<string, unknown>>[] | un
 /** Names are letters, digits and "_" by convention only. */
 function plain(name: string): string {
   return name.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, ' ').slice(0, 100);
-}
-
-/** What others wrote as JSON; `undefined`: it is none. */
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** kured's lock: an annotation of its DaemonSet, of one node or several; an expired lock does not count. Pure. */

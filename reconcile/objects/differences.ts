@@ -1,3 +1,5 @@
+import { isRecord } from '../../manifests/json.ts';
+
 /** Enough to see what was done. */
 const most = 4;
 
@@ -11,7 +13,7 @@ export function differences(found: unknown, wanted: unknown, path: string): read
 
 function* between(found: unknown, wanted: unknown, path: string): Generator<string> {
   if (Array.isArray(found) && Array.isArray(wanted)) return yield* betweenLists(found, wanted, path);
-  if (isObject(found) && isObject(wanted)) {
+  if (isRecord(found) && isRecord(wanted)) {
     for (const key of new Set([...Object.keys(wanted), ...Object.keys(found)]))
       yield* between(found[key], wanted[key], `${path}.${key}`);
     return;
@@ -43,9 +45,5 @@ function isUnique(list: readonly unknown[]): boolean {
 }
 
 function nameOf(item: unknown): string | undefined {
-  return isObject(item) && typeof item.name === 'string' ? item.name : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord(item) && typeof item.name === 'string' ? item.name : undefined;
 }

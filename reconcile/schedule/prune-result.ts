@@ -1,4 +1,5 @@
 import { isPlainObject } from '../../manifests/api/plain-data.ts';
+import { jsonIn } from '../../manifests/json.ts';
 
 /** What a run of retention came to, as far as its pod could tell. */
 export interface PruneEnd {
@@ -37,12 +38,8 @@ export function pruneEndOf(message: string | undefined): PruneEnd {
 }
 
 function parsed(message: string | undefined): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(message ?? '');
-    return isPlainObject(value) && typeof value.ok === 'boolean' ? value : undefined;
-  } catch {
-    return undefined; // no JSON: the caller says so
-  }
+  const value = jsonIn(message ?? '');
+  return isPlainObject(value) && typeof value.ok === 'boolean' ? value : undefined;
 }
 
 const countFields = ['kept', 'earlierLives', 'removed', 'left', 'others'] as const;

@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { RequestOptions } from 'node:https';
+import { jsonIn } from '../../../manifests/json.ts';
 
 /** Where follow-ups go as events instead of Jobs: what Knative's SinkBinding puts into the environment. */
 export interface Sink {
@@ -38,12 +39,8 @@ export function sinkFrom({ K_SINK, K_CE_OVERRIDES, K_CA_CERTS }: NodeJS.ProcessE
 
 function extensionsIn(overrides: string | undefined): Readonly<Record<string, string>> {
   if (!overrides) return {};
-  let said: unknown;
-  try {
-    said = JSON.parse(overrides);
-  } catch {
-    throw new SinkError('K_CE_OVERRIDES is not JSON');
-  }
+  const said = jsonIn(overrides);
+  if (said === undefined) throw new SinkError('K_CE_OVERRIDES is not JSON');
   const { extensions = {} } = (said ?? {}) as { readonly extensions?: unknown };
   const entries = Object.entries(typeof extensions === 'object' && extensions !== null ? extensions : {});
   // The names that CloudEvents allows; what we say ourselves stays.

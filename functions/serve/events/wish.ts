@@ -1,3 +1,4 @@
+import { jsonIn } from '../../../manifests/json.ts';
 import { labels } from '../../../manifests/render/names.ts';
 import { followUpType } from '../../pass/follow-up/sink.ts';
 import { type Change, changeOf } from './change.ts';
@@ -72,12 +73,7 @@ function aboutReference(data: unknown): Wish {
 
 /** Where an event does not say that its data are JSON, they come as text. */
 function value(data: unknown): unknown {
-  if (typeof data !== 'string') return data;
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
-  }
+  return typeof data === 'string' ? jsonIn(data) : data;
 }
 
 function asObject(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { jsonIn } from '../../../manifests/json.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
 import { flushDirectory, ignoreMissing } from './files.ts';
 
@@ -72,14 +73,10 @@ function markOf(dataDirectory: string): string {
 async function readMark(path: string): Promise<Mark | undefined> {
   const text = await readFile(path, 'utf8').catch(ignoreMissing);
   if (text === undefined) return undefined;
-  try {
-    const { id, attempt, inode, contents } = JSON.parse(text) as Partial<Record<keyof Mark, unknown>>;
-    if (typeof id !== 'string' || typeof inode !== 'string' || typeof contents !== 'string') return undefined;
-    return Number.isSafeInteger(attempt) ? { id, attempt: Number(attempt), inode, contents } : undefined;
-  } catch {
-    // Torn or edited: it proves nothing.
-    return undefined;
-  }
+  const { id, attempt, inode, contents } = Object(jsonIn(text)) as Partial<Record<keyof Mark, unknown>>;
+  // Torn or edited: it proves nothing.
+  if (typeof id !== 'string' || typeof inode !== 'string' || typeof contents !== 'string') return undefined;
+  return Number.isSafeInteger(attempt) ? { id, attempt: Number(attempt), inode, contents } : undefined;
 }
 
 async function inodeOf(path: string): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 import { verifiedSuffix } from '../../../manifests/api/object-template.ts';
 import { isPlainObject } from '../../../manifests/api/plain-data.ts';
+import { jsonIn } from '../../../manifests/json.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
 import type { Store, StoreOptions } from '../stores/store.ts';
 import type { Proof } from './compare.ts';
@@ -73,13 +74,7 @@ export async function isProofOf(
 /** `undefined` where there is none, or no JSON. */
 async function readBeside(store: Store, path: string, options: StoreOptions): Promise<unknown> {
   const read = await readSmall(store, path, largest, options);
-  if (read === undefined || read === 'too large') return undefined;
-  try {
-    return JSON.parse(read.toString('utf8'));
-  } catch {
-    // It tells of no object.
-    return undefined;
-  }
+  return read === undefined || read === 'too large' ? undefined : jsonIn(read.toString('utf8'));
 }
 
 async function* once(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
