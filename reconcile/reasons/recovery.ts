@@ -65,7 +65,7 @@ export const recovery = {
   ),
   DeletingRecoveryJob: step('The Job of a finished recovery is deleted.'),
   RecoveryPodLeaving: step('The pod of a recovery terminates before its member starts.', 'disrupts'),
-  RecoveredQuorum: step('The one member serves: the recovery is over.'),
+  RecoveredQuorum: step('The one member serves: the recovery is over. Every client that watches must be restarted.'),
   QuorumReturned: {
     means: 'A quorum answers again after its recovery was approved.',
     cure: 'members that were given up returned after the approval: call the recovery off, or go on with it, as the message says ([runbook](docs/runbooks/lost-quorum.md#members-came-back))',

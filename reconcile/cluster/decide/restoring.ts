@@ -16,6 +16,9 @@ export function orRestore(situation: Situation): string {
   return situation.newestBackup ? `; or restore a backup beside it: ${restoring(situation)}` : '';
 }
 
+/** By `--force-new-cluster`: a watch from above the present revision is answered by etcd, and stays silent. */
+export const revisionsGoBack = 'revisions may go back, so every client that watches must be restarted then';
+
 function since(cure: string): Offer {
   return { loses: 'since', cure };
 }

@@ -241,6 +241,7 @@ test('it is sealed when its list has it alone, and no sooner', () => {
     }),
   );
   assert.equal(`${alone.kind} ${alone.reason}`, 'act RecoveredQuorum', alone.message);
+  assert.match(alone.message, /; revisions may go back, so every client that watches must be restarted then$/);
   const together = decide(healthy(3, { slots }));
   assert.equal(`${together.kind} ${together.reason}`, 'refuse RecoveredListUnexpected', together.message);
 });

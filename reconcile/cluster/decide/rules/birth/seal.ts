@@ -5,6 +5,7 @@ import { isNearlyInSync } from '../../../know/health/health.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Membership, Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { revisionsGoBack } from '../../restoring.ts';
 
 type KnownMembership = Extract<Membership, { kind: 'known' }>;
 
@@ -119,6 +120,6 @@ function sealRecovered(slot: Slot, { clusterId, members }: KnownMembership): Dec
   return act(
     { kind: 'seal-members', clusterId, members: [{ name, memberId, version }] },
     'RecoveredQuorum',
-    `${name} is the only member now, and serves: the recovery is over, and the cluster grows again as the spec asks`,
+    `${name} is the only member now, and serves: the recovery is over, and the cluster grows again as the spec asks; ${revisionsGoBack}`,
   );
 }

@@ -28,7 +28,7 @@ import {
 import type { Situation } from '../../../know/situation.ts';
 import { hasRunHigher, mayGoBackTo } from '../../../know/versions/versions-run.ts';
 import { isOnOtherDisk } from '../../../know/volumes/sealed-disk.ts';
-import { orRestore, restoring } from '../../restoring.ts';
+import { orRestore, restoring, revisionsGoBack } from '../../restoring.ts';
 
 /**
  * The member list is unknown. While pods may still start, this waits; when so many voters are lost that no quorum can
@@ -209,7 +209,7 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
         annotation: annotations.recoverQuorum,
         value: text,
         approves,
-        loses: `the data of ${givenUp} for ever: every write that ${best.name} does not have`,
+        loses: `the data of ${givenUp} for ever: every write that ${best.name} does not have; ${revisionsGoBack}`,
       },
       cure: `restore lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies)${orRestore(situation)}; or approve that ${approves}`,
       cluster,
