@@ -1,4 +1,5 @@
 import type { Decision } from '../../reconcile/cluster/know/decision.ts';
+import { destroys } from './cures.ts';
 import { hasQuorum, serving, votersOf } from './model/etcd.ts';
 import { turned } from './model/former.ts';
 import { advance, claimed, toldIn, withoutActing } from './model/invocation.ts';
@@ -35,6 +36,8 @@ export function createConvergence(
       const next = ideal(current, rules);
       if (next === undefined) {
         const decision = rules.decide(current.world);
+        const harm = destroys(current.world, decision);
+        if (harm !== undefined) return { invariant: 'I18', message: harm };
         const why = restsWrongly(current.world, decision);
         if (why !== undefined) return wrong(why);
         break;

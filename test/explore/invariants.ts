@@ -1,3 +1,4 @@
+import type { VolumeRecord } from '../../manifests/render/volume-record.ts';
 import type { ActionKind } from '../../reconcile/cluster/know/action.ts';
 import { quorumOf } from '../../reconcile/cluster/know/membership/quorum.ts';
 import { leavesOthersBe } from './adoption-invariants.ts';
@@ -97,6 +98,11 @@ function learnersFirst({ world: before }: State, _: Event, { world: after }: Sta
   return undefined;
 }
 
+/** Of a rollback whose data are lost before any member of the cluster that it gives up was told. */
+function isRestoredInVain(record: VolumeRecord | undefined): boolean {
+  return record?.state === 'restored' && record.gaveUp !== undefined;
+}
+
 /**
  * I4: a volume is deleted only when nothing that a member needs is on it. The deletion of the cluster, by its policy,
  * is a person's.
@@ -110,7 +116,7 @@ function keepsVolumes({ world: before }: State, event: Event, { world: after }: 
     const formation = formationOf(before, place.disk.formation);
     const record = recordIn(place);
     // A rollback is called off: no etcd has opened what was restored.
-    if (record?.state === 'restoring' && place.disk.made !== undefined) continue;
+    if ((record?.state === 'restoring' || isRestoredInVain(record)) && place.disk.made !== undefined) continue;
     // A learner that was added too late has nothing that anybody was told is kept.
     const isListed = formation?.members.some(
       ({ id, learner }) => id === record?.memberId || (id === place.disk?.memberId && !learner),

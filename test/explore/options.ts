@@ -18,7 +18,7 @@ export interface Options {
 
 export const usage = `npm run explore -- [options]
 
-Searches small clusters, with the real rules, for a way in which what must never happen (I1 to I17) happens, or from which
+Searches small clusters, with the real rules, for a way in which what must never happen (I1 to I18) happens, or from which
 a cluster would not come to rest. Prints the shortest story of each, and ends with 1 if there is any.
 
   --scenario <text>  only those with this in their names     (--list names them)

@@ -2,12 +2,13 @@ import { annotations } from '../../manifests/render/names.ts';
 import type { VolumeRead } from '../../reconcile/cluster/act/requests/volumes.ts';
 import { beBorn } from '../../reconcile/cluster/decide/rules/birth/be-born.ts';
 import { beginFromSnapshot } from '../../reconcile/cluster/decide/rules/birth/begin-from-snapshot.ts';
+import { finishDeletion } from '../../reconcile/cluster/decide/rules/deletion/finish-deletion.ts';
 import { stop } from '../../reconcile/cluster/decide/rules/recovery/recover-quorum.ts';
 import { rollBack } from '../../reconcile/cluster/decide/rules/recovery/roll-back.ts';
 import { aspirantsIn, wantedRollback } from '../../reconcile/cluster/know/backups/rollback.ts';
-import { type Decision, wait } from '../../reconcile/cluster/know/decision.ts';
+import { type Decision, refuse, wait } from '../../reconcile/cluster/know/decision.ts';
 import { recordOf } from '../../reconcile/cluster/know/life.ts';
-import type { NamedBackup, Observation } from '../../reconcile/cluster/know/observation.ts';
+import type { NamedBackup, Observation, Slot } from '../../reconcile/cluster/know/observation.ts';
 import type { Situation } from '../../reconcile/cluster/know/situation.ts';
 import type { Program, Request } from '../../reconcile/requests/program.ts';
 import type { Code } from './model/code.ts';
@@ -31,6 +32,31 @@ export const restoreBugs: readonly Bug[] = [
     scenario: 'restore to 1',
     faults: {},
     seed: (code) => instead(code, 'beBorn', withoutSnapshot),
+  },
+  {
+    name: 'deletes-with-a-rollback',
+    what: 'a cluster that a rollback is about to end is deleted without its last backup, as its stage is a birth',
+    violates: 'I12',
+    scenario: 'roll back 1, and delete it after its last backup',
+    faults: {},
+    seed: (code) =>
+      instead(code, 'finishDeletion', ({ slots, ...situation }) =>
+        finishDeletion({ ...situation, slots: slots.map(asMarked) }),
+      ),
+  },
+  {
+    name: 'advises-to-delete',
+    what: 'a rollback whose volume is lost tells to delete the EtcdCluster with its PVCs, while its members serve',
+    violates: 'I18',
+    scenario: 'roll back 1, and disks are lost',
+    faults: { lost: 1 },
+    seed: (code) =>
+      instead(code, 'rollBack', (situation) => {
+        const decision = rollBack(situation);
+        const why = 'the volume is lost; no client was admitted yet';
+        const cure = 'delete the EtcdCluster with its PersistentVolumeClaims, and create it again';
+        return decision?.reason === 'CallingOffRollback' ? refuse('RecoveryVolumeLost', why, cure) : decision;
+      }),
   },
   {
     name: 'never-restores-again',
@@ -157,4 +183,9 @@ function withAnyApproval(situation: Situation): Decision | undefined {
 function withoutSnapshot(situation: Situation): Decision | undefined {
   const { cluster } = situation;
   return beBorn({ ...situation, cluster: { ...cluster, spec: lacking(cluster.spec, 'bootstrap') } });
+}
+
+/** Its PVC says that it was given up. */
+function asMarked(slot: Slot): Slot {
+  return slot.volume ? { ...slot, volume: lacking(slot.volume, 'unmarked') } : slot;
 }

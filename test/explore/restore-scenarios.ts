@@ -29,6 +29,10 @@ const saysOff: Consent = { what: 'a person says that the nodes are off', person:
 
 const single = (places = 4) => healthy({ replicas: 1 }, places);
 
+const backup = { to: { object: 'gs://backups/{{cluster}}/{{timestamp}}.db' }, beforeDeletion: 'Required' } as const;
+const volumeRetention = { whenDeleted: 'Delete', whenScaled: 'Delete' } as const;
+const backedUp = healthy({ replicas: 1, backup: { ...backup, beforeUpgrade: 'Never' }, volumeRetention }, 4);
+
 const byName = (clusterID: string, backupName: string): Change => ({
   what: `spec.rollback to EtcdBackup ${backupName}`,
   spec: { rollback: { clusterID, backupName } },
@@ -98,6 +102,14 @@ const rollbackScenarios: readonly Scenario[] = [
   one('roll back 1, called off', single(), [wished, approves, takesBack], { death: 1, late: 1 }, 1),
   one('roll back 1, called off and on', single(), [wished, approves, takesBack, approves], {}, 0),
   one('roll back 1, and disks are lost', single(), [wished, approves], { wipe: 1, lost: 1, claim: 1, crash: 1 }, 1),
+  one('roll back 1, and delete it after its last backup', backedUp, [wished, approves, deleted], { death: 1 }, 1),
+  one(
+    'roll back 1, and delete it, in misfortune',
+    backedUp,
+    [wished, approves, takesBack, deleted],
+    { backupFails: 1, lost: 1 },
+    1,
+  ),
   one('roll back 1, and nodes are lost', single(), [wished, approves, saysOff], { node: 1, cut: 1, returns: 1 }, 2),
   one('roll back 2', healthy({ replicas: 2 }, 5), [wished, approves], { death: 1 }, 1),
   one('roll back, deleted and applied', single(), [wished, approves, deleted, applied], { claim: 1 }, 1),

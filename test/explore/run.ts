@@ -42,5 +42,5 @@ function ofNodes({ scenario: name, bug: wanted, ...limits }: Task): Searched | u
 
 /** A bug that is about safety is found before the first state that would not come to rest. */
 function isAboutRest(bug: { readonly violates: string } | undefined): boolean {
-  return bug === undefined || bug.violates === 'convergence';
+  return bug === undefined || bug.violates === 'convergence' || bug.violates === 'I18';
 }

@@ -1,4 +1,5 @@
 import { compareVersions, formatVersion, isSameMinor, parseVersion } from '../../../manifests/api/version.ts';
+import { mustNotRun } from '../../../manifests/api/version-defects.ts';
 import { downFor, graceOf } from '../know/health/grace.ts';
 import { isDownOnItsConfiguration, isWithoutImage } from '../know/health/health.ts';
 import { recordOf } from '../know/life.ts';
@@ -27,7 +28,9 @@ function heldVersion(situation: Situation): string | undefined {
   if (life.stage !== 'born' || hasBegun(wanted, slots)) return undefined;
   const present = presentVersion(situation);
   if (present === undefined || present === wanted || !isHeld(situation)) return undefined;
-  const kept = isUsable(present, situation) ? present : (newestOf(present, situation) ?? present);
+  const kept = isUsable(present, situation)
+    ? present
+    : (newestOf(present, situation) ?? mustNotRun(present)?.use ?? present);
   return kept === wanted ? undefined : kept;
 }
 
@@ -63,6 +66,7 @@ function newestOf(present: string, situation: Situation): string | undefined {
 }
 
 function isUsable(version: string, situation: Situation): boolean {
+  if (mustNotRun(version)) return false;
   const isMissing = (slot: Slot) => isWithoutImage(slot) && slot.peer?.inputs.version === version;
   return !situation.slots.some((slot) => isMissing(slot) && downFor(slot, situation) >= graceOf(situation).pod);
 }

@@ -1,5 +1,6 @@
 import type { Mutant } from '../mutant.ts';
 
+const lostVolume = 'test/unit/cluster/world/rollback-volume-lost.test.ts';
 const actions = 'test/unit/cluster/actions/restore.test.ts';
 const rules = 'test/unit/cluster/restore-snapshot.test.ts';
 const rollbacks = 'test/unit/cluster/roll-back.test.ts';
@@ -276,5 +277,26 @@ export const ofRestore: readonly Mutant[] = [
     to: 'views.find(({ formerLife }) => formerLife === undefined) ??',
     without: 'a person is told to restore what was rolled back',
     killers: [newest],
+  },
+  {
+    file: 'reconcile/cluster/know/recovery/outvoted.ts',
+    from: 'isForsaken(slot, found) ? asAspirant(slot) : slot',
+    to: 'slot',
+    without: 'a rollback whose data are lost stops the healing of a cluster that serves',
+    killers: [lostVolume],
+  },
+  {
+    file: 'reconcile/cluster/know/recovery/outvoted.ts',
+    from: "former.every((other) => recordOf(other)?.state !== 'superseded')",
+    to: 'former.every((other) => recordOf(other) !== undefined)',
+    without: 'a rollback is called off whose former members were told already',
+    killers: [lostVolume],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/birth/begin-from-snapshot.ts',
+    from: 'record.gaveUp ? rollbackLost(chosen, record.gaveUp, situation) : volumeLost(chosen, situation)',
+    to: 'volumeLost(chosen, situation)',
+    without: 'a rollback whose data are lost tells to delete the volumes of the cluster that it gave up',
+    killers: [lostVolume],
   },
 ];

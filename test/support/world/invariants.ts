@@ -3,7 +3,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { ConfigMap, PersistentVolumeClaim, Pod, Secret, Service } from '../../../manifests/kube-types.ts';
 import { applicationSecretName } from '../../../manifests/render/certificate-names.ts';
 import { labels } from '../../../manifests/render/names.ts';
-import { readVolumeRecord } from '../../../manifests/render/volume-record.ts';
+import { readVolumeRecord, type VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeRequest } from '../fakes/kube.ts';
 import { type Data, downgraded, skippedMinor, unreadable } from './members.ts';
@@ -132,10 +132,15 @@ export function assertMayDelete(state: State, request: FakeRequest, before: Kube
     cluster?.metadata.deletionTimestamp !== undefined && cluster.spec.volumeRetention?.whenDeleted === 'Delete';
   const read = readVolumeRecord(claim.metadata.annotations);
   // A rollback is called off: no etcd has opened what was restored.
-  const isCalledOff = read.kind === 'valid' && read.record.state === 'restoring' && isUnopened(state, claim);
+  const isCalledOff = read.kind === 'valid' && isAheadOfItsStart(read.record) && isUnopened(state, claim);
   if (byPolicy || isCalledOff || wasRemoved(state, claim) || isGivenUp(state, claim.metadata.uid ?? '')) return;
   if (claim.spec.volumeName) violate(state, `I4: bound volume ${claim.metadata.name} of a living cluster is deleted`);
   if (state.disks.has(claim.metadata.uid ?? '')) violate(state, `I4: ${claim.metadata.name} has data and is deleted`);
+}
+
+/** Also where its data are there, and are lost before a member of the cluster that it gives up was told. */
+function isAheadOfItsStart({ state, gaveUp }: VolumeRecord): boolean {
+  return state === 'restoring' || (state === 'restored' && gaveUp !== undefined);
 }
 
 function isUnopened({ disks }: State, { metadata }: PersistentVolumeClaim): boolean {

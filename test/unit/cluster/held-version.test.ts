@@ -93,6 +93,16 @@ describe('a member that is new, or cured', () => {
     assert.equal(started({ slots: { 1: unpulled } }), '3.6.16', 'a registry may be away for a moment');
   });
 
+  test('starts on the newest known patch of its minor where its own must not be used', () => {
+    const defective = all(withInputs({ version: '3.6.2' }), withRecord({ version: '3.6.2' }));
+    const every = (slot: Parameters<typeof defective>[0]) => at('3.6.2')(defective(slot));
+    assert.equal(started({ every }), '3.6.20');
+    assert.equal(
+      started({ every, slots: { 1: withInputs({ version: '3.6.12' }) }, spec: { version: '3.7.3' } }),
+      '3.6.12',
+    );
+  });
+
   test('starts on the version of the spec where its own fails and no quorum answers (I15)', () => {
     const membership = noQuorum('two members are down');
     assert.equal(started({ membership, slots: { 1: crashing, 2: down } }), '3.6.20');

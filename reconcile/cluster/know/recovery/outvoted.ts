@@ -11,7 +11,8 @@ import type { Observation, Slot } from '../observation.ts';
  *
  * Two of them at once would be a quorum of the old cluster, and would accept writes.
  */
-export function withoutOutvoted(slots: readonly Slot[]): readonly Slot[] {
+export function withoutOutvoted(found: readonly Slot[]): readonly Slot[] {
+  const slots = found.map((slot) => (isForsaken(slot, found) ? asAspirant(slot) : slot));
   return slots.map((slot) => {
     const record = recordOf(slot);
     const isLeftBehind = slots.some((other) => leftBehind(other, slot) && !leftBehind(slot, other));
@@ -19,6 +20,25 @@ export function withoutOutvoted(slots: readonly Slot[]): readonly Slot[] {
     const superseded = { ...record, state: 'superseded' as const };
     return { ...slot, volume: { ...slot.volume, record: { kind: 'valid', record: superseded }, unmarked: true } };
   });
+}
+
+/**
+ * A rollback's data are lost, or will be, before its member was started, and no volume of the cluster that it gives up
+ * was told: that one serves on, and the rollback is called off.
+ */
+function isForsaken(slot: Slot, slots: readonly Slot[]): boolean {
+  const { volume, statefulSet, pod } = slot;
+  const { state, gaveUp } = recordOf(slot) ?? {};
+  if (state !== 'restored' || !gaveUp || !(volume?.lost || volume?.leaving) || statefulSet || pod) return false;
+  const former = slots.filter((other) => gaveUp.at(-1) === recordOf(other)?.clusterId);
+  return former.length > 0 && former.every((other) => recordOf(other)?.state !== 'superseded');
+}
+
+/** As before its data were there: of the cluster to come, and with no say. */
+function asAspirant(slot: Slot): Slot {
+  const record = recordOf(slot);
+  if (!slot.volume || !record) return slot;
+  return { ...slot, volume: { ...slot.volume, record: { kind: 'valid', record: { ...record, state: 'restoring' } } } };
 }
 
 /** Two volumes that say it of each other both lose their say (`TwoRecoveries`). */

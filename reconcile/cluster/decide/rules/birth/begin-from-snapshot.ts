@@ -37,7 +37,8 @@ export function beginFromSnapshot(situation: Situation): Decision | undefined {
   const chosen = restoringIn(slots.filter((slot) => !life.strays.includes(slot)));
   const record = chosen && recordOf(chosen);
   if (!chosen?.volume || !record) return undefined;
-  if (chosen.volume.leaving || chosen.volume.lost) return volumeLost(chosen, situation);
+  if (chosen.volume.leaving || chosen.volume.lost)
+    return record.gaveUp ? rollbackLost(chosen, record.gaveUp, situation) : volumeLost(chosen, situation);
   if (record.state === 'restored')
     return leftover(situation) ?? podLeaving(situation) ?? handOver(chosen, record, situation);
   if (chosen.statefulSet || chosen.pod) return replacedWhileItRan(chosen, situation);
@@ -151,7 +152,8 @@ function follow(
   }
   if (job.failed) return failed({ name, job, attempt, failure: pod?.failure, wanted }, situation);
   const held = pod?.waiting ?? pod?.unscheduled;
-  if (pod && held !== undefined && isLasting(held)) return podStuck(job, pod.name, held, situation);
+  if (pod && held !== undefined && isLasting(held))
+    return podStuck(job, pod.name, held, { situation, isBirth: approval === undefined });
   if (job.notStarted) return notStarted(job, job.notStarted, situation);
   return (
     stuckRecoveryPod(situation) ??
@@ -203,6 +205,23 @@ function volumeLost({ name, volume }: Slot, { cluster }: Situation): Decision {
     'RecoveryVolumeLost',
     `volume ${name}, to which the snapshot is restored, is ${volume?.leaving ? 'being deleted' : 'lost'}; no client was admitted yet`,
     `delete the EtcdCluster with its PersistentVolumeClaims (${kubectl({ namespace }, `delete pvc ${name}`)}), and create it again`,
+  );
+}
+
+/** The members of the cluster that is given up end, or have ended: their volumes are all that is left of it. */
+function rollbackLost(chosen: Slot, gaveUp: readonly string[], { cluster, slots }: Situation): Decision {
+  const { name, volume, statefulSet } = chosen;
+  const { namespace } = cluster.metadata;
+  const former = slots.filter((slot) => recordOf(slot)?.clusterId === gaveUp.at(-1)).map((slot) => slot.name);
+  const started = statefulSet ? [kubectl({ namespace }, `delete statefulset ${name}`)] : [];
+  const gone = volume?.leaving ? [] : [kubectl({ namespace }, `delete pvc ${name}`)];
+  const commands = [...started, ...gone].join('; ');
+  const how = commands === '' ? `wait until PersistentVolumeClaim ${name} is gone` : `let only ${name} go: ${commands}`;
+  const why = `volume ${name}, to which the snapshot of the rollback is restored, is ${volume?.leaving ? 'being deleted' : 'lost'}; etcd cluster ${gaveUp.at(-1)} was stopped for it, and its data are on the volumes ${former.join(', ')}`;
+  return refuse(
+    'RecoveryVolumeLost',
+    why,
+    `keep these; ${how}; the rollback then begins anew, as approved, or what those volumes hold is offered`,
   );
 }
 

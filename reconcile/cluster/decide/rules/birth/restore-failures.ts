@@ -134,10 +134,19 @@ export function notStarted(
   );
 }
 
-export function podStuck({ name }: Ref, pod: string, held: string, { cluster }: Situation): Decision {
+/** @param isBirth nothing else is there that could go with the volume */
+export function podStuck(
+  { name }: Ref,
+  pod: string,
+  held: string,
+  { situation: { cluster }, isBirth }: { readonly situation: Situation; readonly isBirth: boolean },
+): Decision {
+  const anew = isBirth
+    ? ' (only for another storage class, delete the EtcdCluster and its PersistentVolumeClaim, and create it again)'
+    : '';
   return refuse(
     'RestorePodStuck',
     `the pod of Job ${name} does not start (${held})`,
-    `see the cause: ${kubectl(cluster.metadata, `describe pod ${pod}`)}; the restore goes on when that, or the spec, is corrected (only for another storage class, delete the EtcdCluster and its PersistentVolumeClaim, and create it again)`,
+    `see the cause: ${kubectl(cluster.metadata, `describe pod ${pod}`)}; the restore goes on when that, or the spec, is corrected${anew}`,
   );
 }
