@@ -2,6 +2,7 @@ import { run, type Verdict } from './kill.ts';
 import { chosen, DoesNotApply, type Killer, lineOf, type Mutant, nameOf } from './mutant.ts';
 import { type Options, parseOptions, usage } from './options.ts';
 import { fails, lineFor, type Outcome, summaryOf, type Tried } from './outcome.ts';
+import { proposed } from './propose.ts';
 import { mutants } from './tables.ts';
 import { copyTree, sourceOf, type Tree } from './tree.ts';
 
@@ -14,7 +15,8 @@ const start = 15_000;
 /** `npm run mutants`: see `usage`. */
 async function main(options: Options, signal: AbortSignal): Promise<number> {
   if (options.help) return said(usage);
-  const wanted = chosen(mutants, options.only);
+  const all = options.propose === undefined ? mutants : proposed(options.propose, mutants);
+  const wanted = chosen(all, options.only);
   if (wanted.length === 0) throw new TypeError(`no mutant has "${options.only}" in it; --list names them`);
   if (options.list) return said((await Promise.all(wanted.map(described))).join('\n'));
 

@@ -1,10 +1,13 @@
 import { parseArgs } from 'node:util';
+import { type RoomName, rooms } from './propose.ts';
 
 export interface Options {
   /** Part of a file's name, of what is missing, or of a killer's name; empty: all. */
   readonly only: string;
   readonly workers: number;
   readonly list: boolean;
+  /** A room of propose.ts: its guards, found by a program, in place of the tables. */
+  readonly propose?: RoomName;
   readonly help: boolean;
 }
 
@@ -15,6 +18,8 @@ a mutant. Ends with 1 if a mutant survives that has no explanation, or does not 
 
   --only <text>   only those with this in the file's name, in what is missing, or in a killer's name
   --workers <n>   copies at a time (2)
+  --propose <r>   instead every guard of a room that no table has, found line by line: adoption, rollback, hand-over, sleep,
+                  schedules or nodes. What survives is dead code, or an accident without a test
   --list          prints the mutants, and what is to notice them
   --help`;
 
@@ -26,9 +31,16 @@ export function parseOptions(args: readonly string[]): Options {
       only: { type: 'string', default: '' },
       workers: { type: 'string', default: '2' },
       list: { type: 'boolean', default: false },
+      propose: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   if (!/^[1-9]\d?$/.test(values.workers)) throw new TypeError(`--workers is "${values.workers}"; it must be 1 to 99`);
-  return { ...values, workers: Number(values.workers) };
+  const { propose, ...others } = values;
+  return { ...others, workers: Number(values.workers), ...(propose !== undefined && { propose: roomNamed(propose) }) };
+}
+
+function roomNamed(name: string): RoomName {
+  if (Object.hasOwn(rooms, name)) return name as RoomName;
+  throw new TypeError(`--propose is "${name}"; it must be one of ${Object.keys(rooms).join(', ')}`);
 }
