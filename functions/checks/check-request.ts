@@ -6,6 +6,7 @@ import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { describeOther } from '../../reconcile/fleet/others.ts';
 import type { SpecProblem } from '../../reconcile/fleet/reading.ts';
+import { asReported } from '../../reconcile/fleet/status.ts';
 import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
 import { nodePlanLines } from '../../reconcile/nodes/plan-text.ts';
 import type { CheckContext, Question } from './check-context.ts';
@@ -97,10 +98,10 @@ function reportOf(blank: CheckReport, conflicts: readonly SpecProblem[], foresee
     ...blank,
     state,
     description: describeChange({ state, problems, message: foreseen.unknown, clusters, deletions, others }),
-    problems: problems.slice(0, mostProblems).map(plain),
+    problems: problems.slice(0, mostProblems).map(asReported),
     problemCount: problems.length,
-    inherited: foreseen.inherited.slice(0, mostProblems).map(plain),
-    warnings: foreseen.warnings.slice(0, mostProblems).map(plain),
+    inherited: foreseen.inherited.slice(0, mostProblems).map(asReported),
+    warnings: foreseen.warnings.slice(0, mostProblems).map(asReported),
     deletions,
     clusters: clusters.map(({ refusals: _, changes: __, ...cluster }) => cluster),
     ...(nodes.length > 0 && { nodes: nodes.slice(0, mostPolicies).map(shortPlan) }),
@@ -119,10 +120,6 @@ function shortPlan(plan: NodePlan): NonNullable<CheckReport['nodes']>[number] {
 /** Reports are kept in a ConfigMap. */
 const mostPolicies = 10;
 const mostNodes = 20;
-
-function plain({ file, line, column, message }: SpecProblem): CheckReport['problems'][number] {
-  return { file: file.slice(0, 1024), line, column, message: message.slice(0, 2048) };
-}
 
 function touchedBy({ clusters, deletions }: Foreseen): readonly string[] {
   const names = [...clusters, ...deletions].map(({ namespace, name }) => keyOf({ metadata: { namespace, name } }));

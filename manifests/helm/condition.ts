@@ -44,7 +44,7 @@ function call(name: 'and' | 'or', parts: readonly string[]): string {
   return others.length === 0 ? first : [name, ...parts.map(inParentheses)].join(' ');
 }
 
-function inParentheses(text: string): string {
+export function inParentheses(text: string): string {
   return text.includes(' ') ? `(${text})` : text;
 }
 

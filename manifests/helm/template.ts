@@ -1,6 +1,6 @@
 import { Pair, Scalar, stringify, YAMLMap, YAMLSeq } from 'yaml';
 import { assertHolds, escaped, type Part, segmentsOf, valueAt } from './compose.ts';
-import { expression, isAlways, within } from './condition.ts';
+import { expression, inParentheses, isAlways, within } from './condition.ts';
 import { image } from './image.ts';
 import type { Place, Value } from './values.ts';
 
@@ -51,7 +51,7 @@ export function changesOf(part: Part, values: readonly Value[]): Changes {
       const before = valueAt(part.object, path);
       if (before !== undefined) {
         if (changes.instead.has(path)) throw new Error(`${part.file}: two patches change ${path}`);
-        const kept: Content[] = guard === undefined ? [] : [{ value: before, guard: `not ${bracketed(guard)}` }];
+        const kept: Content[] = guard === undefined ? [] : [{ value: before, guard: `not ${inParentheses(guard)}` }];
         changes.instead.set(path, op === 'remove' ? kept : [...kept, { value, ...(guard !== undefined && { guard }) }]);
       } else if (op === 'add') {
         const key = segmentsOf(path).at(-1) ?? '';
@@ -174,8 +174,4 @@ function whereSet(
 
 function add(changes: Changes, at: string, content: Content & { readonly key?: string }): void {
   changes.added.set(at, [...(changes.added.get(at) ?? []), content]);
-}
-
-function bracketed(text: string): string {
-  return text.includes(' ') ? `(${text})` : text;
 }

@@ -3,7 +3,7 @@ import { isVersion } from '../../manifests/api/version.ts';
 import { jsonIn } from '../../manifests/json.ts';
 import { type FailureReason, failures } from '../jobs/failure.ts';
 import type { Proof } from './agent/compare.ts';
-import { type BackupRecord, problemOfRecord } from './agent/record.ts';
+import { type BackupRecord, isCount, problemOfRecord } from './agent/record.ts';
 
 /** What the agent said at its end, as far as it can be believed: any pod of that namespace could have written it. */
 export type Said =
@@ -71,10 +71,6 @@ function isHash(value: unknown): value is Hash {
 
 function hashOf({ hash, revision, compactRevision }: Hash): Hash {
   return { hash, revision, compactRevision };
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 /** For a status: no control characters, and no more than a person reads. */

@@ -8,10 +8,9 @@ import type { StepResult } from '../stepping/result.ts';
 import { actOnBackup, type BackupContext, tidy } from './act.ts';
 import { decideBackup } from './decide.ts';
 import type { BackupDecision } from './decision.ts';
-import { forgetEarlier } from './forget.ts';
 import { observeBackup } from './observe.ts';
 import { type BackupStatement, backupStatusFor, type Outcome, statementOf } from './report.ts';
-import { settle } from './settle.ts';
+import { forgetEarlier, settle } from './settle.ts';
 import { type BackupSituation, isFinished, isSettled } from './situation.ts';
 
 export interface BackupResult extends StepResult {

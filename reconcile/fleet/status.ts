@@ -131,6 +131,7 @@ function forgeStatement(fleet: EtcdFleet, forge: ForgeOutcome | undefined): read
   return [{ type: 'StatusesReported', status: 'True', reason: 'Reported', message }];
 }
 
-function asReported({ file, line, column, message }: Problem): Problem {
+/** As long as a status or a report may have it. */
+export function asReported({ file, line, column, message }: Problem): Problem {
   return { file: file.slice(0, 1024), line, column, message: message.slice(0, 2048) };
 }

@@ -132,6 +132,6 @@ function isTime(value: unknown): boolean {
   return isText(value) && !Number.isNaN(Date.parse(value));
 }
 
-function isCount(value: unknown): boolean {
+export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
