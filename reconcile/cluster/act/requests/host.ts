@@ -130,7 +130,7 @@ export interface SpaceHost<S> {
   defragment(state: S, memberId: string): S;
 }
 
-export interface JobMade {
+interface JobMade {
   readonly work: JobWork;
   /** Of a restore: so many revisions ahead of the snapshot. */
   readonly bump?: number;
