@@ -78,4 +78,25 @@ export const ofVolumes: readonly Mutant[] = [
     without: 'a learner is on the list before its volume has that list',
     killers: [volumes],
   },
+  {
+    file: 'reconcile/cluster/act/actions/deletion/hibernate-members.ts',
+    from: 'if (volume.uid !== uid) throw',
+    to: "if (volume.uid === '') throw",
+    without: 'a volume that was made anew since is told to sleep in the place of the one that was looked at (I7)',
+    killers: ['test/unit/cluster/actions/volumes.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/deletion/hibernate-members.ts',
+    from: '  if (record.state === to && isDeepStrictEqual(former, hibernationBackup)) return;\n',
+    to: '',
+    without: 'a volume is written again with what it says already',
+    killers: ['test/unit/cluster/actions/volumes.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/deletion/hibernate-members.ts',
+    from: 'if (record.state !== from && record.state !== to) throw',
+    to: "if (record.state === 'restored') throw",
+    without: 'the volume of a member that is being removed is told to sleep (I2)',
+    killers: ['test/unit/cluster/actions/volumes.test.ts'],
+  },
 ];

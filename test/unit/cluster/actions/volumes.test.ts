@@ -86,6 +86,25 @@ test('members are put to rest only when every volume says so', () => {
   ]);
 });
 
+describe('a volume that is told to sleep', () => {
+  const [volume = assert.fail()] = volumes;
+  const action = { kind: 'hibernate-members', volumes: [volume], statefulSets: [] } as const;
+  const sleeping = (change: (slot: Slot) => Slot) => sentBy(action, healthy(3, { slots: { 0: change } }));
+
+  test('is the one that was looked at', () => {
+    assertStopped(sleeping(withVolume({ uid: 'made anew' })));
+  });
+
+  test('is not told again what it says already', () => {
+    const { writes, ended } = sleeping(withRecord({ state: 'hibernating' }));
+    assert.deepEqual({ writes, ended }, { writes: [], ended: 'done' });
+  });
+
+  test('is one of a member that runs', () => {
+    assertStopped(sleeping(withRecord({ state: 'releasing' })));
+  });
+});
+
 test('every volume says that it is sealed before any ConfigMap follows (I5)', () => {
   const sealed = names.map((name, ordinal) => ({ name, memberId: memberId(ordinal), version: '3.6.16' }));
   const { writes, ended } = sentBy(
