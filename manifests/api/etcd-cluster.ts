@@ -11,6 +11,7 @@ import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSch
 import type { CustomResource } from './metadata.ts';
 import { networkPolicySchema } from './network-policy.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
+import { logReserveText, smallestVolume } from './quota-room.ts';
 import { matching, type Rule, rule, transitionRule } from './rule.ts';
 import { int32, intOrString, keepsDefault, object, type ReadonlyDeep, text } from './schema.ts';
 import { defragmentationDefaults, healingDefaults, replacedDefaults, retentionDefaults } from './spec-defaults.ts';
@@ -49,6 +50,24 @@ const quotaFitsVolume = rule<{ storage: { size: Quantity }; etcd?: { quotaBacken
   holds: ({ storage, etcd }) =>
     etcd?.quotaBackendBytes === undefined || parseQuantity(etcd.quotaBackendBytes) < parseQuantity(storage.size),
   fieldPath: '.etcd.quotaBackendBytes',
+});
+
+const quantityOfQuota = 'quantity(string(self.etcd.quotaBackendBytes))';
+const noQuota = `!has(self.etcd) || !has(self.etcd.quotaBackendBytes) || !isQuantity(string(self.etcd.quotaBackendBytes)) || !isQuantity(string(self.storage.size))`;
+
+const quotaLeavesRoom = transitionRule({
+  optionalOldSelf: true,
+  message: `etcd.quotaBackendBytes must be at most storage.size without ${logReserveText}, or a quarter of it: etcd's log needs the rest, and a disk that is full before the quota stops all members at once. Make the volume larger`,
+  // As mostQuota: CEL divides no quantity. A change of an object is judged by the rules, which know what members have.
+  cel: `oldSelf.hasValue() || ${noQuota} || ${quantityOfQuota}.add(quantity('${logReserveText}')).compareTo(quantity(string(self.storage.size))) <= 0 || ${quantityOfQuota}.add(${quantityOfQuota}).add(${quantityOfQuota}).add(${quantityOfQuota}).compareTo(quantity(string(self.storage.size))) <= 0`,
+  fieldPath: '.etcd.quotaBackendBytes',
+});
+
+const volumeHasRoom = transitionRule({
+  optionalOldSelf: true,
+  message: `storage.size must be at least ${smallestVolume} in a new cluster: etcd's log alone fills a smaller volume`,
+  cel: `oldSelf.hasValue() || !isQuantity(string(self.storage.size)) || !quantity(string(self.storage.size)).isLessThan(quantity('${smallestVolume}'))`,
+  fieldPath: '.storage.size',
 });
 
 const oneSnapshot = rule<{ readonly snapshot?: unknown; readonly backupName?: string }>({
@@ -251,7 +270,7 @@ export const etcdClusterSpecSchema = object(
     backup: Type.Optional(clusterBackupSchema),
     suspend: Type.Optional(Type.Boolean({ default: false, keepsDefault, description: 'Observe and report only.' })),
   },
-  { rules: [quotaFitsVolume, externalTakesTls] },
+  { rules: [quotaFitsVolume, quotaLeavesRoom, volumeHasRoom, externalTakesTls] },
 );
 
 /** StatefulSets are named `<cluster>-<n>` and may have 52 characters; three digits are room for every replacement. */

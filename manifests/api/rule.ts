@@ -23,6 +23,8 @@ export interface TransitionRule {
   /** Over `self` and `oldSelf`. */
   readonly cel: string;
   readonly transition: true;
+  /** Judged of a new object as well: `oldSelf` is an optional then. What an object has already may stay. */
+  readonly optionalOldSelf?: true;
   readonly fieldPath?: string;
 }
 

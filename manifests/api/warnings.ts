@@ -7,6 +7,7 @@ import type { EtcdNodePolicy } from './etcd-node-policy.ts';
 import type { EtcdRestore } from './etcd-restore.ts';
 import type { DocumentProblem } from './problem.ts';
 import { parseQuantity } from './quantity.ts';
+import { bearableQuota, MiB, mostQuota, smallestVolume } from './quota-room.ts';
 import { compareVersions, parseVersion } from './version.ts';
 import { defectsOf, firstWithout } from './version-defects.ts';
 
@@ -40,7 +41,14 @@ function ownWarnings(object: EtcdCluster | EtcdFleet | OtherDocument): DocumentP
   }
 }
 
-function clusterWarnings({ replicas, version, etcd, tls, podTemplate }: EtcdCluster['spec']): DocumentProblem[] {
+function clusterWarnings({
+  replicas,
+  version,
+  etcd,
+  tls,
+  podTemplate,
+  storage,
+}: EtcdCluster['spec']): DocumentProblem[] {
   const warnings: DocumentProblem[] = [];
   if (replicas > 0 && replicas % 2 === 0) {
     const message = `spec.replicas is even: ${replicas} members survive no more failures than ${replicas - 1}`;
@@ -62,6 +70,17 @@ function clusterWarnings({ replicas, version, etcd, tls, podTemplate }: EtcdClus
     const said = defects.map(({ id, what }) => `${what} (${id})`).join('; ');
     const message = `spec.version ${version} is older than ${firstWithout(defects, version)}: it ${said}`;
     warnings.push({ path: ['spec', 'version'], message });
+  }
+  const volume = parseQuantity(storage.size);
+  if (volume < parseQuantity(smallestVolume)) {
+    const message = `spec.storage.size is less than ${smallestVolume}, which the API server refuses in a new cluster: etcd's log alone fills it`;
+    warnings.push({ path: ['spec', 'storage', 'size'], message });
+  }
+  const quota = etcd?.quotaBackendBytes === undefined ? 0 : parseQuantity(etcd.quotaBackendBytes);
+  if (quota > bearableQuota(volume)) {
+    const most = (bytes: number) => `${Math.floor(bytes / MiB)}Mi`;
+    const message = `spec.etcd.quotaBackendBytes is more than ${most(bearableQuota(volume))}, what a volume of ${storage.size} bears with a second copy of the database, which a defragmentation writes; more than ${most(mostQuota(volume))} is refused where it is new`;
+    warnings.push({ path: ['spec', 'etcd', 'quotaBackendBytes'], message });
   }
   if (etcd?.quotaBackendBytes !== undefined && parseQuantity(etcd.quotaBackendBytes) > 8 * 2 ** 30) {
     const message = 'spec.etcd.quotaBackendBytes is more than 8Gi, the most that etcd advises';

@@ -81,10 +81,11 @@ function withoutDefault(schema: Structural): Structural {
 function validations(rules: readonly Rule[]): object {
   if (rules.length === 0) return {};
   return {
-    'x-kubernetes-validations': rules.map(({ cel, message, fieldPath }) => ({
-      rule: cel,
-      message,
-      ...(fieldPath !== undefined && { fieldPath }),
+    'x-kubernetes-validations': rules.map((one) => ({
+      rule: one.cel,
+      message: one.message,
+      ...(one.fieldPath !== undefined && { fieldPath: one.fieldPath }),
+      ...('optionalOldSelf' in one && one.optionalOldSelf && { optionalOldSelf: true }),
     })),
   };
 }

@@ -1,14 +1,9 @@
 import type { EtcdPeerSpec } from '../api/etcd-peer.ts';
 import { parseQuantity } from '../api/quantity.ts';
-
-const MiB = 2 ** 20;
-const GiB = 2 ** 30;
+import { bearableQuota, MiB } from '../api/quota-room.ts';
 
 /** etcd warns above 8 GiB: recovery and defragmentation become slow. */
-const largestQuota = 8 * GiB;
-
-/** The write-ahead log keeps five files of 64 MB, and one more is being allocated. */
-const logReserve = 512 * MiB;
+const largestQuota = 8 * 1024 * MiB;
 
 /**
  * `--quota-backend-bytes`: the spec's, or half of what the log leaves of the volume (of a tiny one a quarter). A
@@ -17,7 +12,6 @@ const logReserve = 512 * MiB;
  */
 export function quotaBackendBytes({ etcd, storage }: Pick<EtcdPeerSpec, 'etcd' | 'storage'>): number {
   if (etcd?.quotaBackendBytes !== undefined) return Math.floor(parseQuantity(etcd.quotaBackendBytes));
-  const volume = parseQuantity(storage.size);
-  const bearable = Math.max(volume / 4, (volume - logReserve) / 2);
+  const bearable = bearableQuota(parseQuantity(storage.size));
   return Math.min(Math.max(MiB, Math.floor(bearable / MiB) * MiB), largestQuota);
 }

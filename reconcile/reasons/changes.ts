@@ -93,6 +93,10 @@ export const changes = {
     means: 'The spec asks for a version that etcd-ratchet does not support.',
     cure: honoured,
   },
+  QuotaRefused: {
+    means: 'The spec asks for a larger database than the volume has room for beside the log.',
+    cure: honoured,
+  },
   VersionHasDefect: {
     means: 'This version of etcd has a defect that endangers the data. It is refused where no member has it.',
     cure: 'set `spec.version` to the patch that the message names, or a later one ([runbook](docs/runbooks/spec-refused.md#a-version))',

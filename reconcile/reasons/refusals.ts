@@ -125,6 +125,7 @@ export const refusals = {
   PatchTooOld: 'person',
   VersionNotSupported: 'person',
   VersionHasDefect: 'person',
+  QuotaRefused: 'person',
   FlagNotInVersion: 'person',
   FlagReserved: 'person',
   VolumeShrinkRefused: 'person',

@@ -300,3 +300,23 @@ test('a flag that is reserved by now is refused in a new cluster, and copied to 
   const made = await send('POST', `${pathOf('EtcdPeer')}?dryRun=All`, copy);
   assert.equal(made.status, 201, JSON.stringify(made.body));
 });
+
+test('a new cluster with a quota or a volume without room for the log is refused', async () => {
+  const spec = (size: string, quota: string) => ({
+    ...cluster,
+    metadata: { ...cluster.metadata, name: 'tight' },
+    spec: { ...cluster.spec, storage: { size }, etcd: { quotaBackendBytes: quota } },
+  });
+  const dryRun = `${pathOf('EtcdCluster')}?dryRun=All`;
+  for (const [size, quota, expected] of [
+    ['768Mi', '767Mi', 422],
+    ['768Mi', '257Mi', 422],
+    ['768Mi', '256Mi', 201],
+    ['256Mi', '64Mi', 201],
+    ['256Mi', '65Mi', 422],
+    ['255Mi', '16Mi', 422],
+  ] as const) {
+    const { status, body } = await send('POST', dryRun, spec(size, quota));
+    assert.equal(status, expected, `${quota} of ${size}: ${JSON.stringify(body)}`);
+  }
+});

@@ -221,4 +221,11 @@ export const ofRules: readonly Mutant[] = [
     without: 'every deletion of a pod is by force, and the node fence proves nothing',
     killers: ['test/unit/cluster/effective.test.ts'],
   },
+  {
+    file: 'reconcile/cluster/know/spec/effective.ts',
+    from: 'parseQuantity(quota) <= most || isKept)',
+    to: 'parseQuantity(quota) > 0 || isKept)',
+    without: 'the disk of all members is full before their quota',
+    killers: ['test/unit/cluster/effective.test.ts'],
+  },
 ];

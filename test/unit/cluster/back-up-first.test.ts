@@ -248,7 +248,7 @@ describe('an upgrade that waits for its backup', () => {
   test('asks for one backup, however often the spec changes while it waits', async () => {
     const world = await born(required);
     await world.apply({ backup: required, version: '3.7.3' });
-    for (const quotaBackendBytes of ['2Gi', '3Gi', '4Gi']) {
+    for (const quotaBackendBytes of ['200Mi', '300Mi', '400Mi']) {
       await world.tick();
       await world.apply({ backup: required, version: '3.7.3', etcd: { quotaBackendBytes } });
     }

@@ -97,6 +97,17 @@ describe('what cannot be done', () => {
     assert.deepEqual(refusals(healthy(3, { spec: { podTemplate: patient } })), []);
   });
 
+  test('a quota that leaves the log no room is refused, and members keep theirs', () => {
+    const spec = (quotaBackendBytes: string) => ({ etcd: { quotaBackendBytes } });
+    const grown = healthy(3, { spec: spec('600Mi'), every: withInputs(spec('64Mi')) });
+    assert.deepEqual(refusals(grown), ['QuotaRefused']);
+    assert.equal(situate(grown).effective.inputs.etcd?.quotaBackendBytes, '64Mi');
+    assert.match(situate(grown).effective.refusals[0]?.cure ?? '', /to 512Mi or less/);
+    assert.deepEqual(refusals(healthy(3, { spec: spec('512Mi') })), []);
+    assert.deepEqual(refusals(healthy(3, { spec: spec('600Mi'), every: withInputs(spec('600Mi')) })), []);
+    assert.equal(decide(unborn(3, { spec: spec('600Mi') })).reason, 'QuotaRefused');
+  });
+
   test('a flag that is reserved by now is named, and members are made without it', () => {
     const spec = { etcd: { extraArgs: { 'pre-vote': 'false' } } };
     const observation = healthy(3, { spec });

@@ -109,13 +109,15 @@ for (const [title, spec, says] of [
   ['more than seven members', { replicas: 9 }, 'more than 7'],
   ['a patch with known bugs', { version: '3.5.20' }, 'older than 3.5.26'],
   ['pods that are deleted by force', { podTemplate: { spec: { terminationGracePeriodSeconds: 0 } } }, 'may still run'],
+  ['a quota beyond what the volume bears', { etcd: { quotaBackendBytes: '7Gi' } }, 'more than 3840Mi'],
+  ['a volume that the log fills', { storage: { size: '200Mi' } }, 'less than 256Mi'],
   ['a patch with an advisory', { version: '3.6.13' }, 'older than 3.6.14: it lets a user'],
   [
     'one issuer for members and clients',
     { tls: { mode: 'CertManager', certManager: { issuerRef: { name: 'ca' } } } },
     'is enough to join as a member',
   ],
-  ['a large quota', { etcd: { quotaBackendBytes: '10Gi' } }, 'the most that etcd advises'],
+  ['a large quota', { storage: { size: '64Gi' }, etcd: { quotaBackendBytes: '10Gi' } }, 'the most that etcd advises'],
 ] as const) {
   test(`${title} is worth a warning`, () => {
     const [warning] = warningsFor({ ...cluster, spec: { ...cluster.spec, ...spec } });

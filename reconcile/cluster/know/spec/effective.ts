@@ -4,6 +4,7 @@ import type { PodTemplate } from '../../../../manifests/api/member-settings.ts';
 import { refusedInPods } from '../../../../manifests/api/pod-template.ts';
 import { dotted } from '../../../../manifests/api/problem.ts';
 import { parseQuantity, type Quantity } from '../../../../manifests/api/quantity.ts';
+import { MiB, mostQuota } from '../../../../manifests/api/quota-room.ts';
 import { reservedBecause } from '../../../../manifests/api/reserved-flags.ts';
 import { issuerDefaults, tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import { peerInputs } from '../../../../manifests/render/peer.ts';
@@ -61,11 +62,13 @@ export function effectiveSpec(
   const volumes = judgeVolumes(spec, { slots, life, namespace: cluster.metadata.namespace ?? '' });
   const template = judgeTemplate(spec, slots);
   const rollback = rollbackRefusal(observation, life);
+  const etcd = judgeQuota(spec, size.value, slots);
   const reserved = Object.keys(spec.etcd?.extraArgs ?? {}).filter((flag) => reservedBecause(flag) !== undefined);
   const { podTemplate: _, ...rest } = spec;
   const effective = {
     ...rest,
     ...(template.value && { podTemplate: template.value }),
+    ...(etcd.value && { etcd: etcd.value }),
     version: version.value,
     tls: { ...tls.value, ...(trust !== undefined && tls.value.mode !== 'Disabled' && { trust }) },
     storage: { ...volumes.kept, size: size.value },
@@ -75,7 +78,7 @@ export function effectiveSpec(
     replicas: replicasOf(spec.replicas, life),
     newStorage: { ...spec.storage, size: size.value },
     refusals: [
-      ...[version, tls, size, template].flatMap(({ refusal }) => refusal ?? []),
+      ...[version, tls, size, template, etcd].flatMap(({ refusal }) => refusal ?? []),
       ...(reserved.length > 0 ? [flagsReserved(reserved)] : []),
       ...(names ? [names] : []),
       ...volumes.refusals,
@@ -154,6 +157,29 @@ function judgeSize(wanted: Quantity, slots: readonly Slot[]): Judged<Quantity> {
       message: `the volumes have ${largest}, and a volume cannot shrink to ${wanted}`,
       cure: `set spec.storage.size to ${largest}`,
       field: 'spec.storage.size',
+    },
+  };
+}
+
+/** A database that meets the end of its disk before its quota stops all members at once, and no alarm tells. */
+function judgeQuota(
+  { etcd }: EtcdClusterSpec,
+  size: Quantity,
+  slots: readonly Slot[],
+): Judged<EtcdClusterSpec['etcd']> {
+  const quota = etcd?.quotaBackendBytes;
+  const most = mostQuota(parseQuantity(size));
+  const before = slots.find(({ peer }) => peer?.current)?.peer?.inputs.etcd?.quotaBackendBytes;
+  const isKept = quota !== undefined && before !== undefined && parseQuantity(quota) <= parseQuantity(before);
+  if (quota === undefined || parseQuantity(quota) <= most || isKept) return { value: etcd };
+  const { quotaBackendBytes: _, ...rest } = etcd ?? {};
+  return {
+    value: { ...rest, ...(before !== undefined && { quotaBackendBytes: before }) },
+    refusal: {
+      reason: 'QuotaRefused',
+      message: `a database of ${quota} has no room on a volume of ${size} beside etcd's log: the disk would be full before the quota, on all members at once`,
+      cure: `set spec.etcd.quotaBackendBytes to ${Math.floor(most / MiB)}Mi or less, or make spec.storage.size larger`,
+      field: 'spec.etcd.quotaBackendBytes',
     },
   };
 }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { smallestVolume } from '../../../../manifests/api/quota-room.ts';
 import type { Pod } from '../../../../manifests/kube-types.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import { connectTo } from '../client.ts';
 import { condition, isStalledFor, isWholeOf } from '../conditions.ts';
 import { node } from '../node.ts';
+import type { Scene } from '../scene.ts';
 import {
   bothOf,
   chosenOf,
@@ -36,15 +39,27 @@ const unavailable = { image: { repository: 'registry.example/etcd' } };
 const tooSmall = { resources: { limits: { memory: '4Mi' } } };
 const largeEnough = { resources: { limits: { memory: '512Mi' } } };
 
+/** On the smallest volume, the log and 40 MB leave no room for a copy. Resolves with the member that is to be lost. */
+async function crowded(scene: Scene, name: string): Promise<string> {
+  const lost = await serving(scene, name, bounded(smallestVolume));
+  const client = connectTo(await scene.access(name), 5000);
+  try {
+    for (let number = 0; number < 40; number += 1) await client.put(`bulk/${number}`).value('x'.repeat(1_000_000));
+  } finally {
+    client.close();
+  }
+  return lost;
+}
+
 export const ofRecoveries: readonly Story[] = [
   {
     ...recovers,
     title: 'the Job of a recovery lacks room, its image, then memory, and finds its data damaged',
     name: 'job',
     async happen(scene, name) {
-      const lost = await serving(scene, name, bounded('200Mi'));
+      const lost = await crowded(scene, name);
       await loseVolumes(scene, lost);
-      await push(scene, name, { ...ofTwo, ...bounded('200Mi'), ...unavailable });
+      await push(scene, name, { ...ofTwo, ...bounded(smallestVolume), ...unavailable });
       return undefined;
     },
     interrupted: [
@@ -148,7 +163,7 @@ export const ofRecoveries: readonly Story[] = [
     name: 'rights',
     withoutJobs: true,
     async happen(scene, name) {
-      const lost = await serving(scene, name, bounded('200Mi'));
+      const lost = await crowded(scene, name);
       await loseVolumes(scene, lost);
       return undefined;
     },
