@@ -45,6 +45,10 @@ export const onlyHere = {
   },
   heal: { onlyHere: 'etcd replaces a member whose dead node never ends its pod, under a writer', ring: 1 },
   'held-up': { onlyHere: 'kubelet and admission say why pods do not start, and the birth goes on later', ring: 2 },
+  'kube-apiserver': {
+    onlyHere: 'the watch caches of an API server go on through whatever happens to its etcd',
+    ring: 2,
+  },
   labels: { onlyHere: 'controllers let go of objects whose labels a tool removed, and take them back', ring: 2 },
   'other-hands': {
     onlyHere: 'kubectl changes what the real controller makes pods from, and the API server defaults it',
