@@ -8,6 +8,17 @@ import { type Bug, instead } from './seeding.ts';
 
 export const adoptionBugs: readonly Bug[] = [
   {
+    name: 'goes-without-asking',
+    what: 'an adoption was called off, and the deletion asks no list whether members of others vote beside ours',
+    violates: 'convergence',
+    scenario: 'adopt 1, call it off, and delete it',
+    faults: {},
+    seed: (code) =>
+      instead(code, 'finishDeletion', (situation) =>
+        finishDeletion({ ...situation, membership: { kind: 'unknown', cause: 'it is not asked' } }),
+      ),
+  },
+  {
     name: 'others leave unasked',
     what: 'members of another origin are removed as soon as ours vote, without an approval',
     violates: 'I13',

@@ -103,7 +103,9 @@ function restsWrongly(world: World, decision: Decision): string | undefined {
   if (!formation || running.length !== cluster.spec.replicas || formation.members.length !== running.length) {
     return `it says that it is done, and ${running.length} voters of ${cluster.spec.replicas} run`;
   }
-  const other = world.places.find(({ process }) => process && process.version !== cluster.spec.version);
+  const other = world.places.find(
+    ({ process, outside }) => process && !outside && process.version !== cluster.spec.version,
+  );
   return other && `it says that it is done, and ${other.name} runs ${other.process?.version}`;
 }
 

@@ -4,6 +4,7 @@ import { backupScenarios } from './backup-scenarios.ts';
 import { deadNodes } from './dead-nodes.ts';
 import { handScenarios } from './hand-scenarios.ts';
 import { healingScenarios, wildByHand } from './healing-scenarios.ts';
+import { mixes } from './mixes.ts';
 import type { Change } from './model/git.ts';
 import { deadlyOption } from './model/kubernetes.ts';
 import { healthy, unborn } from './model/worlds.ts';
@@ -145,6 +146,7 @@ export const scenarios: readonly Scenario[] = [
   ...healingScenarios,
   ...handScenarios,
   ...outageScenarios,
+  ...mixes,
 ];
 
 const everything = {

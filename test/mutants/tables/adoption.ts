@@ -109,4 +109,18 @@ export const ofAdoption: readonly Mutant[] = [
     without: 'a member is sealed and promoted in a pod that is being deleted (I1)',
     killers: [`${unit}/members-come-and-go.test.ts`],
   },
+  {
+    file: 'reconcile/cluster/decide/rules/deletion/finish-deletion.ts',
+    from: '(leaveExisting(situation) ?? awaitStrangers(situation))',
+    to: 'leaveExisting(situation)',
+    without: 'a deletion after bootstrap.existing was removed takes the quorum of members of others (I13)',
+    killers: ['test/unit/cluster/finish-deletion.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/deletion/hold-finalizer.ts',
+    from: 'isAdopting(situation) || mayVoteBesideOthers(situation)',
+    to: 'isAdopting(situation)',
+    without: 'a deletion finds nothing that makes ours leave members of others first (I13)',
+    killers: ['test/unit/cluster/finish-deletion.test.ts'],
+  },
 ];

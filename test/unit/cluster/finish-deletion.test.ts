@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { holdFinalizer } from '../../../reconcile/cluster/decide/rules/deletion/hold-finalizer.ts';
 import { volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import {
   all,
   type Differences,
   healthy,
+  noQuorum,
   prepared,
   silent,
   unborn,
@@ -119,5 +122,28 @@ describe('deletion with policy Delete', () => {
       decision.kind === 'act' && decision.action.kind === 'delete-volumes' && decision.action.volumes.length,
       3,
     );
+  });
+});
+
+describe('a deletion after bootstrap.existing was removed, with a member of others listed', () => {
+  const stranger = { id: 'beef', name: 'old-0', peerURLs: ['http://old-0:2380'], clientURLs: [], isLearner: false };
+  const beside = (metadata: Differences['metadata'] = {}) =>
+    healthy(1, {
+      metadata,
+      membership: (list) => (list.kind === 'known' ? { ...list, members: [...list.members, stranger] } : list),
+    });
+
+  test('waits: that member may lose its quorum with ours (I13)', () => {
+    const decision = decide(beside(held));
+    assert.deepEqual([decision.kind, decision.reason], ['refuse', 'AdoptionUnfinished']);
+    assert.match(decision.kind === 'refuse' ? decision.cure : '', /spec\.bootstrap\.existing.*member remove beef/);
+  });
+
+  test('finds its finalizer: it stays while the list has that member, or is unknown', () => {
+    const finalizers = [volumesFinalizer];
+    assert.equal(holdFinalizer(situate(beside({ finalizers }))), undefined);
+    const unknown = { ...beside({ finalizers }), membership: noQuorum('none answers') };
+    assert.equal(holdFinalizer(situate(unknown)), undefined);
+    assert.equal(holdFinalizer(situate(healthy(1, { metadata: { finalizers } })))?.kind, 'act');
   });
 });

@@ -2,7 +2,7 @@ import { inheritedIn, isAdopting } from '../../../know/adoption/inherited.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { memberOf } from '../../../know/health/health.ts';
 import { recordOf } from '../../../know/life.ts';
-import { hasHealthyQuorum, isQuorumWithout } from '../../../know/membership/voters.ts';
+import { hasHealthyQuorum, isQuorumWithout, unknownAmong, votersOf } from '../../../know/membership/voters.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { removalOf } from '../../removal.ts';
 
@@ -42,6 +42,26 @@ export function leaveExisting(situation: Situation): Decision | undefined {
     removalOf(next, member, clusterId, situation),
     'LeavingExisting',
     `removing ${next.name} from the member list: the EtcdCluster is being deleted, and the members that were there before it go on alone`,
+  );
+}
+
+/**
+ * The same where the spec names no members of another origin any more: the list does. They may rely on ours, and
+ * nothing here can tell which of them are well.
+ *
+ * Guards I13.
+ */
+export function awaitStrangers(situation: Situation): Decision | undefined {
+  const { membership, slots, cluster } = situation;
+  if (membership.kind === 'unknown') return undefined;
+  const voters = votersOf(membership.members);
+  const stranger = unknownAmong(voters, situation);
+  if (!stranger || !slots.some((slot) => memberOf(slot, voters))) return undefined;
+  const who = stranger.name || stranger.id;
+  return refuse(
+    'AdoptionUnfinished',
+    `the deletion waits: ${who} votes beside members of ours, and has no EtcdPeer: it may lose its quorum with them`,
+    `if it is of another origin, name it in spec.bootstrap.existing of EtcdCluster ${cluster.metadata.name} again: ours then leave first; or, if it is not needed, remove it: etcdctl member remove ${stranger.id}`,
   );
 }
 

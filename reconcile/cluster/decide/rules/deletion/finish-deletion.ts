@@ -6,7 +6,7 @@ import { volumesFinalizer } from '../../../know/marks.ts';
 import { stuckPod } from '../../../know/pods/stuck.ts';
 import type { Ref } from '../../../know/ref.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { leaveExisting } from '../adoption/leave-existing.ts';
+import { awaitStrangers, leaveExisting } from '../adoption/leave-existing.ts';
 import { backUpLast } from './back-up-last.ts';
 
 /**
@@ -20,7 +20,9 @@ export function finishDeletion(situation: Situation): Decision | undefined {
   const { cluster, slots, life, certificates } = situation;
   const { metadata, spec } = cluster;
   if (metadata.deletionTimestamp === undefined) return undefined;
-  const leaving = metadata.finalizers?.includes(volumesFinalizer) ? leaveExisting(situation) : undefined;
+  const leaving = metadata.finalizers?.includes(volumesFinalizer)
+    ? (leaveExisting(situation) ?? awaitStrangers(situation))
+    : undefined;
   if (leaving) return leaving;
   const owed = backUpLast(situation);
   if (owed) return owed;

@@ -3,6 +3,7 @@ import { backupPolicy } from '../../../../../manifests/render/backup-before.ts';
 import { isAdopting } from '../../../know/adoption/inherited.ts';
 import { act, type Decision } from '../../../know/decision.ts';
 import { backupFinalizer, volumesFinalizer } from '../../../know/marks.ts';
+import { unknownAmong, votersOf } from '../../../know/membership/voters.ts';
 import type { Situation } from '../../../know/situation.ts';
 
 /**
@@ -13,7 +14,7 @@ export function holdFinalizer(situation: Situation): Decision | undefined {
   const { cluster } = situation;
   const has = (finalizer: string) => cluster.metadata.finalizers?.includes(finalizer) ?? false;
   const deletes = (cluster.spec.volumeRetention?.whenDeleted ?? retentionDefaults.whenDeleted) === 'Delete';
-  const leaves = isAdopting(situation);
+  const leaves = isAdopting(situation) || mayVoteBesideOthers(situation);
   const needed = deletes || leaves;
   if (needed !== has(volumesFinalizer)) {
     const why = deletes
@@ -27,4 +28,12 @@ export function holdFinalizer(situation: Situation): Decision | undefined {
   if (backsUp === has(backupFinalizer)) return undefined;
   const why = backsUp ? 'deletion waits for a last backup' : 'deletion waits for no backup';
   return act({ kind: 'set-finalizer', finalizer: 'backup', present: backsUp }, 'SettingFinalizer', why);
+}
+
+/** The spec names no members of another origin any more, and the list has one, or is unknown: the finalizer stays. */
+function mayVoteBesideOthers(situation: Situation): boolean {
+  const { membership, cluster } = situation;
+  const isHeld = cluster.metadata.finalizers?.includes(volumesFinalizer) === true;
+  if (membership.kind === 'unknown') return isHeld;
+  return isHeld && unknownAmong(votersOf(membership.members), situation) !== undefined;
 }
