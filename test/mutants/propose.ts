@@ -36,7 +36,10 @@ export const rooms = {
       `${cluster}/act/actions/deletion/hibernate-members.ts`,
       `${cluster}/know/backups/hibernation-backup.ts`,
     ],
-    killers: [`${unit}/back-up-first.test.ts`, `${unit}/world/{hibernate,hibernation-backup}.test.ts`],
+    killers: [
+      `${unit}/back-up-{first,before-hibernation}.test.ts`,
+      `${unit}/world/{hibernate,hibernation-backup}.test.ts`,
+    ],
   },
   schedules: { files: ['reconcile/schedule/*.ts'], killers: ['test/unit/schedule/*.test.ts'] },
   nodes: { files: ['reconcile/nodes/**/*.ts'], killers: ['test/unit/nodes/*.test.ts'] },

@@ -340,4 +340,18 @@ export const ofAwaitedBackups: readonly Mutant[] = [
     without: 'members stop before the backup of what they hold (I12)',
     killers: [last],
   },
+  {
+    file: 'reconcile/cluster/decide/rules/deletion/back-up-before-hibernation.ts',
+    from: 'effective.replicas > 0 || ',
+    to: '',
+    without: 'a cluster that is to run waits for a backup before a hibernation',
+    killers: ['test/unit/cluster/back-up-before-hibernation.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/deletion/back-up-before-hibernation.ts',
+    from: '  if (crowdedBy) return waitForRoom(situation);\n',
+    to: '',
+    without: 'a backup before a hibernation is taken while the fleet has no room',
+    killers: ['test/unit/cluster/back-up-before-hibernation.test.ts'],
+  },
 ];
