@@ -26,7 +26,8 @@ export const reservedFlags: Readonly<Record<string, string>> = {
   'experimental-initial-corrupt-check': 'the corruption checks are set for you',
   'experimental-compact-hash-check-enabled': 'the corruption checks are set for you',
   'experimental-compact-hash-check-time': 'the corruption checks are set for you',
-  'experimental-peer-skip-client-san-verification': 'use spec.tls',
+  'experimental-peer-skip-client-san-verification':
+    'members verify the names of each other, and no field turns that off',
   'experimental-corrupt-check-time': 'the corruption checks are set for you',
   logger: 'logs go to the container',
   'log-outputs': 'logs go to the container',
@@ -40,6 +41,9 @@ export const reservedFlags: Readonly<Record<string, string>> = {
   help: 'etcd would print it and exit',
 };
 
+/** Most of these families have no field: the words promise none. */
+const ofTls = 'certificates, and who is let in by them, follow spec.tls as a whole';
+
 /** Whole families of flags, by how they begin. */
 export const reservedPrefixes: Readonly<Record<string, string>> = {
   'initial-': 'bootstrap is recorded once and sealed',
@@ -47,11 +51,11 @@ export const reservedPrefixes: Readonly<Record<string, string>> = {
   'listen-': 'addresses follow the Services',
   'advertise-': 'addresses follow the Services',
   'socket-reuse-': 'two members must never share an address',
-  'client-cert': 'use spec.tls',
-  'client-key': 'use spec.tls',
-  'client-crl': 'use spec.tls',
-  'peer-': 'use spec.tls',
-  'self-signed-': 'use spec.tls',
+  'client-cert': ofTls,
+  'client-key': ofTls,
+  'client-crl': ofTls,
+  'peer-': ofTls,
+  'self-signed-': ofTls,
 };
 
 /** Why this flag may not be set, or `undefined` when it may. */

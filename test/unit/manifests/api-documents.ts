@@ -436,7 +436,7 @@ export const badClusters = rows('a cluster', cluster, [
   ['spec/etcd/extraArgs', { 'initial-cluster-state': 'new' }, 'bootstrap is recorded once and sealed'],
   ['spec/etcd/extraArgs', { 'listen-peer-urls': 'x' }, 'addresses follow the Services'],
   ['spec/etcd/extraArgs', { 'force-new-cluster': 'true' }, 'it belongs to an approved recovery'],
-  ['spec/etcd/extraArgs', { 'peer-auto-tls': 'true' }, 'use spec.tls'],
+  ['spec/etcd/extraArgs', { 'peer-auto-tls': 'true' }, 'follow spec.tls as a whole'],
   ['spec/etcd/extraArgs', { 'unsafe-no-fsync': 'true' }, 'acknowledged writes would be lost'],
   ['spec/etcd/extraArgs', { 'heartbeat-interval': '100' }, 'use spec.etcd.heartbeatInterval'],
   ['spec/resources/limits', { memory: 'lots' }, 'spec.resources.limits.memory must be a quantity'],

@@ -3,8 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import { flagFields } from '../../../manifests/api/flag-fields.ts';
+import { definitions } from '../../../manifests/api/kinds.ts';
 import { parseQuantity } from '../../../manifests/api/quantity.ts';
-import { reservedBecause } from '../../../manifests/api/reserved-flags.ts';
+import { reservedBecause, reservedFlags, reservedPrefixes } from '../../../manifests/api/reserved-flags.ts';
+import type { Structural } from '../../../manifests/api/schema.ts';
 import { etcdArgs } from '../../../manifests/render/etcd-args.ts';
 import { etcdImage } from '../../../manifests/render/image.ts';
 import { quotaBackendBytes } from '../../../manifests/render/quota.ts';
@@ -165,3 +167,19 @@ test('what a member is given as a flag can not be given by extraArgs as well', (
   for (const [field, flags] of Object.entries(flagFields))
     for (const flag of Object.keys(flags)) assert.equal(reservedBecause(flag), `use spec.etcd.${field}`);
 });
+
+test('each field that a reserved flag names in its place is there, and sets that flag', () => {
+  for (const [flag, why] of Object.entries({ ...reservedFlags, ...reservedPrefixes })) {
+    const [, path] = /^use (spec\.[\w.]+)/.exec(why) ?? [];
+    if (path === undefined) continue;
+    const found = path.split('.').reduce<Structural | undefined>((schema, name) => schema?.properties?.[name], {
+      properties: { spec: definitions.EtcdCluster.spec },
+    });
+    assert.ok(found, `${flag}: there is no ${path}`);
+    const isSet = path === 'spec.tls' ? ofFiles.has(flag) : path.startsWith('spec.etcd.');
+    assert.ok(isSet, `${flag}: ${path} does not set it`);
+  }
+});
+
+/** Flags whose files, and whether there are any, follow from the mode of spec.tls. */
+const ofFiles: ReadonlySet<string> = new Set(['auto-tls', 'cert-file', 'key-file', 'trusted-ca-file']);
