@@ -13,10 +13,7 @@ export const adoptionBugs: readonly Bug[] = [
     violates: 'convergence',
     scenario: 'adopt 1, call it off, and delete it',
     faults: {},
-    seed: (code) =>
-      instead(code, 'finishDeletion', (situation) =>
-        finishDeletion({ ...situation, membership: { kind: 'unknown', cause: 'it is not asked' } }),
-      ),
+    seed: (code) => instead(code, 'finishDeletion', (situation) => finishDeletion({ ...situation, ...unlisted })),
   },
   {
     name: 'others leave unasked',
@@ -34,7 +31,7 @@ export const adoptionBugs: readonly Bug[] = [
     faults: {},
     seed: (code) => {
       const { decide } = instead(code, 'finishDeletion', (situation) =>
-        finishDeletion({ ...situation, inherited: [], cluster: withoutBootstrap(situation.cluster) }),
+        finishDeletion({ ...situation, inherited: [], cluster: withoutBootstrap(situation.cluster), ...unlisted }),
       );
       return { ...code, decide };
     },
@@ -66,3 +63,6 @@ function removing(situation: Parameters<Rule>[0]): Decision | undefined {
   const leaves = { name: next.member.name, memberId: next.member.id, clusterId: existing.clusterID } as const;
   return grow(situation) ?? act({ kind: 'remove-member', ...leaves }, 'RemovingInherited', `removing ${leaves.name}`);
 }
+
+/** No list tells of members of others, either. */
+const unlisted = { membership: { kind: 'unknown', cause: 'it is not asked' } } as const;

@@ -28,9 +28,7 @@ function heldVersion(situation: Situation): string | undefined {
   if (life.stage !== 'born' || hasBegun(wanted, slots)) return undefined;
   const present = presentVersion(situation);
   if (present === undefined || present === wanted || !isHeld(situation)) return undefined;
-  const kept = isUsable(present, situation)
-    ? present
-    : (newestOf(present, situation) ?? mustNotRun(present)?.use ?? present);
+  const kept = isUsable(present, situation) ? present : (newestOf(present, situation) ?? present);
   return kept === wanted ? undefined : kept;
 }
 

@@ -63,6 +63,8 @@ describe('a member that is new, or cured', () => {
     assert.equal(started({ slots: { 1: at('3.6.18') } }), '3.6.16');
     assert.equal(started({ slots: { 0: down, 1: at('3.6.18'), 2: at('3.6.19') } }), '3.6.18');
     assert.equal(started({}, { ...good, tooOld: { name: 'c', wish } }), '3.6.16');
+    const elects = { membership: noQuorum('no leader'), slots: { 2: down } };
+    assert.equal(started(elects, { ...good, tooOld: { name: 'c', wish } }), '3.6.16', 'two of three answer');
   });
 
   test('starts on it while a window or the fleet’s room holds the version, up or down', () => {
