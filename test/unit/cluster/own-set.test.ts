@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { othersMaySet } from '../../../reconcile/cluster/observe/own-set.ts';
 import { differences } from '../../../reconcile/objects/differences.ts';
 import { otherHandsOn } from '../../../reconcile/objects/hands.ts';
 
@@ -56,4 +58,9 @@ test('a client that names itself in a way that misleads is told by plain letters
   assert.equal(otherHandsOn(found), 'xApprove:rm');
   assert.equal(otherHandsOn(object({ manager: '\u202e', fieldsV1: ofSpec })), 'a client without a name');
   assert.equal(otherHandsOn(object()), 'another client');
+});
+
+test('the reference tells each annotation that others may set in a template of ours', () => {
+  const page = readFileSync(new URL('../../../docs/reference/objects.md', import.meta.url), 'utf8');
+  for (const key of Object.keys(othersMaySet)) assert.ok(page.includes(`\`${key}\``), key);
 });
