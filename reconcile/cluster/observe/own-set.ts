@@ -50,7 +50,7 @@ function ofOthers({ spec }: StatefulSet): Readonly<Record<string, string>> {
 }
 
 /** Its content was compared at this very generation: every write to its spec raises that. */
-export function isNoted(peer: EtcdPeer, { metadata }: StatefulSet): boolean {
+function isNoted(peer: EtcdPeer, { metadata }: StatefulSet): boolean {
   const note = peer.status?.statefulSet;
   return note !== undefined && note.uid === metadata.uid && note.generation === metadata.generation;
 }
