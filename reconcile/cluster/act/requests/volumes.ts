@@ -22,6 +22,8 @@ export interface VolumeRead {
   readonly leaving: boolean;
   /** Whether it ever got a real volume behind it. */
   readonly bound: boolean;
+  /** Its PersistentVolume is gone. */
+  readonly lost: boolean;
   readonly record: VolumeRecord;
   readonly readAt: ReadAt;
 }
@@ -45,17 +47,22 @@ function volumeRead(found: PersistentVolumeClaim, live: Live): VolumeRead {
   return { ...claimSeen(found), record: read.record, readAt: live.keep('volume', found.metadata.name, found) };
 }
 
-function claimSeen({ metadata, spec }: PersistentVolumeClaim): Pick<VolumeRead, 'uid' | 'leaving' | 'bound'> {
+function claimSeen({
+  metadata,
+  spec,
+  status,
+}: PersistentVolumeClaim): Pick<VolumeRead, 'uid' | 'leaving' | 'bound' | 'lost'> {
   return {
     uid: metadata.uid ?? '',
     leaving: metadata.deletionTimestamp !== undefined,
     bound: Boolean(spec.volumeName),
+    lost: status?.phase === 'Lost',
   };
 }
 
-function seen(name: string, { uid, leaving, bound, record }: VolumeView): Omit<VolumeRead, 'readAt'> {
+function seen(name: string, { uid, leaving, bound, lost, record }: VolumeView): Omit<VolumeRead, 'readAt'> {
   if (record.kind !== 'valid') throw unreadable(name);
-  return { uid, leaving, bound, record: record.record };
+  return { uid, leaving, bound, lost, record: record.record };
 }
 
 function unreadable(name: string): Error {
@@ -186,8 +193,8 @@ export const readPvc = defineRequest('readPvc', {
   model: (state, { name }, host) => {
     const found = host.get(state, name, 'volume');
     if (!found) return { state, answer: undefined };
-    const { uid, leaving, bound, size } = found;
-    return { state, answer: { uid, leaving, bound, size, readAt: current(name) } };
+    const { uid, leaving, bound, lost, size } = found;
+    return { state, answer: { uid, leaving, bound, lost, size, readAt: current(name) } };
   },
 });
 

@@ -106,10 +106,14 @@ function* certificatesFor(
   yield* makeAuthorities.run({ kind: 'make-authorities', token, authorities: made, leaves, validity }, cluster);
 }
 
-function* asRecorded(name: string, { record, uid, leaving, bound, readAt }: Read<VolumeView>): Program<VolumeRead> {
+function* asRecorded(
+  name: string,
+  { record, uid, leaving, bound, lost, readAt }: Read<VolumeView>,
+): Program<VolumeRead> {
   if (record.kind !== 'valid') throw moved(`the annotations of volume ${name} have changed`);
   const { state } = record.record;
-  if (state !== 'released' && state !== 'superseded') return { uid, leaving, bound, record: record.record, readAt };
+  if (state !== 'released' && state !== 'superseded')
+    return { uid, leaving, bound, lost, record: record.record, readAt };
   // Kept, and without its labels it was not seen. With a peer beside it, it would be deleted as what that member had.
   yield* restoreLabelsOf({ of: 'volume', name, uid });
   throw moved(`volume ${name} belongs to a former member, and stays: another name is used`);
