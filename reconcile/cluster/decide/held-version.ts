@@ -1,4 +1,4 @@
-import { compareVersions, formatVersion, isSameMinor, parseVersion } from '../../../manifests/api/version.ts';
+import { compareVersions, formatVersion, isHigher, isSameMinor, parseVersion } from '../../../manifests/api/version.ts';
 import { mustNotRun } from '../../../manifests/api/version-defects.ts';
 import { downFor, graceOf } from '../know/health/grace.ts';
 import { isDownOnItsConfiguration, isWithoutImage } from '../know/health/health.ts';
@@ -7,7 +7,7 @@ import { quorumOf } from '../know/membership/quorum.ts';
 import type { Slot } from '../know/observation.ts';
 import type { Situation } from '../know/situation.ts';
 import type { Inputs } from '../know/spec/inputs.ts';
-import { hasBegun } from '../know/versions/begun.ts';
+import { hasBegun, isKept } from '../know/versions/begun.ts';
 import { awaitBackup } from './await-backup.ts';
 import { waitToUpgrade } from './wait-for-window.ts';
 
@@ -27,7 +27,8 @@ function heldVersion(situation: Situation): string | undefined {
   const wanted = effective.inputs.version;
   if (life.stage !== 'born' || hasBegun(wanted, slots)) return undefined;
   const present = presentVersion(situation);
-  if (present === undefined || present === wanted || !isHeld(situation)) return undefined;
+  if (present === undefined || present === wanted) return undefined;
+  if ((isHigher(present, wanted) && isKept(wanted, slots)) || !isHeld(situation)) return undefined;
   const kept = isUsable(present, situation) ? present : (newestOf(present, situation) ?? present);
   return kept === wanted ? undefined : kept;
 }
@@ -69,9 +70,10 @@ function isUsable(version: string, situation: Situation): boolean {
   return !situation.slots.some((slot) => isMissing(slot) && downFor(slot, situation) >= graceOf(situation).pod);
 }
 
-/** As a member has it; a digest of the spec names the version of the spec. */
+/** As a member has it, best one that serves; a digest of the spec names the version of the spec. */
 function imageOf(version: string, { slots, effective }: Situation): Inputs['image'] {
-  const same = slots.find(({ peer }) => peer?.current && peer.inputs.version === version);
+  const had = slots.filter(({ peer }) => peer?.current && peer.inputs.version === version);
+  const same = had.find(({ endpoint }) => endpoint.kind === 'known') ?? had[0];
   const { digest: _, ...image } = effective.inputs.image ?? {};
   return same?.peer ? same.peer.inputs.image : image;
 }

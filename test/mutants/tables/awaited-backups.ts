@@ -110,6 +110,20 @@ export const ofAwaitedBackups: readonly Mutant[] = [
   },
   {
     file: heldVersion,
+    from: '(isHigher(present, wanted) && isKept(wanted, slots)) || ',
+    to: '',
+    without: 'a revert cures no member behind a shut window, though the higher version broke it',
+    killers: [held],
+  },
+  {
+    file: heldVersion,
+    from: "had.find(({ endpoint }) => endpoint.kind === 'known') ??",
+    to: 'had.find(({ endpoint }) => endpoint === undefined) ??',
+    without: 'a member whose image is wrong keeps that while a version is held',
+    killers: [held],
+  },
+  {
+    file: heldVersion,
     from: ' || waitToUpgrade(situation) !== undefined;',
     to: ';',
     without: 'a member that is lost leaves a mixed cluster behind a shut window',
@@ -124,8 +138,8 @@ export const ofAwaitedBackups: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/rolling/upgrade.ts',
-    from: 'goesBack && isKept(version, situation)',
-    to: 'goesBack && !isKept(version, situation)',
+    from: 'goesBack && isKept(version, slots)',
+    to: 'goesBack && !isKept(version, slots)',
     without: 'the revert of what has not begun waits for a window',
     killers: [held],
   },

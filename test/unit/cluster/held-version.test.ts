@@ -84,6 +84,8 @@ describe('a member that is new, or cured', () => {
     const digest = `sha256:${'ab'.repeat(32)}`;
     const image = { repository: 'mirror/etcd', digest };
     assert.deepEqual(startingInputs(owing({ spec: { image } })).image, baseSpec.image);
+    const typo = all(withInputs({ image: { repository: 'typo/etcd' } }), crashing);
+    assert.deepEqual(startingInputs(owing({ spec: { image }, slots: { 0: typo } })).image, baseSpec.image);
     const other = owing({ spec: { image }, every: at('3.6.15') });
     assert.equal(startingInputs(other).image?.digest, undefined);
   });
@@ -113,10 +115,10 @@ describe('a member that is new, or cured', () => {
   });
 });
 
-describe('while a version is held', () => {
-  const isOf = (decision: ReturnType<typeof cureConfiguration>) =>
-    decision?.kind === 'act' && 'inputs' in decision.action ? decision.action.inputs.version : undefined;
+const isOf = (decision: ReturnType<typeof cureConfiguration>) =>
+  decision?.kind === 'act' && 'inputs' in decision.action ? decision.action.inputs.version : undefined;
 
+describe('while a version is held', () => {
   test('a member that is down is cured with all of a commit but that', () => {
     const decision = cureConfiguration(owing({ spec: { etcd: { snapshotCount: 5000 } }, slots: { 1: down } }));
     assert.ok(decision?.kind === 'act' && decision.action.kind === 'reconfigure-members');
@@ -144,6 +146,16 @@ describe('a revert of what has not begun', () => {
   test('waits for no window and no room', () => {
     const seen = owing({ spec: { version: '3.6.16', ...shut }, slots: { 1: ahead } }, 'none');
     assert.equal(upgrade({ ...seen, crowdedBy: ['shop/other'] })?.reason, 'RollingBackVersion');
+  });
+
+  test('cures the member that the higher version broke, also behind a shut window', () => {
+    const noted = all(ahead, withRecord({ rollsTo: '3.6.20' }));
+    const seen = owing(
+      { spec: { version: '3.6.16', ...shut }, every: noted, slots: { 2: all(noted, crashing) } },
+      'none',
+    );
+    assert.equal(isOf(cureConfiguration(seen)), '3.6.16');
+    assert.equal(isOf(cureConfiguration({ ...seen, crowdedBy: ['shop/other'] })), '3.6.16');
   });
 
   test('is told from going back where all run the higher version: that waits', () => {

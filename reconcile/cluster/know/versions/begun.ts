@@ -17,3 +17,8 @@ export function hasBegun(version: string, slots: readonly Slot[]): boolean {
     return isSameMinor(record.rollsTo, wanted) && minorOf(parseVersion(record.version)) < minorOf(wanted);
   });
 }
+
+/** Volumes say that it ran, and a member got another one: going back from what was not finished waits for nothing. */
+export function isKept(version: string, slots: readonly Slot[]): boolean {
+  return slots.some((slot) => slot.peer?.current && recordOf(slot)?.version === version);
+}

@@ -13,6 +13,7 @@ import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { isKept } from '../../../know/versions/begun.ts';
 import { meanwhile, restartOf } from '../../restarting.ts';
 import { waitToUpgrade } from '../../wait-for-window.ts';
 import { reluctance } from './roll-configuration.ts';
@@ -67,8 +68,7 @@ function changeVersion(situation: Situation): Decision | undefined {
   if (!next?.peer) return undefined;
   const { name, peer } = next;
   const goesBack = isHigher(runs(next) ?? peer.inputs.version, version);
-  const held =
-    goesBack && isKept(version, situation) ? undefined : waitToUpgrade(situation, outdated.length < ours.length);
+  const held = goesBack && isKept(version, slots) ? undefined : waitToUpgrade(situation, outdated.length < ours.length);
   if (held) return held;
   const restart = restartOf(next, situation);
   const inputs = { ...peer.inputs, version, image };
@@ -78,11 +78,6 @@ function changeVersion(situation: Situation): Decision | undefined {
     goesBack ? 'RollingBackVersion' : 'UpgradingMember',
     goesBack ? `taking ${name} back to etcd ${version}${anew}` : `giving ${name} etcd ${version}${anew}`,
   );
-}
-
-/** Volumes say that it ran, and a member got another one: going back from what was not finished waits for nothing. */
-function isKept(version: string, { slots }: Situation): boolean {
-  return slots.some((slot) => slot.peer?.current && recordOf(slot)?.version === version);
 }
 
 /** Peer or template: an invocation that died between the two writes left a peer that is ahead of its template. */
