@@ -116,10 +116,11 @@ function failureAfter(
   return told;
 }
 
-function factsStatus({ record, proof }: Facts, { at, job }: BackupSituation): Partial<EtcdBackupStatus> {
+function factsStatus({ record, proof }: Facts, { at, job, backup }: BackupSituation): Partial<EtcdBackupStatus> {
   const podCreatedAt = job?.podCreatedAt ?? job?.startedAt;
   return {
-    ...(record && podCreatedAt && { podCreatedAt }),
+    // The pod that looks for what was stored before says nothing of the writes in it.
+    ...(record && !backup.spec.existing && podCreatedAt && { podCreatedAt }),
     ...(record && {
       object: record.object,
       bytes: record.bytes,

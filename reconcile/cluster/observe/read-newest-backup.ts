@@ -82,9 +82,10 @@ function newestFormer(
   return views.find(({ formerLife }) => formerLife?.isOrigin) ?? newestOf(views);
 }
 
-/** By the API server's clock: those of nodes may differ. */
+/** By the API server's clock: those of nodes may differ. When what is only looked for was made, its record says. */
 function newestFirst(a: EtcdBackup, b: EtcdBackup): number {
-  const madeAt = ({ metadata }: EtcdBackup) => Date.parse(metadata.creationTimestamp ?? '') || 0;
+  const madeAt = ({ metadata, spec, status }: EtcdBackup) =>
+    Date.parse((spec.existing ? status?.takenAt : metadata.creationTimestamp) ?? '') || 0;
   const takenAt = ({ status }: EtcdBackup) => Date.parse(status?.takenAt ?? '') || 0;
   return madeAt(b) - madeAt(a) || takenAt(b) - takenAt(a);
 }

@@ -266,6 +266,13 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/observe/read-newest-backup.ts',
+    from: '(spec.existing ? status?.takenAt : metadata.creationTimestamp)',
+    to: '(spec.existing === null ? status?.takenAt : metadata.creationTimestamp)',
+    without: 'an old backup that was looked for since is offered as the newest',
+    killers: [newest],
+  },
+  {
+    file: 'reconcile/cluster/observe/read-newest-backup.ts',
     from: 'return present ?? newestFormer(',
     to: 'return newestFormer(',
     without: 'a backup of a life that was given up is named before one of the present life',

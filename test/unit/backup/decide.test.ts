@@ -315,6 +315,12 @@ const conditionsOf = ({
   conditions?: readonly { type: string; status: string; reason: string }[];
 }) => conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 
+test('the pod that looks for what was stored before says nothing of its age', () => {
+  const looks = situation(looking({ attempt }), { job: { ...foundSaid(), podCreatedAt: '2026-11-22T22:59:20Z' } });
+  assert.equal(decideBackup(looks).kind, 'done');
+  assert.equal(told(looks).podCreatedAt, undefined);
+});
+
 test('status tells each stage, and everything that was recorded', () => {
   const begun = told(situation(backupWith()));
   assert.deepEqual(conditionsOf(begun), ['Ready=False Taking', 'Reconciling=True Taking']);

@@ -18,16 +18,23 @@ interface Taken {
   readonly verified?: true;
   readonly clusterID?: string;
   readonly ready?: 'False';
+  /** What was stored before is only looked for. */
+  readonly existing?: true;
 }
 
-async function backUp(world: World, { name, takenAt, verified, clusterID, ready }: Taken): Promise<void> {
+async function backUp(world: World, { name, takenAt, verified, clusterID, ready, existing }: Taken): Promise<void> {
   const object = `gs://backups/${name}.db`;
   const to = { object: 'gs://backups/{{name}}.db', compression: 'Zstd', gcs: { keySecretName: 'key' } } as const;
   const made = await world.kube.create<EtcdBackup>(resources.backups, {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdBackup',
     metadata: { name, namespace },
-    spec: { clusterName: 'orders', to, verify: verified ? 'Restore' : 'Trailer' },
+    spec: {
+      clusterName: 'orders',
+      to,
+      verify: verified ? 'Restore' : 'Trailer',
+      ...(existing && { existing: { sha256: 'ab'.repeat(32) } }),
+    },
   });
   const condition = {
     type: 'Ready',
@@ -57,7 +64,10 @@ async function bereft(replicas: number, stay: number, backups: readonly Taken[])
   const world = createWorld();
   await world.apply({ replicas, healing });
   await tickUntilConverged(world, { limit: 300 });
-  for (const one of backups) await backUp(world, one);
+  for (const one of backups) {
+    await backUp(world, one);
+    world.advance(60);
+  }
   for (let ordinal = stay; ordinal < replicas; ordinal += 1) world.loseVolume(`orders-${ordinal}`);
   await tickUntilConverged(world, { limit: 300 });
   world.advance(60);
@@ -96,6 +106,11 @@ describe('when data are lost, a person is told of the newest backup', () => {
     const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled');
     assert.equal(stalled?.reason, 'AllVolumesGone');
     assert.match(stalled?.message ?? '', /the newest verified backup is EtcdBackup newer/);
+  });
+
+  test('not an old one that was looked for since', async () => {
+    const again = { ...older, name: 'again', takenAt: '2025-01-01T00:00:00Z', existing: true } as const;
+    assert.match(await bereft(1, 0, [newer, again]), /the newest verified backup is EtcdBackup newer/);
   });
 
   test('one that was not restored is called that', async () => {
