@@ -75,7 +75,7 @@ export const changes = {
     cure: 'let that client leave the objects of etcd-ratchet alone; no member is restarted on what it writes ([runbook](docs/runbooks/kubernetes-refuses.md#another-client-changes-a-statefulset))',
   },
   TemplateUnread: {
-    means: 'The API server refuses the dry run by which a StatefulSet is compared with what the spec asks for.',
+    means: 'No dry run tells whether a StatefulSet is what the spec asks for: it is refused, or gets no answer.',
     cure: 'let admission webhooks take dry runs, and grant the right to update StatefulSets; until then no member is restarted ([runbook](docs/runbooks/kubernetes-refuses.md#another-client-changes-a-statefulset))',
   },
   ImageOfAnotherVersion: {

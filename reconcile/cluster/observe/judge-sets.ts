@@ -1,7 +1,7 @@
 import type { StatefulSet } from '../../../manifests/kube-types.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
 import type { Offered } from '../../../manifests/render/pod-template.ts';
-import type { Kube } from '../../interfaces/kube.ts';
+import { type Kube, KubeError } from '../../interfaces/kube.ts';
 import type { SetDrift, Slot } from '../know/observation.ts';
 import { isUnmanaged } from '../know/unmanaged.ts';
 import { offeredToMembers } from './offered.ts';
@@ -32,9 +32,16 @@ export async function judgeSets(
     const { name, deletionTimestamp } = set.metadata;
     const peer = peers.find(({ metadata }) => metadata.name === name && isControlledBy(set, metadata.uid ?? ''));
     if (!peer || deletionTimestamp !== undefined) return [];
-    return [[name, { set, drift: await driftOf(set, peer, { kube, offered, signal }) }] as const];
+    const drift = await driftOf(set, peer, { kube, offered, signal }).catch((error) => unanswered(error, signal));
+    return [[name, { set, drift }] as const];
   });
   return new Map((await Promise.all(judged)).flat());
+}
+
+/** A webhook that is down fails dry runs and nothing else here: what needs no comparison goes on. */
+function unanswered(error: unknown, signal: AbortSignal): SetDrift {
+  if (!(error instanceof KubeError) || signal.aborted) throw error;
+  return { kind: 'unknown', cause: error.message, mayPass: true };
 }
 
 export function withJudged(slots: readonly Slot[], judged: JudgedSets): readonly Slot[] {

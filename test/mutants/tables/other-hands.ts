@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const world = 'test/unit/cluster/world/other-hands.test.ts';
+const unread = 'test/unit/cluster/world/other-hands-unread.test.ts';
 const shared = 'test/unit/cluster/world/other-hands-random.test.ts';
 const actions = 'test/unit/cluster/actions/other-hands.test.ts';
 
@@ -117,5 +118,26 @@ export const ofOtherHands: readonly Mutant[] = [
     to: '',
     without: 'what another client started on the next minor is never written with our flags again',
     killers: [world],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/rolling/keep-templates.ts',
+    from: 'drifted.filter(holdsUp)',
+    to: 'drifted',
+    without: 'no cluster is born where the API server takes no dry run',
+    killers: [unread],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/rolling/keep-templates.ts',
+    from: 'changed.filter(holdsUp)',
+    to: 'changed',
+    without: 'no cluster is born where another client changes a template each time',
+    killers: [unread],
+  },
+  {
+    file: 'reconcile/cluster/observe/judge-sets.ts',
+    from: '.catch((error) => unanswered(error, signal))',
+    to: '',
+    without: 'a webhook that is down keeps every member from being healed',
+    killers: [unread],
   },
 ];

@@ -72,7 +72,12 @@ export type SetDrift =
       /** How many pods it asks for, where that is not one. */
       readonly replicas?: number;
     }
-  | { readonly kind: 'unknown'; readonly cause: string };
+  | {
+      readonly kind: 'unknown';
+      readonly cause: string;
+      /** No answer, or one that may be another at the next look. */
+      readonly mayPass?: true;
+    };
 
 export interface Shared {
   readonly headlessService: SharedView;

@@ -1,5 +1,5 @@
 import { isContested, pauseMinutes } from '../../../know/contested.ts';
-import { act, type Decision, refuse } from '../../../know/decision.ts';
+import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { driftInWords } from '../../../know/drift.ts';
 import type { SetDrift, Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -15,6 +15,9 @@ import { hasRunHigher, mayGoBackTo } from '../../../know/versions/versions-run.t
 export function keepTemplates(situation: Situation): Decision | undefined {
   const drifted = situation.slots.filter((slot) => !keepsMinor(slot, situation)).flatMap(driftedOf);
   const changed = drifted.filter(({ drift }) => drift.kind === 'changed');
+  // A birth restarts no member: it is finished all the same, unless one of its members was stopped.
+  const holdsUp = ({ drift }: Drifted) =>
+    situation.life.stage === 'born' || (drift.kind === 'changed' && drift.replicas !== undefined);
   const due = changed.filter(
     ({ name: target }) => !isContested({ action: 'put-back-templates', target, atOnce }, situation),
   );
@@ -25,7 +28,7 @@ export function keepTemplates(situation: Situation): Decision | undefined {
       `${due.map(({ name, drift }) => driftInWords(name, drift)).join('; ')}: written as the spec asks, and no member is restarted for it`,
     );
   }
-  const [contested] = changed;
+  const [contested] = changed.filter(holdsUp);
   if (contested) {
     return refuse(
       'ObjectContested',
@@ -33,16 +36,22 @@ export function keepTemplates(situation: Situation): Decision | undefined {
       `let that client leave StatefulSets of etcd-ratchet alone: version, image, flags and replicas are set in the spec of the EtcdCluster. It is written as the spec asks every ${pauseMinutes} minutes`,
     );
   }
-  const [unknown] = drifted;
-  return (
-    unknown &&
-    refuse(
-      'TemplateUnread',
-      `${driftInWords(unknown.name, unknown.drift)}; no member is restarted`,
-      'let the API server take dry runs of StatefulSets: an admission webhook for them needs sideEffects None or NoneOnDryRun, and the role of etcd-ratchet the right to update them',
-    )
+  const [unknown] = drifted.filter(holdsUp);
+  return unknown && unread(unknown);
+}
+
+function unread({ name, drift }: Drifted): Decision {
+  const message = `${driftInWords(name, drift)}; no member is restarted`;
+  if (drift.kind === 'unknown' && drift.mayPass)
+    return wait('TemplateUnread', message, { on: 'time', afterSeconds: unreadSeconds });
+  return refuse(
+    'TemplateUnread',
+    message,
+    'let the API server take dry runs of StatefulSets: an admission webhook for them needs sideEffects None or NoneOnDryRun, and the role of etcd-ratchet the right to update them',
   );
 }
+
+const unreadSeconds = 5;
 
 interface Drifted {
   readonly name: string;
