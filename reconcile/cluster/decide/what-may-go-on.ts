@@ -1,3 +1,4 @@
+import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import type { ActionKind } from '../know/action.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Rule, Situation } from '../know/situation.ts';
@@ -77,8 +78,7 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   [holdFinalizer, () => besides],
   // Without its labels an object is read by name.
   [keepLabels, () => besides],
-  // A pod that ended would come back on a template that is not ours; the actions check that themselves (I16).
-  [keepTemplates, () => ({ ...besides, holds: [cureConfiguration, reloadAuthorities, unstickPod, finishRolling] })],
+  [keepTemplates, templates],
   // No member may start on another disk than the one it was sealed on (I5): `runMembers` checks that itself.
   [barOtherDisks, () => ({ ...without, holds: [unstickPod, finishRolling] })],
   [supportMembers, support],
@@ -165,6 +165,22 @@ function onlyAction(passing: Passing): Passes {
  */
 function unlessOutOfSpace(passing?: Passing): Passes {
   return ({ kind }, { slots }) => (kind === 'act' ? passing : isOutOfSpace(slots) ? besides : undefined);
+}
+
+/**
+ * A pod that ended would come back on a template that is not ours; the actions check that themselves (I16). Where a
+ * policy denies what a peer asks for, only a spec that asks for something else ends that: it is written, and compared.
+ */
+function templates(said: Decision, { slots, effective }: Situation): Passing {
+  const holds = [reloadAuthorities, unstickPod, finishRolling];
+  const wanted = inputsHash(effective.inputs);
+  const isReplaced = slots
+    .filter(({ statefulSet }) => statefulSet?.drift)
+    .every(
+      ({ statefulSet, peer }) => statefulSet?.drift?.kind === 'unknown' && peer && inputsHash(peer.inputs) !== wanted,
+    );
+  if (said.kind === 'refuse' && isReplaced) return { ...cares, holds };
+  return { ...besides, holds: [cureConfiguration, ...holds] };
 }
 
 /** Without the headless Service a restarted member finds no other member. */

@@ -140,4 +140,11 @@ export const ofOtherHands: readonly Mutant[] = [
     without: 'a webhook that is down keeps every member from being healed',
     killers: [unread],
   },
+  {
+    file: 'reconcile/cluster/decide/what-may-go-on.ts',
+    from: "said.kind === 'refuse' && isReplaced",
+    to: 'false',
+    without: 'a template that a new policy denies can never be replaced by one that it takes',
+    killers: [unread],
+  },
 ];

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
-import { KubeError, resources } from '../../../../reconcile/interfaces/kube.ts';
+import type { StatefulSet } from '../../../../manifests/kube-types.ts';
+import { type Kube, KubeError, type KubeObject, resources } from '../../../../reconcile/interfaces/kube.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { changeSet, withTemplateAnnotation } from '../../../support/world/hands.ts';
 import { assertWhole } from '../../../support/world/whole.ts';
@@ -79,4 +80,56 @@ test('a member is healed while dry runs fail for a cause that may pass', async (
   assertWhole(world, ['orders-0', 'orders-2', 'orders-3'], trail.join('\n'));
   Object.assign(world.kube, { dryRun });
   assert.equal((await tickUntilConverged(world)).kind, 'done');
+});
+
+/** A policy that came after the cluster: templates without the label are denied, also in dry runs. */
+function demandTeam(world: World): void {
+  const { dryRun, update } = world.kube;
+  const judge = (object: KubeObject) => {
+    const { spec } = object as Partial<StatefulSet>;
+    if (!spec?.template || spec.template.metadata.labels?.team !== undefined) return;
+    const message = 'admission webhook "policy" denied the request: the label team is missing';
+    throw new KubeError(message, { class: 'terminal', status: 403, reason: 'Forbidden' });
+  };
+  const judged: Pick<Kube, 'dryRun' | 'update'> = {
+    dryRun: async (resource, object, options) => {
+      judge(object);
+      return dryRun(resource, object, options);
+    },
+    update: async (resource, object, options) => {
+      judge(object);
+      return update(resource, object, options);
+    },
+  };
+  Object.assign(world.kube, judged);
+}
+
+const team = { podTemplate: { metadata: { labels: { team: 'payments' } } } };
+
+test('a template that a new policy denies is replaced by one that the policy takes', async () => {
+  const world = createWorld();
+  await world.apply({ healing });
+  await tickUntilConverged(world);
+  forgetNotes(world);
+  demandTeam(world);
+  const { reason, message } = await tickUntilConverged(world);
+  assert.equal(reason, 'TemplateUnread');
+  assert.match(message, /the label team is missing/);
+  await world.apply({ healing, ...team });
+  const { kind, steps, trail } = await tickUntilConverged(world);
+  assert.equal(kind, 'done', trail.join('\n'));
+  assert.deepEqual([...new Set(steps.map(({ action }) => action))], ['change-template'], trail.join('\n'));
+  assertWhole(world, members, trail.join('\n'));
+});
+
+test('a spec that the policy denies as well restarts no member', async () => {
+  const world = createWorld();
+  await world.apply({ healing });
+  await tickUntilConverged(world);
+  forgetNotes(world);
+  demandTeam(world);
+  await world.apply({ healing, etcd: { snapshotCount: 5000 } });
+  const { kind, steps, trail } = await tickUntilConverged(world);
+  assert.deepEqual([kind, steps], ['refuse', []], trail.join('\n'));
+  assertWhole(world, members, trail.join('\n'));
 });

@@ -47,7 +47,7 @@ function unread({ name, drift }: Drifted): Decision {
   return refuse(
     'TemplateUnread',
     message,
-    'let the API server take dry runs of StatefulSets: an admission webhook for them needs sideEffects None or NoneOnDryRun, and the role of etcd-ratchet the right to update them',
+    'let the API server take dry runs of StatefulSets: what a policy denies in them is changed in the spec of the EtcdCluster, an admission webhook for them needs sideEffects None or NoneOnDryRun, and the role of etcd-ratchet the right to update them',
   );
 }
 
