@@ -99,6 +99,7 @@ describe('of what a spec may ask', () => {
     ['going back to it, too', cluster('3.6.16', '3.6.3'), '3.6.16', 'VersionHasDefect'],
     ['a patch that may corrupt data is refused', cluster('3.6.16', '3.6.4'), '3.6.16', 'VersionHasDefect'],
     ['at a birth, too', unborn(3, { spec: { version: '3.6.2' } }), '3.6.2', 'VersionHasDefect'],
+    ['of a minor that is left for good: that comes first', cluster('3.7.3', '3.6.3'), '3.7.3', 'DowngradeRefused'],
     ['a cluster that has it stays valid', cluster('3.6.2', '3.6.2'), '3.6.2'],
     ['and may leave it', cluster('3.6.2', '3.6.16'), '3.6.16'],
     ['an older patch than that is refused', cluster('3.5.25', '3.6.16'), '3.5.25', 'PatchTooOld'],
@@ -126,6 +127,12 @@ describe('of what a spec may ask', () => {
     assert.ok(decision.kind === 'refuse');
     assert.match(decision.message, /^etcd 3\.6\.2 must not be used: it makes every member panic at its next start/);
     assert.match(decision.cure, /3\.6\.5 or a later patch/);
+  });
+
+  test('a birth that was begun on another patch is not given it', () => {
+    const begun = prepared(3, { spec: { version: '3.6.3' }, every: withInputs({ version: '3.6.16' }) });
+    assert.equal(version(begun), '3.6.16');
+    assert.deepEqual(refusals(begun), ['VersionHasDefect']);
   });
 
   test('a cluster that runs one is told to leave it, whatever is decided', () => {

@@ -67,11 +67,16 @@ export function judgeVersion(looked: Looked): VersionPlan {
     return { value: formatVersion(value), refusal: unsupported(spec.version) };
   }
   const wanted = parseVersion(spec.version);
-  const defect = isThere(slots, wanted) ? undefined : mustNotRun(spec.version);
-  if (defect) return { value: formatVersion(highest ?? wanted), refusal: defective(formatVersion(wanted), defect) };
   const plan = highest ? planFrom(highest, wanted, looked) : { value: formatVersion(wanted) };
+  // Which minor may be next is the first question: the patches that a defect names are of the same minor.
+  if (plan.refusal) return plan;
+  const defect = isThere(slots, wanted) ? undefined : mustNotRun(spec.version);
+  if (defect) {
+    const value = highest ?? presentOf(slots) ?? wanted;
+    return { value: formatVersion(value), refusal: defective(formatVersion(wanted), defect) };
+  }
   const flags = unknownFlags(Object.keys(spec.etcd?.extraArgs ?? {}), wanted);
-  return plan.refusal || flags.length === 0 ? plan : withoutFlags(plan, wanted, highest, flags);
+  return flags.length === 0 ? plan : withoutFlags(plan, wanted, highest, flags);
 }
 
 /** A member has it already, or was told to: nothing is gained when its cluster is stopped there. */
