@@ -117,6 +117,13 @@ export const ofAdoption: readonly Mutant[] = [
     killers: ['test/unit/cluster/finish-deletion.test.ts'],
   },
   {
+    file: 'reconcile/cluster/decide/rules/adoption/leave-existing.ts',
+    from: 'voters.filter((member) => !wasOurs(member, situation))',
+    to: 'voters',
+    without: 'a cluster that lost a peer with its volume is never deleted',
+    killers: ['test/unit/cluster/finish-deletion.test.ts'],
+  },
+  {
     file: 'reconcile/cluster/decide/rules/deletion/hold-finalizer.ts',
     from: 'isAdopting(situation) || mayVoteBesideOthers(situation)',
     to: 'isAdopting(situation)',

@@ -139,6 +139,12 @@ describe('a deletion after bootstrap.existing was removed, with a member of othe
     assert.match(decision.kind === 'refuse' ? decision.cure : '', /spec\.bootstrap\.existing.*member remove beef/);
   });
 
+  test('does not wait for a member that was ours, and of which nothing is left', () => {
+    const three = healthy(3, withVolumes);
+    const lost = { ...three, slots: three.slots.slice(0, 2) };
+    assert.partialDeepStrictEqual(decide(lost), { kind: 'act', action: { kind: 'delete-peers' } });
+  });
+
   test('finds its finalizer: it stays while the list has that member, or is unknown', () => {
     const finalizers = [volumesFinalizer];
     assert.equal(holdFinalizer(situate(beside({ finalizers }))), undefined);

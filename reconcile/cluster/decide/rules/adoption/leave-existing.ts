@@ -1,3 +1,5 @@
+import { ordinalOf, peerUrl, schemeOf } from '../../../../../manifests/render/names.ts';
+import type { ListedMember } from '../../../../interfaces/etcd.ts';
 import { inheritedIn, isAdopting } from '../../../know/adoption/inherited.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { memberOf } from '../../../know/health/health.ts';
@@ -55,7 +57,10 @@ export function awaitStrangers(situation: Situation): Decision | undefined {
   const { membership, slots, cluster } = situation;
   if (membership.kind === 'unknown') return undefined;
   const voters = votersOf(membership.members);
-  const stranger = unknownAmong(voters, situation);
+  const stranger = unknownAmong(
+    voters.filter((member) => !wasOurs(member, situation)),
+    situation,
+  );
   if (!stranger || !slots.some((slot) => memberOf(slot, voters))) return undefined;
   const who = stranger.name || stranger.id;
   return refuse(
@@ -63,6 +68,13 @@ export function awaitStrangers(situation: Situation): Decision | undefined {
     `the deletion waits: ${who} votes beside members of ours, and has no EtcdPeer: it may lose its quorum with them`,
     `if it is of another origin, name it in spec.bootstrap.existing of EtcdCluster ${cluster.metadata.name} again: ours then leave first; or, if it is not needed, remove it: etcdctl member remove ${stranger.id}`,
   );
+}
+
+/** No other cluster has an address behind our headless Service: its EtcdPeer and its volume are lost. */
+function wasOurs({ name, peerURLs }: ListedMember, { cluster, effective }: Situation): boolean {
+  const { name: ofCluster, namespace = '' } = cluster.metadata;
+  const url = peerUrl(namespace, ofCluster, name, schemeOf(effective.inputs.tls.mode));
+  return ordinalOf(ofCluster, name) !== undefined && peerURLs.includes(url);
 }
 
 function isBegun(slot: Situation['slots'][number]): boolean {
