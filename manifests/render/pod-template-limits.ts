@@ -42,6 +42,11 @@ export function endsByForce(template: PodTemplate | undefined): boolean {
   return template?.spec?.terminationGracePeriodSeconds === 0;
 }
 
+export function withoutGrace({ spec = {}, ...rest }: PodTemplate = {}): PodTemplate {
+  const { terminationGracePeriodSeconds: _, ...others } = spec;
+  return { ...rest, spec: others };
+}
+
 function ourLabels({ metadata }: PodTemplate): string[] {
   return Object.keys({ ...metadata?.labels, ...metadata?.annotations })
     .filter((key) => key.startsWith(`${group}/`) || Object.hasOwn(labelsOf(''), key))

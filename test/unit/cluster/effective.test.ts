@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
-import { all, healthy, prepared, unborn, withInputs, withRecord, withVolume } from './observations.ts';
+import { all, healthy, prepared, unborn, withInputs, without, withRecord, withVolume } from './observations.ts';
 
 const refusals = (observation: Observation) => situate(observation).effective.refusals.map(({ reason }) => reason);
 
@@ -95,6 +95,14 @@ describe('what cannot be done', () => {
     assert.deepEqual(refusals(healthy(3, { spec: { podTemplate }, every: withInputs({ podTemplate }) })), []);
     const patient = { spec: { terminationGracePeriodSeconds: 5 } };
     assert.deepEqual(refusals(healthy(3, { spec: { podTemplate: patient } })), []);
+  });
+
+  test('a resource that is created again keeps the rest of such a pod template', () => {
+    const nodeSelector = { disk: 'fast' };
+    const podTemplate = { spec: { nodeSelector, terminationGracePeriodSeconds: 0 } };
+    const again = healthy(3, { spec: { podTemplate }, every: without('peer', 'statefulSet', 'pod') });
+    assert.deepEqual(refusals(again), ['TemplateRefused']);
+    assert.deepEqual(situate(again).effective.inputs.podTemplate, { spec: { nodeSelector } });
   });
 
   test('a quota that leaves the log no room is refused, and members keep theirs', () => {

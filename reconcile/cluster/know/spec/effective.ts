@@ -8,7 +8,7 @@ import { MiB, mostQuota } from '../../../../manifests/api/quota-room.ts';
 import { reservedBecause } from '../../../../manifests/api/reserved-flags.ts';
 import { issuerDefaults, tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import { peerInputs } from '../../../../manifests/render/peer.ts';
-import { byForce, endsByForce, graceField } from '../../../../manifests/render/pod-template-limits.ts';
+import { byForce, endsByForce, graceField, withoutGrace } from '../../../../manifests/render/pod-template-limits.ts';
 import { reservedInClaim } from '../../../../manifests/render/volume-claim.ts';
 import { toldIn } from '../../../reasons/cure.ts';
 import { refusalIn } from '../../../reasons/refusals.ts';
@@ -193,10 +193,15 @@ function judgeTemplate(
   slots: readonly Slot[],
 ): Judged<PodTemplate | undefined> {
   const [bad] = podTemplate ? refusedInPods(podTemplate, ['spec', 'podTemplate']) : [];
-  const before = slots.find(({ peer }) => peer?.current)?.peer?.inputs.podTemplate;
+  const peer = slots.find((slot) => slot.peer?.current)?.peer;
+  const before = peer?.inputs.podTemplate;
   if (bad) return { value: before, refusal: templateRefused(dotted(bad.path), bad.message) };
   if (endsByForce(podTemplate) && !endsByForce(before))
-    return { value: before, refusal: templateRefused(`spec.podTemplate.${graceField}`, `spec.podTemplate.${byForce}`) };
+    // Of a resource that was created again, no peer says what its members had.
+    return {
+      value: peer ? before : withoutGrace(podTemplate),
+      refusal: templateRefused(`spec.podTemplate.${graceField}`, `spec.podTemplate.${byForce}`),
+    };
   const [claim] = reservedInClaim(storage);
   if (claim === undefined) return { value: podTemplate };
   const where = `spec.storage.volumeClaimTemplate.${claim.split(': ')[0]}`;
