@@ -85,10 +85,13 @@ export async function driftOf(
       return driftBetween(latest, wanted);
     } catch (error) {
       if (!(error instanceof KubeError) || error.class === 'retryable') throw error;
-      if (!isReason(error, 'Conflict') || attempt >= attempts) return { kind: 'unknown', cause: error.message };
+      const { message: cause } = error;
+      if (!isReason(error, 'Conflict')) return { kind: 'unknown', cause };
+      if (attempt >= attempts) return { kind: 'unknown', cause, mayPass: true };
     }
     const again = await kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal });
-    if (!again || again.metadata.uid !== uid) return { kind: 'unknown', cause: `StatefulSet ${name} has gone` };
+    if (!again || again.metadata.uid !== uid)
+      return { kind: 'unknown', cause: `StatefulSet ${name} has gone`, mayPass: true };
     latest = again;
   }
 }

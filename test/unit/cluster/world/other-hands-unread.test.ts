@@ -82,6 +82,21 @@ test('a member is healed while dry runs fail for a cause that may pass', async (
   assert.equal((await tickUntilConverged(world)).kind, 'done');
 });
 
+test('a StatefulSet that others write at every moment is compared at a later look', async () => {
+  const world = createWorld();
+  await world.apply({ healing });
+  await tickUntilConverged(world);
+  forgetNotes(world);
+  const { dryRun } = world.kube;
+  const conflict = async () => {
+    throw new KubeError('the object has been modified', { class: 'precondition', status: 409, reason: 'Conflict' });
+  };
+  Object.assign(world.kube, { dryRun: conflict });
+  assert.equal((await world.tick())?.decision.kind, 'wait');
+  Object.assign(world.kube, { dryRun });
+  assert.equal((await tickUntilConverged(world)).kind, 'done');
+});
+
 /** A policy that came after the cluster: templates without the label are denied, also in dry runs. */
 function demandTeam(world: World): void {
   const { dryRun, update } = world.kube;
