@@ -58,7 +58,8 @@ const nodePattern = namePattern;
 const recoveryPattern = /^([0-9a-f]{12})\/(0|[1-9]\d{0,5})$/;
 /** metav1.Time. */
 const timePattern = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
-const hibernationBackupPattern = /^([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)\/([A-Za-z0-9-]{1,64})@([0-9TZ:-]+)$/;
+const hibernationBackupPattern =
+  /^([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)\/([A-Za-z0-9-]{1,64})@([0-9TZ:-]+)(?:#(0|[1-9]\d{0,14}))?$/;
 const sincePattern = /^((?:0|[1-9]\d*)\.(?:0|[1-9]\d*))@(0|[1-9]\d{0,19})$/;
 
 /** Every field of the record with its annotation: a new field needs a row. The first problem in order is reported. */
@@ -138,14 +139,18 @@ export const fields: Fields = {
     annotations: [
       {
         name: annotations.hibernationBackup,
-        wanted: "an EtcdBackup's name, UID and end like orders-before-hibernation/0a1b@2026-01-02T03:04:05Z, or absent",
+        wanted:
+          "an EtcdBackup's name, UID, end and revision like orders-before-hibernation/0a1b@2026-01-02T03:04:05Z#42, or absent",
       },
     ],
     decode: ([text = '']) => {
-      const [, name, uid, endedAt] = hibernationBackupPattern.exec(text) ?? [];
-      return found(name && uid && endedAt && timePattern.test(endedAt) ? { name, uid, endedAt } : undefined);
+      const [, name, uid, endedAt, revision] = hibernationBackupPattern.exec(text) ?? [];
+      if (!name || !uid || !endedAt || !timePattern.test(endedAt)) return { wrong: 0 };
+      return { value: { name, uid, endedAt, ...(revision !== undefined && { revision: Number(revision) }) } };
     },
-    encode: ({ name, uid, endedAt }) => [`${name}/${uid}@${endedAt}`],
+    encode: ({ name, uid, endedAt, revision }) => [
+      `${name}/${uid}@${endedAt}${revision === undefined ? '' : `#${revision}`}`,
+    ],
   },
   goesBackTo: {
     annotations: [{ name: annotations.goesBackTo, wanted: 'an EtcdBackup and its snapshot as JSON, or absent' }],

@@ -73,6 +73,8 @@ export interface HibernationBackup {
   readonly uid: string;
   /** metav1.Time: when it was over. */
   readonly endedAt: string;
+  /** Up to which it holds all writes. Absent: not known. */
+  readonly revision?: number;
 }
 
 export interface OutvotedMember {

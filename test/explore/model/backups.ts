@@ -4,6 +4,7 @@ import { backupAhead } from '../../../reconcile/cluster/know/backups/ahead.ts';
 import { hibernationBackupOf } from '../../../reconcile/cluster/know/backups/hibernation-backup.ts';
 import type { AwaitedBackupView, NamedBackup, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import type { AskedBackup } from './backup-state.ts';
+import { revisionOfSnapshots } from './clients.ts';
 import { serving } from './etcd.ts';
 import type { World } from './state.ts';
 
@@ -41,7 +42,7 @@ function uidOf({ name }: AskedBackup): string {
 function viewOf(backup: AskedBackup, before: Occasion, at: Date) {
   const { name, state, age } = backup;
   const askedAt = new Date(at.getTime() - ages[age]);
-  const ended = { uid: uidOf(backup), at: at.toISOString() };
+  const ended = { uid: uidOf(backup), at: at.toISOString(), revision: revisionOfSnapshots };
   const known = { kind: 'known', before, name, state, message: 'as it is', askedAt } as const;
   return state === 'good' ? { ...known, ended } : known;
 }

@@ -279,16 +279,23 @@ export const ofAwaitedBackups: readonly Mutant[] = [
   },
   {
     file: hibernationBackup,
-    from: 'return one && at.getTime() - Date.parse(one.endedAt) <= parseDuration(awaitedBackupFresh) ? one : undefined;',
-    to: 'return one && at.getTime() > 0 && parseDuration(awaitedBackupFresh) > 0 ? one : undefined;',
+    from: 'return at.getTime() - Date.parse(one.endedAt) <= parseDuration(awaitedBackupFresh) ? one : undefined;',
+    to: 'return at.getTime() > 0 && parseDuration(awaitedBackupFresh) > 0 ? one : undefined;',
     without: 'a hibernation that is finished days later remembers its backup as that of what was written since (I12)',
-    killers: [slept],
+    killers: ['test/unit/cluster/hibernation-backup-now.test.ts'],
   },
   {
     file: hibernationBackup,
     from: "endpoint.kind === 'known' && endpoint.status.revision > holds",
     to: "endpoint.kind === 'known' && endpoint.status.revision < holds && holds < 0n",
     without: 'a cluster that sleeps is deleted on a backup that lacks what was written before the stop (I12)',
+    killers: [slept],
+  },
+  {
+    file: hibernationBackup,
+    from: 'const one = takenFor(asked) ?? inCommon(slots.filter(isAsleep));',
+    to: 'const { revision: _ = 0, ...left } = inCommon(slots.filter(isAsleep)) ?? {};\n  const one = takenFor(asked) ?? (left.name ? { ...(left as HibernationBackup), revision: 2 ** 53 - 1 } : undefined);',
+    without: 'what a hibernation that died left on volumes is believed, whatever was written since (I12)',
     killers: [slept],
   },
   {

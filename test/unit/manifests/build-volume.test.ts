@@ -66,8 +66,9 @@ const arbitraries: { readonly [K in keyof Required<VolumeRecord>]: fc.Arbitrary<
       name: fc.stringMatching(/^[a-z0-9]([-a-z0-9.]{0,60}[a-z0-9])?$/),
       uid: fc.stringMatching(/^[A-Za-z0-9-]{1,64}$/),
       endedAt: fc.integer({ min: 0, max: 2 ** 32 }).map((s) => `${new Date(s * 1000).toISOString().slice(0, 19)}Z`),
+      revision: fc.nat(),
     },
-    plain,
+    { requiredKeys: ['name', 'uid', 'endedAt'], ...plain },
   ),
   goesBackTo: fc.record(
     {

@@ -16,19 +16,25 @@ type Seen = Pick<Observation, 'slots' | 'at' | 'awaitedBackup'>;
  */
 export function hibernationBackupNow({ slots, at, awaitedBackup: asked }: Seen): HibernationBackup | undefined {
   // Volumes are told one after another, and an invocation may have died in between.
-  const one = takenFor(asked, slots) ?? inCommon(slots.filter(isAsleep));
-  return one && at.getTime() - Date.parse(one.endedAt) <= parseDuration(awaitedBackupFresh) ? one : undefined;
+  const one = takenFor(asked) ?? inCommon(slots.filter(isAsleep));
+  if (!one || wasWrittenSince(one, slots)) return undefined;
+  return at.getTime() - Date.parse(one.endedAt) <= parseDuration(awaitedBackupFresh) ? one : undefined;
 }
 
-/** The time as volumes write it, whichever way the status has it. Not where a member has later writes by now. */
-function takenFor(asked: Seen['awaitedBackup'], slots: readonly Slot[]): HibernationBackup | undefined {
+/** The time as volumes write it, whichever way the status has it. */
+function takenFor(asked: Seen['awaitedBackup']): HibernationBackup | undefined {
   if (asked?.kind !== 'known' || asked.before !== 'hibernation' || asked.state !== 'good' || !asked.ended)
     return undefined;
-  const holds = BigInt(asked.ended.revision ?? Number.MAX_SAFE_INTEGER);
-  if (slots.some(({ endpoint }) => endpoint.kind === 'known' && endpoint.status.revision > holds)) return undefined;
-  const ended = new Date(asked.ended.at);
+  const { uid, at, revision } = asked.ended;
+  const ended = new Date(at);
   if (Number.isNaN(ended.getTime())) return undefined;
-  return { name: asked.name, uid: asked.ended.uid, endedAt: timestamp(ended) };
+  return { name: asked.name, uid, endedAt: timestamp(ended), ...(revision !== undefined && { revision }) };
+}
+
+/** A member answers with a later revision, or answers and it is not known what the backup holds. */
+function wasWrittenSince({ revision }: HibernationBackup, slots: readonly Slot[]): boolean {
+  const holds = revision === undefined ? -1n : BigInt(revision);
+  return slots.some(({ endpoint }) => endpoint.kind === 'known' && endpoint.status.revision > holds);
 }
 
 /** With the etcd cluster that it must be of. `undefined`: a member runs, or may have since, or no backup was taken. */

@@ -8,6 +8,7 @@ import { annotations } from '../../../../manifests/render/names.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
 import { crashesIn, killer, squares } from '../../../support/world/crash.ts';
+import { revisionOf } from '../../../support/world/revisions.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';
 
 /** A cluster that hibernates, and is deleted: its last backup is the one that it was put to sleep on. */
@@ -40,7 +41,8 @@ async function take(world: World, status: 'True' | 'False' = 'True'): Promise<vo
   const verified = { at, revision: 7, etcdVersion: '3.6.16', took: '1s' };
   const clusterID = world.cluster()?.status?.clusterID;
   if (clusterID === undefined) return;
-  const stored = { object: 'pvc://backups/orders/a.db', sha256: 'ab'.repeat(32), clusterID };
+  const revision = Math.max(...[...world.processes.values()].map(({ data }) => revisionOf(world.state, data)));
+  const stored = { object: 'pvc://backups/orders/a.db', sha256: 'ab'.repeat(32), clusterID, revision };
   const status_ = { observedGeneration: 1, finishedAt: at, ...stored, conditions: [ready] };
   for (const one of await backupsIn(world))
     if (one.status?.finishedAt === undefined)
@@ -354,24 +356,43 @@ describe('a cluster that hibernates and is deleted', () => {
     await assertRefused(world, /name no EtcdBackup/);
   });
 
-  test('an invocation that dies at any write of the hibernation leaves it that backup', async () => {
+  test('after a death at any write of a hibernation it has that backup, or clients wrote on', async () => {
     const counting = killer();
     const first = await born();
     await first.apply({ ...goes, backup, replicas: 0 });
     await tickUntilConverged(first, { faults: counting, meanwhile: () => take(first) });
     assert.ok(counting.writes() > 6, 'it writes');
-    for (const crash of squares(crashesIn(counting.writes()), 'black')) {
+    // Between the look at the members and their end, clients write on.
+    const usual = await writtenSince(first);
+    let refused = 0;
+    const all = squares(crashesIn(counting.writes()), 'black');
+    for (const crash of all) {
       const world = await born();
       await world.apply({ ...goes, backup, replicas: 0 });
       await tickUntilConverged(world, { faults: killer(crash), meanwhile: () => take(world), limit: 200 });
       const reached = await tickUntilConverged(world, { meanwhile: () => take(world), limit: 200 });
       assert.equal(reached.reason, 'Hibernating', JSON.stringify(crash));
+      if (hibernationBackup(world).every((one) => one === undefined)) {
+        refused += 1;
+        await world.remove();
+        await assertRefused(world, /their volumes name no EtcdBackup/);
+        continue;
+      }
+      const since = await writtenSince(world);
+      assert.ok(since <= usual, `${JSON.stringify(crash)}: ${since} writes are not in it, and usually ${usual}`);
       await goneAfterLook(world);
       assert.equal(world.cluster(), undefined, `${JSON.stringify(crash)} ${stalledMessage(world)}`);
-      await onlyBackup(world);
     }
+    assert.ok(refused > 0 && refused < all.length, `${refused} of ${all.length} were written to since`);
   });
 });
+
+/** Revisions on the disks that the backup of the sleep does not hold. */
+async function writtenSince(world: World): Promise<number> {
+  const { status } = await onlyBackup(world);
+  const stored = [...world.state.disks.values()].map((data) => revisionOf(world.state, data));
+  return Math.max(...stored) - (status?.revision ?? 0);
+}
 
 async function remove(world: World): Promise<void> {
   world.kube.remove(resources.backups, namespace, (await onlyBackup(world)).metadata.name);
