@@ -84,7 +84,7 @@ const deletingAsleep = (change?: (made: EtcdBackup) => EtcdBackup) => async (sce
   if (change) await makeAsked(scene, await scene.read<EtcdCluster>('cluster', clusterName), change);
 };
 
-/** It ended three hours ago. */
+/** Its data are three hours old. The API server dates an object by itself, and the pod of its Job by the status. */
 function ended(made: EtcdBackup): EtcdBackup {
   const at = new Date(Date.now() - 3 * 3600_000).toISOString();
   const ready = {
@@ -94,7 +94,7 @@ function ended(made: EtcdBackup): EtcdBackup {
     message: 'restored',
     lastTransitionTime: at,
   } as const;
-  return { ...made, status: { observedGeneration: 1, finishedAt: at, conditions: [ready] } };
+  return { ...made, status: { observedGeneration: 1, podCreatedAt: at, finishedAt: at, conditions: [ready] } };
 }
 
 function wishIn(seen: Observation): BackupWish {
