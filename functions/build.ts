@@ -57,6 +57,7 @@ export async function build(outdir = join(checkout, 'dist'), { withMaterials = f
   ];
   const all = [...plugins, ...(told ? [told.billOfMaterials()] : [])];
   await bundle({ ...bundling, plugins: all, entryPoints: sources, entryNames: 'chunks/[name]', outdir });
+  await told?.completeBill(outdir, join(checkout, 'node_modules'));
   await told?.writeNotices(outdir);
   for (const name of entryPoints) await writeFile(join(outdir, `${name}.js`), entryOf(name));
   // Without it, Node would try each file as CommonJS first.

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { build } from '../../../functions/build.ts';
-import { licencesOf, materials, nameOf, packagesIn } from '../../../functions/materials.ts';
+import { type Bill, licencesOf, materials, nameOf, packagesIn } from '../../../functions/materials.ts';
 import { checkout, read, reasonsIn } from '../../unit/docs/pages.ts';
 
 /** Licences that let everyone use, change and pass on, with their notice and nothing else. */
@@ -28,6 +28,21 @@ test('what stands on the page as bundled is what is asked for and bundled, as it
     direct.toSorted(),
   );
   for (const name of direct) assert.equal(found.get(name), packages[`node_modules/${name}`].version, name);
+});
+
+// Azure's packages have a package.json without a licence beside each of their builds.
+test('a package stands there once, and what it needs is on the list', async () => {
+  const { components, dependencies } = JSON.parse(await readFile(join(app, materials.sbom), 'utf8')) as Bill;
+  const titles = components.map((one) => `${nameOf(one)}@${one.version}`);
+  assert.equal(new Set(titles).size, titles.length);
+  const refs = new Set(components.map((one) => one['bom-ref']));
+  const named = dependencies.flatMap(({ ref, dependsOn = [] }) => [ref, ...dependsOn]);
+  const roots = new Set(dependencies.map(({ ref }) => ref).filter((ref) => !refs.has(ref)));
+  assert.ok(roots.size <= 1, [...roots].join());
+  assert.deepEqual(
+    named.filter((ref) => !refs.has(ref) && !roots.has(ref)),
+    [],
+  );
 });
 
 test('the page says how many packages are bundled', async () => {
