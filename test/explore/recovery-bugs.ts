@@ -1,11 +1,11 @@
 import { annotations } from '../../manifests/render/names.ts';
 import type { VolumeRecord } from '../../manifests/render/volume-record.ts';
 import { readVolume, writeRecord } from '../../reconcile/cluster/act/requests/volumes.ts';
-import { awaitQuorum, isBeingRecovered } from '../../reconcile/cluster/decide/rules/recovery/await-quorum.ts';
+import { awaitQuorum } from '../../reconcile/cluster/decide/rules/recovery/await-quorum.ts';
 import { recoverQuorum } from '../../reconcile/cluster/decide/rules/recovery/recover-quorum.ts';
 import type { Action } from '../../reconcile/cluster/know/action.ts';
 import { type Decision, wait } from '../../reconcile/cluster/know/decision.ts';
-import { recordOf } from '../../reconcile/cluster/know/life.ts';
+import { isBeingRecovered, recordOf } from '../../reconcile/cluster/know/life.ts';
 import type { Slot } from '../../reconcile/cluster/know/observation.ts';
 import { approvalGiven } from '../../reconcile/cluster/know/recovery/lost.ts';
 import type { Situation } from '../../reconcile/cluster/know/situation.ts';

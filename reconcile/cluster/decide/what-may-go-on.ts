@@ -1,6 +1,7 @@
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import type { ActionKind } from '../know/action.ts';
 import type { Decision } from '../know/decision.ts';
+import { isBeingRecovered } from '../know/life.ts';
 import type { Rule, Situation } from '../know/situation.ts';
 import { isOutOfSpace } from '../know/space/databases.ts';
 import { dropInherited, takeOver } from './rules/adoption/take-over.ts';
@@ -27,7 +28,6 @@ import { join } from './rules/membership/join.ts';
 import { letRemovedGo } from './rules/membership/let-removed-go.ts';
 import { grow, shrink, shrinkFirst } from './rules/membership/scale.ts';
 import { unstickPod } from './rules/membership/unstick-pod.ts';
-import { isBeingRecovered } from './rules/recovery/await-quorum.ts';
 import { recoverQuorum } from './rules/recovery/recover-quorum.ts';
 import { rollBack } from './rules/recovery/roll-back.ts';
 import { backUpFirst } from './rules/rolling/back-up-first.ts';

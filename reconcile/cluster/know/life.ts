@@ -123,6 +123,12 @@ export function recordOf({ volume }: Pick<Slot, 'volume'>): VolumeRecord | undef
   return volume?.record.kind === 'valid' ? volume.record.record : undefined;
 }
 
+/** A quorum is forced from its data; its member does not run yet. */
+export function isBeingRecovered(slot: Pick<Slot, 'volume'>): boolean {
+  const state = recordOf(slot)?.state;
+  return state === 'recovering' || state === 'recovered';
+}
+
 /** Its member is no longer one, and never will be again: its objects count for nothing, and hold up nothing. */
 export function hasDeparted(slot: Pick<Slot, 'volume'>): boolean {
   const record = recordOf(slot);

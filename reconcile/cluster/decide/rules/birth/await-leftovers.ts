@@ -1,7 +1,7 @@
 import { type Decision, refuse, wait } from '../../../know/decision.ts';
 import { hasOutlasted } from '../../../know/health/grace.ts';
 import { foreignCure, foreignOf, isBlockedByLeftovers, leftoverIn } from '../../../know/leftovers.ts';
-import { recordOf } from '../../../know/life.ts';
+import { isBeingRecovered } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { isOverdue, refuseStuck } from '../../../know/pods/stuck.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -19,7 +19,7 @@ import type { Situation } from '../../../know/situation.ts';
 export function awaitLeftovers(situation: Situation): Decision | undefined {
   const { slots, life } = situation;
   const whole = life.stage !== 'born';
-  const foreign = whole || slots.some(isInRecovery) ? foreignObject(situation) : undefined;
+  const foreign = whole || slots.some(isBeingRecovered) ? foreignObject(situation) : undefined;
   if (foreign !== undefined) {
     return refuse(
       'NameTaken',
@@ -42,11 +42,6 @@ function awaitEndOf(slot: Slot, situation: Situation): Decision {
     { on: 'change', of: 'statefulSets' },
     { on: 'time', afterSeconds: 2 },
   );
-}
-
-function isInRecovery(slot: Slot): boolean {
-  const state = recordOf(slot)?.state;
-  return state === 'recovering' || state === 'recovered';
 }
 
 function foreignObject({ slots }: Situation): string | undefined {

@@ -20,6 +20,7 @@ import { stuckRecoveryPod } from '../../../know/pods/stuck.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { configureBeforeStart } from '../../configure-before-start.ts';
 import { lackedBeforeAStart } from '../certificates/certify.ts';
+import { leaving, leftover, podLeaving, soon } from '../recovery/after-job.ts';
 import { handOver } from '../recovery/hand-over.ts';
 import { failed, notStarted, podStuck, repeating } from './restore-failures.ts';
 import { runMembers } from './run-members.ts';
@@ -40,7 +41,7 @@ export function beginFromSnapshot(situation: Situation): Decision | undefined {
   if (chosen.volume.leaving || chosen.volume.lost)
     return record.gaveUp ? rollbackLost(chosen, record.gaveUp, situation) : volumeLost(chosen, situation);
   if (record.state === 'restored')
-    return leftover(situation) ?? podLeaving(situation) ?? handOver(chosen, record, situation);
+    return leftover(situation, 'restore') ?? podLeaving(situation, 'restore') ?? handOver(chosen, record, situation);
   if (chosen.statefulSet || chosen.pod) return replacedWhileItRan(chosen, situation);
   const wanted = wantedSnapshot(situation.cluster);
   if (!wanted) return removed(chosen);
@@ -180,11 +181,6 @@ function mayStartThen(chosen: Slot, record: VolumeRecord, situation: Situation):
   return then?.kind === 'act' && then.action.kind === 'start-members' && then.action.peers.join() === chosen.name;
 }
 
-const soon = [
-  { on: 'change', of: 'pods' },
-  { on: 'time', afterSeconds: 2 },
-] as const;
-
 function removed({ name }: Slot): Decision {
   return refuse(
     'SnapshotRemoved',
@@ -233,28 +229,4 @@ function replacedWhileItRan({ name }: Slot, { cluster }: Situation): Decision {
     `${name} was started on restored data, and its volume is another one by now; no client was admitted yet`,
     `delete the EtcdCluster with its PersistentVolumeClaims (${kubectl({ namespace }, `delete pvc ${name}`)}), and create it again`,
   );
-}
-
-/** A Job that is no longer needed, or that an outdated invocation made. */
-function leftover({ recovery }: Situation): Decision | undefined {
-  if (recovery?.kind !== 'known' || !recovery.job || recovery.job.leaving) return undefined;
-  const { name, uid } = recovery.job;
-  return act(
-    { kind: 'delete-recovery-job', job: { name, uid } },
-    'DeletingRecoveryJob',
-    `deleting Job ${name}: the restore is over`,
-  );
-}
-
-/** It may still have the volume. */
-function podLeaving(situation: Situation): Decision | undefined {
-  const { recovery } = situation;
-  if (recovery?.kind === 'unknown') return wait('RecoveryPodLeaving', recovery.cause, ...soon);
-  if (!recovery || (recovery.pods.length === 0 && !recovery.job)) return undefined;
-  return leaving('the pod of the restore is terminating; then its member starts', situation);
-}
-
-/** On a dead node the pod never ends: then a person is told. */
-function leaving(message: string, situation: Situation): Decision {
-  return stuckRecoveryPod(situation) ?? wait('RecoveryPodLeaving', message, ...soon);
 }

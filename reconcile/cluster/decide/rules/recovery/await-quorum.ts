@@ -10,7 +10,7 @@ import type { Ailment } from '../../../know/health/ailment.ts';
 import { ailmentOf } from '../../../know/health/health.ts';
 import { personsAilment } from '../../../know/health/persons-ailment.ts';
 import { isReported } from '../../../know/leftovers.ts';
-import { hasDeparted, recordOf } from '../../../know/life.ts';
+import { hasDeparted, isBeingRecovered, recordOf } from '../../../know/life.ts';
 import { quorumOf } from '../../../know/membership/quorum.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { isBlockedFor } from '../../../know/pods/blocked.ts';
@@ -92,11 +92,6 @@ function heldBack(situation: Situation): Decision | undefined {
     `${ran.name} has run etcd ${higher}, and may go back to ${version} only when ${holder.name} cannot start on ${higher} any more: its pod may, and its PVC is being deleted, so ending that pod would delete its data`,
     `set spec.version to ${higher} again, and correct what keeps members from running on it (${kubectl(ran, `logs ${ran.name}-0 --previous`)} says why)`,
   );
-}
-
-export function isBeingRecovered(slot: Slot): boolean {
-  const state = recordOf(slot)?.state;
-  return state === 'recovering' || state === 'recovered';
 }
 
 /** A person has approved exactly this loss. */

@@ -1,7 +1,7 @@
 import type { Recovery } from '../../../../../manifests/render/volume-record.ts';
 import { timestamp } from '../../../../time/timestamp.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
-import { hasDeparted, recordOf } from '../../../know/life.ts';
+import { hasDeparted, isBeingRecovered, recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { openFences } from '../../../know/pods/node-fence.ts';
 import { stuckPod } from '../../../know/pods/stuck.ts';
@@ -9,9 +9,9 @@ import { isGivenUp, unmarkedOf } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { isOnOtherDisk } from '../../../know/volumes/sealed-disk.ts';
 import { askAbout } from '../volumes/another-disk.ts';
-import { isBeingRecovered } from './await-quorum.ts';
+import { leftover, podLeaving } from './after-job.ts';
 import { problemOf, quorumReturned } from './recovery-doubts.ts';
-import { force, leftover, podLeaving } from './recovery-job.ts';
+import { force } from './recovery-job.ts';
 
 /**
  * A recovery that a person approved, from the mark on the volume on: it is finished, whatever the annotation says by
@@ -26,7 +26,7 @@ import { force, leftover, podLeaving } from './recovery-job.ts';
 export function recoverQuorum(situation: Situation): Decision | undefined {
   const chosen = situation.slots.find(isBeingRecovered);
   const record = chosen && recordOf(chosen);
-  if (!chosen?.volume || !record) return mark(situation) ?? leftover(situation);
+  if (!chosen?.volume || !record) return mark(situation) ?? leftover(situation, 'recovery');
   if (isOnOtherDisk(chosen)) return askAbout([chosen], situation, 'some');
   const recovery = record.recovery;
   const problem = problemOf(chosen, recovery, situation);
@@ -34,7 +34,12 @@ export function recoverQuorum(situation: Situation): Decision | undefined {
   if (record.state === 'recovered') {
     // An outdated invocation may have started a member that was left behind.
     const others = situation.slots.filter((slot) => slot !== chosen && hasDeparted(slot));
-    return mark(situation) ?? stop(chosen, others, situation) ?? leftover(situation) ?? podLeaving(situation);
+    return (
+      mark(situation) ??
+      stop(chosen, others, situation) ??
+      leftover(situation, 'recovery') ??
+      podLeaving(situation, 'recovery')
+    );
   }
   return (
     quorumReturned(chosen, recovery, situation) ??

@@ -2,11 +2,10 @@ import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { annotations } from '../../../../../manifests/render/names.ts';
 import type { Recovery } from '../../../../../manifests/render/volume-record.ts';
 import { type Decision, refuse } from '../../../know/decision.ts';
-import { hasDeparted, recordOf } from '../../../know/life.ts';
+import { hasDeparted, isBeingRecovered, recordOf } from '../../../know/life.ts';
 import type { Slot, VolumeView } from '../../../know/observation.ts';
 import { outvotedBy } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { isBeingRecovered } from './await-quorum.ts';
 
 /** The volume that is being recovered and the rest of the cluster contradict each other: a person must decide. */
 export function problemOf(

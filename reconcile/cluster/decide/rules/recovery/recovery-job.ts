@@ -8,6 +8,7 @@ import { stuckRecoveryPod } from '../../../know/pods/stuck.ts';
 import type { Situation } from '../../../know/situation.ts';
 import type { Inputs } from '../../../know/spec/inputs.ts';
 import { startingInputs } from '../../held-version.ts';
+import { leaving, soon } from './after-job.ts';
 import { failed, mayDoWithoutCopy, notStarting, repeating } from './recovery-failures.ts';
 
 /**
@@ -111,33 +112,4 @@ function follow(
  */
 function inputsFor(present: Inputs, wanted: Inputs): Inputs {
   return isHigher(wanted.version, present.version) ? present : wanted;
-}
-
-const soon = [
-  { on: 'change', of: 'pods' },
-  { on: 'time', afterSeconds: 2 },
-] as const;
-
-/** A Job that is no longer needed, or that an outdated invocation made: its number keeps it from having any effect. */
-export function leftover({ recovery }: Situation): Decision | undefined {
-  if (recovery?.kind !== 'known' || !recovery.job || recovery.job.leaving) return undefined;
-  const { name, uid } = recovery.job;
-  return act(
-    { kind: 'delete-recovery-job', job: { name, uid } },
-    'DeletingRecoveryJob',
-    `deleting Job ${name}: the recovery is over`,
-  );
-}
-
-/** Two pods would have the same data open. */
-export function podLeaving(situation: Situation): Decision | undefined {
-  const { recovery } = situation;
-  if (recovery?.kind === 'unknown') return wait('RecoveryPodLeaving', recovery.cause, ...soon);
-  if (!recovery || (recovery.pods.length === 0 && !recovery.job)) return undefined;
-  return leaving('the pod of the recovery is terminating; then its member starts', situation);
-}
-
-/** On a dead node the pod never ends: then a person is told. */
-function leaving(message: string, situation: Situation): Decision {
-  return stuckRecoveryPod(situation) ?? wait('RecoveryPodLeaving', message, ...soon);
 }
