@@ -1,6 +1,5 @@
 import type { StatefulSet } from '../../../manifests/kube-types.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
-import type { Offered } from '../../../manifests/render/pod-template.ts';
 import { type Kube, KubeError } from '../../interfaces/kube.ts';
 import type { SetDrift, Slot } from '../know/observation.ts';
 import { isUnmanaged } from '../know/unmanaged.ts';
@@ -23,11 +22,7 @@ export async function judgeSets(
   signal: AbortSignal,
 ): Promise<JudgedSets> {
   if (isUnmanaged(cluster) || cluster.metadata.deletionTimestamp !== undefined) return new Map();
-  let asked: Promise<Offered> | undefined;
-  const offered = () => {
-    asked ??= offeredToMembers({ kube, signal });
-    return asked;
-  };
+  const offered = offeredToMembers({ kube, signal });
   const judged = statefulSets.map(async (set) => {
     const { name, deletionTimestamp } = set.metadata;
     const peer = peers.find(({ metadata }) => metadata.name === name && isControlledBy(set, metadata.uid ?? ''));

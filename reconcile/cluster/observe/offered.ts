@@ -2,17 +2,25 @@ import { memberPriorityClass } from '../../../manifests/render/member-defaults.t
 import type { Offered } from '../../../manifests/render/pod-template.ts';
 import { isReason, type Kube, resources } from '../../interfaces/kube.ts';
 
-/**
- * What the installation has for members, as it is now. A pod whose priority class is not there is refused, and an
- * installation for one namespace has none, nor the right to look: there, members are made without.
- */
-export async function offeredToMembers({
-  kube,
-  signal,
-}: {
+interface Asking {
   readonly kube: Kube;
   readonly signal: AbortSignal;
-}): Promise<Offered> {
+}
+
+/** What the installation has for members: asked for when it is first needed, and once. */
+export function offeredToMembers(asking: Asking): () => Promise<Offered> {
+  let asked: Promise<Offered> | undefined;
+  return () => {
+    asked ??= look(asking);
+    return asked;
+  };
+}
+
+/**
+ * A pod whose priority class is not there is refused, and an installation for one namespace has none, nor the right to
+ * look: there, members are made without.
+ */
+async function look({ kube, signal }: Asking): Promise<Offered> {
   try {
     const found = await kube.get(resources.priorityClasses, undefined, memberPriorityClass, { signal });
     return found && found.metadata.deletionTimestamp === undefined ? { priorityClassName: memberPriorityClass } : {};

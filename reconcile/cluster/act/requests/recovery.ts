@@ -16,7 +16,6 @@ import { curedBy } from '../../../reasons/cure.ts';
 import { conflict } from '../../../requests/refusals.ts';
 import { endpointOf, hostRefusedCure, onMember } from '../../know/backups/restore.ts';
 import { moved, needsPerson } from '../../know/outcome.ts';
-import { offeredToMembers } from '../../observe/offered.ts';
 import { isReady } from '../../observe/pods.ts';
 import { isRecoveryPod, jobOf } from '../../observe/read-recovery.ts';
 import { createOurs, listOursAnd, nameTaken } from '../actions/context.ts';
@@ -121,7 +120,7 @@ export const createRecoveryJob = defineRequest('createRecoveryJob', {
   writes: ({ peer: { name } }) => ({ fence: 'absent', object: 'job', name }),
   live: async ({ peer: readAt, id, attempt, withoutCopy }, live): Promise<void> => {
     const peer = live.kept<EtcdPeer>(readAt);
-    const [image, offered] = await Promise.all([holdersImage(live), offeredToMembers(live)]);
+    const [image, offered] = await Promise.all([holdersImage(live), live.offered()]);
     await postJob(live, peer, recoveryJob(peer, { image, id, attempt, withoutCopy }, offered));
   },
   model: (state, { peer: { name }, id, attempt }, host) => ({
@@ -178,7 +177,7 @@ export const createRestoreJob = defineRequest('createRestoreJob', {
     if (!snapshot) throw moved('the spec names another snapshot by now');
     await keepOffMembers(snapshot, live);
     keepToHosts(snapshot, live);
-    const [image, offered] = await Promise.all([holdersImage(live), offeredToMembers(live)]);
+    const [image, offered] = await Promise.all([holdersImage(live), live.offered()]);
     const order = { image, snapshot, id, attempt, token, bump, egress: live.egress };
     await postJob(live, peer, restoreJob(peer, order, offered));
   },

@@ -1,4 +1,3 @@
-import type { Offered } from '../../../../manifests/render/pod-template.ts';
 import type { EtcdAdmin } from '../../../interfaces/etcd-admin.ts';
 import type { KubeObject } from '../../../interfaces/kube.ts';
 import { runLive as runWith } from '../../../requests/live.ts';
@@ -27,17 +26,13 @@ export async function runLive<R>(program: Program<R>, context: ActContext): Prom
 function liveFrom(context: ActContext): Live & { close(): Promise<void> } {
   const objects = new Map<string, KubeObject>();
   let connecting: Promise<EtcdAdmin> | undefined;
-  let offering: Promise<Offered> | undefined;
   return {
     ...context,
     etcdNow: async () => {
       connecting ??= context.etcd.connect();
       return { etcd: await connecting, endpoints: [...context.etcd.endpoints.values()] };
     },
-    offered: () => {
-      offering ??= offeredToMembers(context);
-      return offering;
-    },
+    offered: offeredToMembers(context),
     keep: (object, name, found) => {
       const readAt: ReadAt = { object, name, at: found.metadata.resourceVersion ?? '' };
       objects.set(keyOf(readAt), found);
