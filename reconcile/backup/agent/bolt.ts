@@ -44,26 +44,33 @@ export async function lastKeyIn(path: string, bucket: string): Promise<Buffer | 
   const bolt = await opened(file);
   const root = bolt && (await bucketIn(bolt, bucket));
   if (!bolt || !root) return undefined;
-  const at =
-    ({ page }: { readonly page: bigint }): Reader =>
-    async (offset, length) => {
-      const begins = page * BigInt(bolt.pageSize) + BigInt(offset);
-      return begins > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : bytesAt(file, Number(begins), length);
-    };
-  const inline = 'inline' in root ? root.inline : undefined;
-  let read: Reader = inline ? async (offset, length) => within(inline, offset, length) : at(root as { page: bigint });
+  let read = 'inline' in root ? within(root.inline) : ofPage(bolt, root.page);
   for (let level = 0; level < deepest; level++) {
     const last = await lastOf(read);
     if (last === undefined || 'key' in last) return last?.key;
-    read = at(last);
+    read = ofPage(bolt, last.page);
   }
   return undefined;
 }
 
 type Reader = (offset: number, length: number) => Promise<Buffer | undefined>;
 
-function within(page: Buffer, offset: number, length: number): Buffer | undefined {
-  return offset + length <= page.length ? page.subarray(offset, offset + length) : undefined;
+function within(page: Buffer): Reader {
+  return async (offset, length) =>
+    offset + length <= page.length ? page.subarray(offset, offset + length) : undefined;
+}
+
+function ofPage(bolt: Bolt, page: bigint): Reader {
+  return async (offset, length) => {
+    const begins = placeOf(bolt, page, offset);
+    return begins === undefined ? undefined : bytesAt(bolt.file, begins, length);
+  };
+}
+
+/** In bytes from the file's beginning. `undefined`: no file is that long. */
+function placeOf({ pageSize }: Bolt, page: bigint, offset = 0): number | undefined {
+  const at = page * BigInt(pageSize) + BigInt(offset);
+  return at > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : Number(at);
 }
 
 /** Where the last element of a page leads, or its key where the page is a leaf. */
@@ -112,14 +119,15 @@ function metaOf(page: Buffer) {
   return { pageSize, root: page.readBigUInt64LE(pageHeader + 16), transaction: page.readBigUInt64LE(pageHeader + 48) };
 }
 
-async function pageAt({ file, pageSize }: Bolt, number: bigint): Promise<Buffer | undefined> {
-  const at = number * BigInt(pageSize);
-  if (at > BigInt(Number.MAX_SAFE_INTEGER)) return undefined;
-  const first = await bytesAt(file, Number(at), pageSize);
+async function pageAt(bolt: Bolt, number: bigint): Promise<Buffer | undefined> {
+  const { file, pageSize } = bolt;
+  const at = placeOf(bolt, number);
+  if (at === undefined) return undefined;
+  const first = await bytesAt(file, at, pageSize);
   const overflow = first?.readUInt32LE(12) ?? 0;
   if (overflow === 0) return first;
   const size = (overflow + 1) * pageSize;
-  return size > largestPage ? undefined : bytesAt(file, Number(at), size);
+  return size > largestPage ? undefined : bytesAt(file, at, size);
 }
 
 async function bytesAt(file: FileHandle, at: number, length: number): Promise<Buffer | undefined> {
