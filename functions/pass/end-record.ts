@@ -2,6 +2,7 @@ import { isSameRepository } from '../../gitops/forges/repository.ts';
 import { sendChanged } from '../../gitops/statuses/report.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
+import type { ForgeFailure } from '../../reconcile/fleet/forge-limit.ts';
 import { statusContext } from '../../reconcile/fleet/names.ts';
 import { type PendingRecord, recordKeys } from '../../reconcile/fleet/pending-record.ts';
 import { nextRetry, type Retry, readRecord, readRetry } from '../../reconcile/fleet/pending-retry.ts';
@@ -78,7 +79,7 @@ function speaksFor(other: EtcdFleet, { url, root }: PendingRecord): boolean {
 async function sendEnd(
   { fleet, url, forge, statuses }: PendingRecord,
   { kube, signal, forgeDeadline }: EndContext,
-): Promise<{ readonly reason: string; readonly message: string; readonly retryAt?: number | undefined } | undefined> {
+): Promise<ForgeFailure | undefined> {
   const { namespace, name } = fleet;
   const opened = await openFleetForge({ metadata: { namespace }, spec: { forge, git: { url } } }, { kube, signal });
   if (opened?.kind !== 'open') return opened;

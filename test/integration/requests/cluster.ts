@@ -1,6 +1,7 @@
 import type { Service } from '../../../manifests/kube-types.ts';
 import {
   applySharedObject,
+  resourceOf,
   restoreLabelsOf,
   setClusterFinalizer,
 } from '../../../reconcile/cluster/act/requests/cluster.ts';
@@ -13,15 +14,6 @@ import { member } from './members.ts';
 import { clusterName, type Scene } from './scene.ts';
 
 const name = 'orders-0';
-const resourceOf = {
-  'headless-service': resources.services,
-  'client-service': resources.services,
-  'disruption-budget': resources.disruptionBudgets,
-  'network-policy': resources.networkPolicies,
-  'no-network-policy': resources.networkPolicies,
-  'external-service': resources.services,
-  'no-external-service': resources.services,
-} as const satisfies Record<SharedObject, Resource>;
 
 /** An existing object, changed by another writer. */
 const given =

@@ -18,7 +18,7 @@ import { defineRequest } from './request.ts';
 
 /** Objects of the cluster as a whole; and labels. */
 
-const resourceOf = {
+export const resourceOf = {
   'headless-service': resources.services,
   'client-service': resources.services,
   'disruption-budget': resources.disruptionBudgets,
