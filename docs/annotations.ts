@@ -49,7 +49,7 @@ const rows: Readonly<Record<Key, Row>> = {
   ),
   adopt: person(
     'EtcdCluster',
-    'that the members of the cluster that was taken over leave ([Adopt](../how-to/adopt.md))',
+    'that the members of the cluster that was taken over leave, or that they are gone for good ([Adopt](../how-to/adopt.md))',
   ),
   replaceMember: person(
     'EtcdCluster',

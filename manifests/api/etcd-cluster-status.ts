@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { approvalsAsked } from './approval.ts';
+import { existingClusterSchema } from './existing-cluster.ts';
 import { conditionsSchema } from './metadata.ts';
 import { int32, int64, list, object, preserved, type ReadonlyDeep, text, time } from './schema.ts';
 import { etcdId, memberRole, observedGeneration, reasonWord, stepTarget } from './status-fields.ts';
@@ -101,6 +102,10 @@ export const etcdClusterStatusSchema = object({
       description: 'Etcd clusters that were given up for this one when it was rolled back, the last one last.',
     }),
   ),
+  existing: Type.Optional({
+    ...existingClusterSchema,
+    description: 'What spec.bootstrap.existing said when ours joined; it counts while members of that cluster vote.',
+  }),
   revisionFloor: Type.Optional(
     int64({ minimum: 0, description: 'Where it began from a snapshot: with this revision, or a later one.' }),
   ),

@@ -4,7 +4,7 @@ import { clusterBackupSchema } from './cluster-backup.ts';
 import { anyQuantity, durationBetween } from './common-rules.ts';
 import { durationPattern, longestDurationText, parseDuration } from './duration.ts';
 import type { EtcdClusterStatus } from './etcd-cluster-status.ts';
-import { existingClusterSchema } from './existing-cluster.ts';
+import { existingClusterSchema, existingStays } from './existing-cluster.ts';
 import { externalServiceSchema, externalTakesTls } from './external-service.ts';
 import { etcdIdPattern } from './identifiers.ts';
 import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
@@ -320,6 +320,7 @@ export const etcdClusterRules: readonly Rule[] = [
     cel: `!has(self.status) || !has(self.status.clusterID) || !has(self.spec.bootstrap) || !has(self.spec.bootstrap.snapshot) || (has(oldSelf.spec.bootstrap) && has(oldSelf.spec.bootstrap.snapshot) && self.spec.bootstrap.snapshot == oldSelf.spec.bootstrap.snapshot)`,
     fieldPath: '.spec.bootstrap.snapshot',
   }),
+  existingStays,
 ];
 
 /** The spec as written in Git, before defaults. */

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { dnsSubdomain } from './common-rules.ts';
 import { etcdIdPattern } from './identifiers.ts';
 import { labelsToSelect } from './network-policy.ts';
-import { matching, rule } from './rule.ts';
+import { matching, rule, transitionRule } from './rule.ts';
 import { int32, list, object, type ReadonlyDeep, text } from './schema.ts';
 import { existingDefaults } from './spec-defaults.ts';
 
@@ -62,3 +62,36 @@ export const existingClusterSchema = object(
 );
 
 export type ExistingCluster = ReadonlyDeep<Static<typeof existingClusterSchema>>;
+
+/**
+ * The cluster that is taken over. While members of it vote beside ours, a commit that removes them from the spec
+ * changes nothing: the status keeps what the spec said when ours joined (I13).
+ */
+export function existingOf({
+  spec,
+  status,
+}: {
+  readonly spec: { readonly bootstrap?: { readonly existing?: ExistingCluster } };
+  readonly status?: { readonly existing?: ExistingCluster };
+}): ExistingCluster | undefined {
+  const asked = spec.bootstrap?.existing;
+  const kept = status?.existing;
+  return kept && !namesAll(asked, kept) ? kept : asked;
+}
+
+export function namesAll(asked: ExistingCluster | undefined, kept: ExistingCluster): boolean {
+  return asked?.clusterID === kept.clusterID && kept.memberIDs.every((id) => asked.memberIDs.includes(id));
+}
+
+/** As `namesAll`, of an object that has `self.status.existing`. */
+function celNamesAll(object: 'self' | 'oldSelf'): string {
+  const existing = `${object}.spec.bootstrap.existing`;
+  return `(has(${object}.spec.bootstrap) && has(${existing}) && ${existing}.clusterID == self.status.existing.clusterID && self.status.existing.memberIDs.all(id, id in ${existing}.memberIDs))`;
+}
+
+export const existingStays = transitionRule({
+  message:
+    'bootstrap.existing stays, with its clusterID and all its memberIDs, while members of that cluster vote beside ours: approve that they leave (kubectl ratchet approve), or delete the EtcdCluster, whose members then leave first',
+  cel: `!has(self.status) || !has(self.status.existing) || !${celNamesAll('oldSelf')} || ${celNamesAll('self')}`,
+  fieldPath: '.spec.bootstrap.existing',
+});

@@ -1,4 +1,5 @@
 import type { EtcdCluster } from '../api/etcd-cluster.ts';
+import { existingOf } from '../api/existing-cluster.ts';
 import type { NetworkSource } from '../api/network-policy.ts';
 import { networkPolicyDefaults } from '../api/spec-defaults.ts';
 import type { NetworkPolicy } from '../kube-types.ts';
@@ -35,12 +36,14 @@ export function isIsolated({ spec }: Pick<EtcdCluster, 'spec'>): boolean {
   return (spec.networkPolicy?.mode ?? networkPolicyDefaults.mode) === 'Enabled';
 }
 
-function specOf({ metadata: { name }, spec }: EtcdCluster): NetworkPolicy['spec'] {
-  const { networkPolicy: settings = {}, bootstrap } = spec;
+function specOf(cluster: EtcdCluster): NetworkPolicy['spec'] {
+  const { name } = cluster.metadata;
+  const { networkPolicy: settings = {} } = cluster.spec;
   const { clients, monitoring = [{ namespaceSelector: { matchLabels: { [labels.monitoring]: 'true' } } }] } = settings;
   const members = { podSelector: { matchLabels: podSelector(name) } };
-  // Members that are taken over exchange everything with ours, for as long as the spec names them.
-  const existing = bootstrap?.existing ? [{ podSelector: { matchLabels: bootstrap.existing.podLabels } }] : [];
+  // Members that are taken over exchange everything with ours, for as long as the spec or the status names them.
+  const others = existingOf(cluster);
+  const existing = others ? [{ podSelector: { matchLabels: others.podLabels } }] : [];
   const backups = { podSelector: { matchLabels: { ...ofCluster(name), [labels.name]: 'etcd-backup' } } };
   return {
     podSelector: { matchLabels: ofCluster(name) },

@@ -5,6 +5,7 @@ import { act } from './act/act.ts';
 import { stepSeconds, takeLease } from './act/lease.ts';
 import { decide } from './decide/decide.ts';
 import { type EtcdWay, fencedEtcd } from './etcd-way.ts';
+import { existingKept } from './know/adoption/kept.ts';
 import { type Decision, wakesOn } from './know/decision.ts';
 import type { Observation } from './know/observation.ts';
 import { failureOf, type Outcome } from './know/outcome.ts';
@@ -77,7 +78,8 @@ async function carryOut(
   const deadline = performance.now() + stepSeconds * 1000;
   // From before the lease is sent: whatever the answer takes counts against us, never for us.
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(stepSeconds * 1000)]);
-  const leased = await takeLease(kube, cluster, { action, reason, holder, now }, inTime);
+  const existing = existingKept(situation, action);
+  const leased = await takeLease(kube, cluster, { action, reason, holder, now, ...(existing && { existing }) }, inTime);
   if (!leased) return { outcome: { kind: 'lost' }, written: cluster };
   // A process that slept between its last answer and the lease wrote a deadline that is nearer than it thinks.
   const asleep = Math.max(0, (kube.now() ?? now).getTime() - now.getTime());

@@ -25,6 +25,10 @@ export const adoption = {
     means: 'A member of the cluster that is taken over does not answer, so no member joins or leaves.',
     cure: 'bring it back; if it never returns, approve with the command in the message ([runbook](docs/runbooks/adoption.md#an-old-member-is-down))',
   },
+  ExistingRemoved: {
+    means: 'The spec no longer names members of the existing cluster that still vote: what it said before counts.',
+    cure: 'write `spec.bootstrap.existing` as the message has it ([runbook](docs/runbooks/adoption.md#the-adoption-is-called-off))',
+  },
   AdoptionUnfinished: {
     means: 'The members of ours are part of a quorum that members of another origin need, so they do not stop.',
     cure: 'do what the message says ([runbook](docs/runbooks/adoption.md#the-adoption-is-called-off))',

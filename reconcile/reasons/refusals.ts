@@ -113,6 +113,7 @@ export const refusals = {
   ExistingNotFit: 'itself',
   AdoptionNotApproved: 'person',
   InheritedMemberDown: 'itself',
+  ExistingRemoved: 'person',
   AdoptionUnfinished: 'itself',
 
   BackupFailed: 'person',

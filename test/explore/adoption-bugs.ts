@@ -1,12 +1,30 @@
+import { existingOf } from '../../manifests/api/existing-cluster.ts';
 import { finishDeletion } from '../../reconcile/cluster/decide/rules/deletion/finish-deletion.ts';
 import { grow } from '../../reconcile/cluster/decide/rules/membership/scale.ts';
-import { existingOf, inheritedIn } from '../../reconcile/cluster/know/adoption/inherited.ts';
+import { inheritedIn } from '../../reconcile/cluster/know/adoption/inherited.ts';
 import { act, type Decision, wait } from '../../reconcile/cluster/know/decision.ts';
 import { hasHealthyQuorum } from '../../reconcile/cluster/know/membership/voters.ts';
+import type { Observation } from '../../reconcile/cluster/know/observation.ts';
 import type { Rule } from '../../reconcile/cluster/know/situation.ts';
 import { type Bug, instead } from './seeding.ts';
 
 export const adoptionBugs: readonly Bug[] = [
+  {
+    name: 'forgets at a commit',
+    what: 'a commit that removes bootstrap.existing while members of others vote is believed',
+    violates: 'convergence',
+    scenario: 'adopt 1, and forget what was there',
+    faults: {},
+    seed: (code) => ({ ...code, decide: (observation) => code.decide(believing(observation)) }),
+  },
+  {
+    name: 'lets go of what it forgot',
+    what: 'bootstrap.existing was removed, and a deletion that finds no list takes it that no others need ours',
+    violates: 'convergence',
+    scenario: 'adopt 1, forget it, and a process ends',
+    faults: { crash: 1 },
+    seed: (code) => ({ ...code, decide: (seen) => code.decide(isListed(seen) ? seen : believing(seen)) }),
+  },
   {
     name: 'goes-without-asking',
     what: 'an adoption was called off, and the deletion asks no list whether members of others vote beside ours',
@@ -57,7 +75,7 @@ function withoutBootstrap<T extends { readonly spec: object }>(cluster: T): T {
 }
 
 function removing(situation: Parameters<Rule>[0]): Decision | undefined {
-  const existing = existingOf(situation);
+  const existing = existingOf(situation.cluster);
   const [next] = inheritedIn(situation);
   if (!existing || !next) return undefined;
   const leaves = { name: next.member.name, memberId: next.member.id, clusterId: existing.clusterID } as const;
@@ -66,3 +84,15 @@ function removing(situation: Parameters<Rule>[0]): Decision | undefined {
 
 /** No list tells of members of others, either. */
 const unlisted = { membership: { kind: 'unknown', cause: 'it is not asked' } } as const;
+
+/** The status keeps nothing of what the spec said. */
+function believing(observation: Observation): Observation {
+  const { cluster, inherited, ...seen } = observation;
+  const { existing: _, ...status } = cluster.status ?? { observedGeneration: 0 };
+  const isNamed = cluster.spec.bootstrap?.existing !== undefined;
+  return { ...seen, cluster: { ...cluster, status }, ...(isNamed && inherited && { inherited }) };
+}
+
+function isListed({ membership }: Observation): boolean {
+  return membership.kind === 'known';
+}

@@ -1,3 +1,4 @@
+import { existingOf } from '../../manifests/api/existing-cluster.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { approvalOfAdoption } from '../../reconcile/cluster/know/adoption/inherited.ts';
 import { quorumOf } from '../../reconcile/cluster/know/membership/quorum.ts';
@@ -24,8 +25,8 @@ function removesAsApproved(world: World, { who, write }: Event): string | undefi
   const formation = serving(world);
   const leaver = world.places.find(({ outside, disk }) => outside && disk?.memberId === membership.target);
   if (!formation || !leaver) return undefined;
-  const { spec, annotations: given } = world.cluster;
-  const existing = spec.bootstrap?.existing;
+  const { spec, memory, annotations: given } = world.cluster;
+  const existing = existingOf({ spec, status: memory });
   const isNamed = existing?.memberIDs.includes(membership.target) === true;
   if (!existing || !isNamed || given?.[annotations.adopt] !== approvalOfAdoption(existing))
     return `${leaver.name}, a member of others, is removed, and no person approved that`;

@@ -23,6 +23,9 @@ const toTheirEnd: readonly Scenario[] = [
   adoption('adopt 3, approve, and delete it', 3, 1, [approved, deleted], { death: 1, late: 1 }, 1),
   adoption('adopt 3, and ask for no members', 3, 1, [size(0), size(1), approved], { death: 1 }, 1),
   adoption('adopt 1, and forget what was there', 1, 1, [withoutField], { death: 1 }, 1),
+  adoption('adopt 3, approve, and forget them', 3, 1, [approved, withoutField], { death: 1, leader: 1 }, 1),
+  adoption('adopt 1, forget it, and approve', 1, 1, [withoutField, approved], { death: 1, crash: 1 }, 1),
+  adoption('adopt 1, forget it, and a process ends', 1, 1, [withoutField, deleted], { crash: 1, leader: 1 }, 1),
   adoption('adopt 1, call it off, and delete it', 1, 1, [withoutField, deleted], { death: 1 }, 1),
 ];
 

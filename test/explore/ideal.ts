@@ -92,6 +92,8 @@ function firstHappening(state: State, code: Rules['code']): World | undefined {
 function restsWrongly(world: World, decision: Decision): string | undefined {
   const { cluster } = world;
   if (cluster.gone) return leftAlone(world);
+  const forgotten = forgottenBy(decision, world);
+  if (forgotten !== undefined) return forgotten;
   if (decision.kind === 'refuse')
     return decision.cure === '' ? `it refuses (${decision.reason}) and names no cure` : undefined;
   if (decision.kind !== 'done') return `it waits for ever: ${decision.reason}: ${decision.message}`;
@@ -115,4 +117,13 @@ function leftAlone(world: World): string | undefined {
     votersOf(formation).some(({ id }) => world.places.some((one) => one.outside && one.disk?.memberId === id)),
   );
   return left && !hasQuorum(world, left) ? 'it is deleted, and members of others have no quorum without it' : undefined;
+}
+
+/** I13: members that the spec named when ours joined them are known for as long as they vote. */
+function forgottenBy({ reason }: Decision, { cluster, formations }: World): string | undefined {
+  const { existing } = cluster.memory;
+  const isListed = formations.some(({ members }) => members.some(({ id }) => existing?.memberIDs.includes(id)));
+  return isListed && reason === 'UnknownMember'
+    ? 'it has forgotten members of others that vote beside ours'
+    : undefined;
 }

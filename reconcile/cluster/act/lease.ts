@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { ClusterStep } from '../../../manifests/api/etcd-cluster-status.ts';
+import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
 import { isReason, type Kube, resources } from '../../interfaces/kube.ts';
 import type { Action } from '../know/action.ts';
 import type { Holder } from '../know/holder.ts';
@@ -18,7 +19,14 @@ export const stepSeconds = 20;
 export async function takeLease(
   kube: Kube,
   cluster: EtcdCluster,
-  step: { readonly action: Action; readonly reason: string; readonly holder: Holder; readonly now: Date },
+  step: {
+    readonly action: Action;
+    readonly reason: string;
+    readonly holder: Holder;
+    readonly now: Date;
+    /** Written before anything joins: a commit that removes it meets a status that knows it (I13). */
+    readonly existing?: ExistingCluster;
+  },
   signal: AbortSignal,
 ): Promise<EtcdCluster | undefined> {
   const target = targetOf(step.action)?.slice(0, 253);
@@ -31,7 +39,12 @@ export async function takeLease(
     startedAt: step.now.toISOString(),
     deadline: new Date(step.now.getTime() + stepSeconds * 1000).toISOString(),
   };
-  const status = { observedGeneration: -1, ...cluster.status, step: written };
+  const status = {
+    observedGeneration: -1,
+    ...cluster.status,
+    ...(step.existing && { existing: step.existing }),
+    step: written,
+  };
   try {
     return await kube.updateStatus<EtcdCluster>(resources.clusters, { ...cluster, status }, { signal });
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
+import { type ExistingCluster, existingOf } from '../../../manifests/api/existing-cluster.ts';
 import { existingDefaults, tlsDefaults } from '../../../manifests/api/spec-defaults.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { leadsTo, urlOf } from '../../../manifests/render/hosts.ts';
@@ -7,7 +7,6 @@ import { labelSelector, labels, schemeOf } from '../../../manifests/render/names
 import type { EtcdTls } from '../../interfaces/etcd.ts';
 import { type Kube, resources } from '../../interfaces/kube.ts';
 import { type ExistingPod, existingPodOf } from '../know/adoption/existing-pod.ts';
-import { existingOf } from '../know/adoption/inherited.ts';
 import { memberOf } from '../know/health/health.ts';
 import { hasDeparted, recordOf } from '../know/life.ts';
 import type { InheritedView, Membership, Slot } from '../know/observation.ts';
@@ -79,7 +78,7 @@ export function callsForExisting(
   cluster: EtcdCluster,
   { membership, slots }: { readonly membership: Membership; readonly slots: readonly Slot[] },
 ): ExistingCluster | undefined {
-  const existing = existingOf({ cluster });
+  const existing = existingOf(cluster);
   if (!existing || membership.kind === 'unknown') return existing;
   if (membership.clusterId !== existing.clusterID) return undefined;
   const ours = new Set(slots.map((slot) => memberOf(slot, membership.members)?.id));

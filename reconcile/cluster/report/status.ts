@@ -11,6 +11,7 @@ import { conditionsFrom } from '../../objects/conditions.ts';
 import { withCure } from '../../reasons/cure.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import { targetOf } from '../act/act.ts';
+import { existingKept } from '../know/adoption/kept.ts';
 import { floorOf } from '../know/backups/revisions.ts';
 import type { Decision } from '../know/decision.ts';
 import { drainsStatement } from '../know/health/drains.ts';
@@ -66,12 +67,14 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
   const history = historyAfter(previous?.history ?? [], decision, outcome, { at, generation });
   const gaveUp = livesGivenUp(situation, life);
   const revisionFloor = floorOf(situation, life);
+  const existing = existingKept(situation, decision.kind === 'act' ? decision.action : undefined);
   const answered = reconcileRequestOf(cluster) ?? previous?.lastHandledReconcileAt;
   return {
     observedGeneration: generation,
     ...(answered !== undefined && { lastHandledReconcileAt: answered }),
     ...(clusterID !== undefined && { clusterID }),
     ...(gaveUp.length > 0 && { gaveUp }),
+    ...(existing && { existing }),
     ...(revisionFloor !== undefined && { revisionFloor }),
     ...(leader !== undefined && { leader }),
     ...(version !== undefined && { version }),

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Action } from '../../../reconcile/cluster/know/action.ts';
+import { existingKept } from '../../../reconcile/cluster/know/adoption/kept.ts';
 import { floorOf } from '../../../reconcile/cluster/know/backups/revisions.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import { ailmentOf } from '../../../reconcile/cluster/know/health/health.ts';
@@ -25,13 +27,24 @@ export function decideIn(world: World, code: Code): Decision {
 
 /** It has leased: everybody else waits from now on, and whoever looked before comes too late. */
 export function claimed(state: State, action: Action, reason: string): State {
-  const { looked } = state;
+  const { looked, world } = state;
+  const cluster = lacking(world.cluster, 'abandoned');
   return {
     ...state,
-    world: { ...state.world, cluster: lacking(state.world.cluster, 'abandoned') },
-    acting: { action, reason, claimed: claimedIn(state.world), answers: [] },
+    world: { ...world, cluster: { ...cluster, memory: keepingExisting(world, action) } },
+    acting: { action, reason, claimed: claimedIn(world), answers: [] },
     ...(looked && { looked: { ...looked, stale: true } }),
   };
+}
+
+/** With the lease: what is taken over is known before anything joins it. */
+function keepingExisting(world: World, action: Action): Memory {
+  const { spec, memory } = world.cluster;
+  if (!spec.bootstrap?.existing && !memory.existing) return memory;
+  const observation = look(world, { nonce: '' });
+  const existing = existingKept({ ...observation, life: lifeOf(observation) }, action);
+  if (isDeepStrictEqual(existing, memory.existing)) return memory;
+  return existing ? { ...memory, existing } : lacking(memory, 'existing');
 }
 
 export interface Advanced {
@@ -84,7 +97,7 @@ export function reported(state: State, { action, reason, former }: Acting, done:
   if (former) return withoutActing(state);
   const { cluster } = state.world;
   const memory = done ? remembering(cluster.memory, action, reason) : cluster.memory;
-  const world = toldIn({ ...state.world, cluster: { ...cluster, memory } });
+  const world = toldIn({ ...state.world, cluster: { ...cluster, memory } }, action);
   return withoutActing({ ...state, world, ...(state.looked && { looked: { ...state.looked, stale: true } }) });
 }
 
@@ -100,7 +113,7 @@ function remembering(memory: Memory, action: Action, reason: string): Memory {
 }
 
 /** Records which members are unhealthy, and which cluster it is. */
-export function toldIn(world: World): World {
+export function toldIn(world: World, action?: Action): World {
   const observation = look(world, { nonce: '' });
   const { slots, membership } = observation;
   const places = world.places.map((place): Place => {
@@ -115,11 +128,17 @@ export function toldIn(world: World): World {
   const clusterId = membership.kind === 'known' && !isUnborn ? membership.clusterId : memory.clusterId;
   const clusterVersion = observation.clusterVersion ?? memory.clusterVersion;
   const floor = world.clients && (floorOf(observation, life) ?? memory.floor);
-  const same = clusterId === memory.clusterId && clusterVersion === memory.clusterVersion && floor === memory.floor;
+  const existing = existingKept({ ...observation, life }, action);
+  const same =
+    clusterId === memory.clusterId &&
+    clusterVersion === memory.clusterVersion &&
+    floor === memory.floor &&
+    isDeepStrictEqual(existing, memory.existing);
   const told = same
     ? memory
     : {
-        ...memory,
+        ...lacking(memory, 'existing'),
+        ...(existing && { existing }),
         ...(clusterId && { clusterId }),
         ...(clusterVersion && { clusterVersion }),
         ...(floor !== undefined && { floor }),

@@ -286,12 +286,13 @@ function resourceOf(cluster: Cluster, places: readonly Place[]): EtcdCluster {
 }
 
 function statusOf({ memory, generation }: Cluster, places: readonly Place[]): EtcdClusterStatus {
-  const { clusterId, clusterVersion, floor, failedJoins = 0, retired = [] } = memory;
+  const { clusterId, clusterVersion, existing, floor, failedJoins = 0, retired = [] } = memory;
   const told = { at: nowText, message: 'as it was', outcome: 'acted', generation };
   return {
     observedGeneration: generation,
     ...(clusterId !== undefined && { clusterID: clusterId }),
     ...(clusterVersion !== undefined && { clusterVersion }),
+    ...(existing && { existing }),
     ...(floor !== undefined && { revisionFloor: floor }),
     members: places.flatMap(({ name, ill }) =>
       ill === undefined ? [] : [{ name, healthy: false, unhealthySince: since[ill] }],

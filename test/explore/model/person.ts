@@ -48,7 +48,8 @@ function rollbackApproved(world: World, decision: Decision): World | undefined {
 function adoptionApproved(world: World, { kind, ...decision }: Decision): World | undefined {
   const { approval } = kind === 'refuse' ? (decision as Refusal) : {};
   const { cluster } = world;
-  if (approval?.annotation !== annotations.adopt) return undefined;
+  // That the others are gone for good is not true here.
+  if (approval?.annotation !== annotations.adopt || approval.value.includes('/gone-')) return undefined;
   const given = { ...cluster.annotations, [approval.annotation]: approval.value };
   return { ...world, cluster: { ...cluster, annotations: given } };
 }

@@ -1,4 +1,5 @@
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
 import type { Leased } from '../../../reconcile/cluster/act/actions/define.ts';
 import type { Action } from '../../../reconcile/cluster/know/action.ts';
 import type {
@@ -98,6 +99,8 @@ export interface Memory {
   /** Learners that came to nothing under this spec, since the last that got through; two are as many as any. */
   readonly failedJoins?: number;
   readonly retired?: readonly string[];
+  /** What the spec said of others when ours joined them, while they vote. */
+  readonly existing?: ExistingCluster;
   /** Only where there are clients. */
   readonly floor?: number;
 }

@@ -137,6 +137,44 @@ test('what is decided at birth may change before there is a cluster, and not aft
   assert.equal((await put('spec/storage/storageClassName', 'fast')).status, 200);
 });
 
+test('what is taken over stays in the spec while the status says that its members vote', async () => {
+  const existing = { clusterID: 'cafe', memberIDs: ['a1', 'a2', 'a3'], podLabels: { app: 'old' } };
+  const named = changed(changed(cluster, 'metadata/name', 'adopts'), 'spec/bootstrap', { existing });
+  const path = pathOf('EtcdCluster', 'adopts');
+  const put = async (bootstrap: object) => {
+    const { body } = await send('GET', path);
+    return await send('PUT', path, changed(body, 'spec/bootstrap', bootstrap));
+  };
+  const told = async (status: object) => {
+    const { body } = await send('GET', path);
+    assert.equal((await send('PUT', `${path}/status`, changed(body, 'status', status))).status, 200);
+  };
+  assert.equal((await send('POST', pathOf('EtcdCluster'), named)).status, 201);
+  assert.equal((await put({})).status, 200, 'nothing has joined');
+  assert.equal((await put({ existing })).status, 200);
+  await told({ observedGeneration: 1, existing });
+  for (const bootstrap of [
+    {},
+    { existing: { ...existing, clusterID: 'beef' } },
+    { existing: { ...existing, memberIDs: ['a1', 'a3'] } },
+  ]) {
+    const refused = await put(bootstrap);
+    assert.equal(refused.status, 422, JSON.stringify(bootstrap));
+    assert.match(
+      refused.body.message ?? '',
+      /spec\.bootstrap\.existing: Invalid value: .*while members of that cluster/s,
+    );
+  }
+  const moved = { ...existing, podLabels: { app: 'moved' }, memberIDs: ['a3', 'a2', 'a1', 'a4'] };
+  assert.equal((await put({ existing: moved })).status, 200);
+  // The rule is of the change: a status that is restored later judges no spec that has lost the field already.
+  await told({ observedGeneration: 1 });
+  assert.equal((await put({})).status, 200, 'they have left');
+  await told({ observedGeneration: 1, existing });
+  const { body } = await send('GET', path);
+  assert.equal((await send('PUT', path, changed(body, 'spec/replicas', 5))).status, 200);
+});
+
 test("a peer's identity is for life", async () => {
   const named = changed(changed(peer, 'metadata/name', 'life-0'), 'spec/clusterName', 'life');
   assert.equal((await send('POST', pathOf('EtcdPeer'), named)).status, 201);

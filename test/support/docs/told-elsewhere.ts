@@ -70,6 +70,11 @@ const simulated: readonly Simulated[] = [
     test: 'cluster/adoption-goes-on',
     why: 'each a table of refusals before anything changes; what changes something is in e2e/adopt',
   },
+  {
+    reasons: ['ExistingRemoved'],
+    test: 'cluster/adoption-forgotten',
+    why: 'the API server refuses such a commit; a status that is older or newer than the spec lets it through',
+  },
   { reasons: ['RemovalUnsafe'], test: 'cluster/set-aside', why: 'a member fails between two requests of one step' },
   { reasons: ['LearnersFail'], test: 'cluster/world/heal', why: 'it takes three joins that fail, half an hour' },
   {

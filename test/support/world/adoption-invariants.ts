@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { existingOf } from '../../../manifests/api/existing-cluster.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { approvalOfAdoption, existingOf } from '../../../reconcile/cluster/know/adoption/inherited.ts';
+import { approvalOfAdoption } from '../../../reconcile/cluster/know/adoption/inherited.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { hasQuorum } from './quorum.ts';
 import type { State } from './state.ts';
@@ -19,7 +20,7 @@ export function assertOthersLeaveAsApproved(state: State, clusterId: string, mem
 
 function noteApprovals(state: State): void {
   for (const cluster of state.kube.stored<EtcdCluster>(resources.clusters)) {
-    const existing = existingOf({ cluster });
+    const existing = existingOf(cluster);
     const formation = existing && state.formations.get(existing.clusterID);
     if (!existing || !formation?.others) continue;
     const isApproved = cluster.metadata.annotations?.[annotations.adopt] === approvalOfAdoption(existing);

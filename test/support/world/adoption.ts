@@ -25,6 +25,12 @@ export async function approveLeaving(world: World, isApproved = true): Promise<v
   await world.kube.update(resources.clusters, { ...cluster, metadata });
 }
 
+/** A commit removes what the spec says of the others; no API server refuses it here. */
+export async function forgetExisting(world: World): Promise<void> {
+  const cluster = world.cluster() ?? assert.fail('there is no EtcdCluster');
+  await world.kube.update(resources.clusters, { ...cluster, spec: { ...cluster.spec, bootstrap: {} } });
+}
+
 /** Members that etcd-ratchet made, on the list of the others' cluster. */
 export function oursOnTheList(world: World): readonly string[] {
   return namesOnTheirList(world).filter((member) => member.startsWith(`${name}-`));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
-import { before, beside } from './adoptions.ts';
+import { approved, before, beside, forgetting } from './adoptions.ts';
 import { noQuorum, silent, withEndpoint, without, type withPod, withRecord } from './observations.ts';
 
 describe('a deletion', () => {
@@ -38,15 +38,16 @@ describe('a deletion', () => {
     assert.equal(decision.reason, 'LeavingExisting');
   });
 
-  test('waits where the list is unknown, and lets go when the spec forgets the others', () => {
+  test('waits where the list is unknown, until a person approves that the others are gone for good', () => {
     const unknown = {
       membership: noQuorum('no member runs'),
       metadata: { deletionTimestamp, finalizers: [volumesFinalizer] },
     };
     const seen = { ...beside(3, unknown), inherited: [] };
     assert.equal(decide(seen).reason, 'AdoptionUnfinished');
-    const spec = { ...seen.cluster.spec, bootstrap: {} };
-    assert.equal(decide({ ...seen, cluster: { ...seen.cluster, spec } }).reason, 'LettingGo');
+    const forgetful = forgetting(seen);
+    assert.equal(decide(forgetful).reason, 'AdoptionUnfinished', 'a commit that removes the field is no such approval');
+    assert.equal(decide(approved(forgetful)).reason, 'LettingGo');
   });
 
   test('is held from the beginning, also where the policy keeps the volumes', () => {

@@ -5,7 +5,7 @@ import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
 import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import { sentBy } from './actions/sent.ts';
-import { approved, beside, inherited, others } from './adoptions.ts';
+import { approved, beside, forgetting, inherited, others } from './adoptions.ts';
 import {
   clusterId,
   type Differences,
@@ -121,15 +121,21 @@ describe('while members of others vote beside ours', () => {
     });
   });
 
-  test('where no quorum answers, no recovery is offered: the others may serve elsewhere', () => {
+  test('where no quorum answers, a recovery is offered once a person approves that the others are gone', () => {
     const last = [...members(3).members, ...others()];
     const membership = { kind: 'unknown', cause: 'no quorum answers', last } as const;
     const seen = { ...beside(3, { membership }), inherited: [] };
-    const decision = decide({
+    const lost = {
       ...seen,
       slots: seen.slots.map((slot) => (slot.ordinal === 0 ? slot : withVolume({ lost: true })(slot))),
-    });
+    };
+    const decision = decide(lost);
     assert.ok(decision.kind === 'refuse');
-    assert.deepEqual([decision.reason, decision.approval], ['ExistingUnreachable', undefined]);
+    assert.deepEqual([decision.reason, decision.approval?.annotation], ['ExistingUnreachable', annotations.adopt]);
+    const after = decide(approved(lost));
+    assert.ok(after.kind === 'refuse');
+    assert.deepEqual([after.reason, after.approval?.annotation], ['QuorumLost', annotations.recoverQuorum]);
+    assert.equal(decide(approved(forgetting(lost))).reason, 'QuorumLost');
+    assert.equal(decide(forgetting(lost)).reason, 'ExistingUnreachable', 'the commit alone says nothing of them');
   });
 });

@@ -88,3 +88,14 @@ export function approved(observation: Observation): Observation {
   const metadata = { ...cluster.metadata, annotations: { [annotation]: value } };
   return { ...observation, cluster: { ...cluster, metadata } };
 }
+
+/** A commit has removed what the spec said of the others; the status keeps it. */
+export function forgetting(
+  observation: Observation,
+  bootstrap: EtcdClusterSpec['bootstrap'] = {},
+  kept: typeof existing | undefined = existing,
+): Observation {
+  const { cluster } = observation;
+  const status = { observedGeneration: 1, ...cluster.status, ...(kept && { existing: kept }) };
+  return { ...observation, cluster: { ...cluster, status, spec: { ...cluster.spec, bootstrap } } };
+}

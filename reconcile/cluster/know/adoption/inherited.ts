@@ -1,4 +1,5 @@
-import type { ExistingCluster } from '../../../../manifests/api/existing-cluster.ts';
+import type { Approval } from '../../../../manifests/api/approval.ts';
+import { type ExistingCluster, existingOf } from '../../../../manifests/api/existing-cluster.ts';
 import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import type { EndpointStatus, ListedMember } from '../../../interfaces/etcd.ts';
@@ -7,7 +8,7 @@ import type { ExistingPod } from './existing-pod.ts';
 
 /**
  * Members of a cluster that the spec asks to take over (`spec.bootstrap.existing`): voters without an EtcdPeer, which
- * etcd-ratchet neither made nor restarts. They are known by the IDs in the spec, and by nothing else.
+ * etcd-ratchet neither made nor restarts. They are known by the IDs in the spec or the status, and by nothing else.
  */
 export interface Inherited {
   readonly member: ListedMember;
@@ -18,10 +19,6 @@ export interface Inherited {
 }
 
 type Seen = Pick<Observation, 'membership'> & Partial<Pick<Observation, 'inherited'>>;
-
-export function existingOf({ cluster }: Pick<Observation, 'cluster'>): ExistingCluster | undefined {
-  return cluster.spec.bootstrap?.existing;
-}
 
 /** Those that are still on the list. */
 export function inheritedIn({ membership, inherited = [] }: Seen): readonly Inherited[] {
@@ -47,17 +44,22 @@ export function statusesOf(seen: Partial<Pick<Observation, 'inherited'>>): reado
   return (seen.inherited ?? []).flatMap(({ endpoint }) => (endpoint.kind === 'known' ? [endpoint.status] : []));
 }
 
-/**
- * Whether an adoption is under way, or may be: then members of ours hold up a quorum that others rely on.
- *
- * Where no member even remembers the list, it may be for as long as the spec says so: that is why a person removes the
- * field afterwards.
- */
+/** Whether an adoption is under way, or may be: then members of ours hold up a quorum that others rely on. */
 export function isAdopting(seen: Pick<Observation, 'cluster'> & Seen): boolean {
   if (seen.membership.kind === 'known') return inheritedIn(seen).length > 0;
-  const existing = existingOf(seen);
-  const { last } = seen.membership;
-  return existing !== undefined && (!last || last.some(({ id }) => existing.memberIDs.includes(id)));
+  return existingInDoubt(seen) !== undefined;
+}
+
+/** Where no list is known, an adoption may be under way until a person approves that the others are gone for good. */
+export function existingInDoubt(
+  seen: Pick<Observation, 'cluster'> & Pick<Seen, 'membership'>,
+): ExistingCluster | undefined {
+  const { cluster, membership } = seen;
+  const existing = existingOf(cluster);
+  if (!existing || membership.kind === 'known') return undefined;
+  if (approvalIn(seen) === goneForGood(existing, seen).value) return undefined;
+  const isNone = membership.last && !membership.last.some(({ id }) => existing.memberIDs.includes(id));
+  return isNone ? undefined : existing;
 }
 
 /** What a person approves: that exactly these members of exactly this etcd cluster leave it, for ever. */
@@ -66,8 +68,22 @@ export function approvalOfAdoption({ clusterID, memberIDs }: ExistingCluster): s
 }
 
 export function isAdoptionApproved(seen: Pick<Observation, 'cluster'>): boolean {
-  const existing = existingOf(seen);
-  return (
-    existing !== undefined && seen.cluster.metadata.annotations?.[annotations.adopt] === approvalOfAdoption(existing)
-  );
+  const existing = existingOf(seen.cluster);
+  return existing !== undefined && approvalIn(seen) === approvalOfAdoption(existing);
+}
+
+/** Of others that may serve where they are not seen from here: only a person can say that they never will again. */
+export function goneForGood(existing: ExistingCluster, { cluster }: Pick<Observation, 'cluster'>): Approval {
+  const { clusterID, memberIDs } = existing;
+  const members = memberIDs.toSorted();
+  return {
+    annotation: annotations.adopt,
+    value: `${clusterID}/gone-${hashOf({ gone: clusterID, members }).slice(0, 12)}`,
+    approves: `the members ${memberIDs.join(', ')} of etcd cluster ${clusterID} are gone for good, and ${cluster.metadata.name} waits for them no more`,
+    loses: `if one of them still runs, it serves a cluster of its own or loses its quorum, with every write that ours do not have`,
+  };
+}
+
+function approvalIn({ cluster }: Pick<Observation, 'cluster'>): string | undefined {
+  return cluster.metadata.annotations?.[annotations.adopt];
 }

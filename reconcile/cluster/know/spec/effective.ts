@@ -12,6 +12,7 @@ import { byForce, endsByForce, graceField, withoutGrace } from '../../../../mani
 import { reservedInClaim } from '../../../../manifests/render/volume-claim.ts';
 import { toldIn } from '../../../reasons/cure.ts';
 import { refusalIn } from '../../../reasons/refusals.ts';
+import { existingRemoved } from '../adoption/kept.ts';
 import { rollbackRefusal } from '../backups/rollback-refusal.ts';
 import { effectiveTrust } from '../certificates/trust.ts';
 import { refusedNames } from '../certificates/wanted.ts';
@@ -47,7 +48,7 @@ interface Judged<T> {
 
 export function effectiveSpec(
   observation: Pick<Observation, 'cluster' | 'slots' | 'certificates'> &
-    Partial<Pick<Observation, 'clusterVersion' | 'membership' | 'namedBackups' | 'nameAllowances'>> & {
+    Partial<Pick<Observation, 'clusterVersion' | 'membership' | 'inherited' | 'namedBackups' | 'nameAllowances'>> & {
       readonly refused?: readonly ClusterSetAside[];
     },
   life: Life,
@@ -62,6 +63,7 @@ export function effectiveSpec(
   const volumes = judgeVolumes(spec, { slots, life, namespace: cluster.metadata.namespace ?? '' });
   const template = judgeTemplate(spec, slots);
   const rollback = rollbackRefusal(observation, life);
+  const removed = existingRemoved(observation);
   const etcd = judgeQuota(spec, size.value, slots);
   const reserved = Object.keys(spec.etcd?.extraArgs ?? {}).filter((flag) => reservedBecause(flag) !== undefined);
   const { podTemplate: _, ...rest } = spec;
@@ -83,6 +85,7 @@ export function effectiveSpec(
       ...(names ? [names] : []),
       ...volumes.refusals,
       ...(rollback ? [rollback] : []),
+      ...(removed ? [removed] : []),
     ],
     ...(version.pending && { pending: version.pending }),
   };

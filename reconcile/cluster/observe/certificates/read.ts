@@ -1,4 +1,5 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
+import { existingOf } from '../../../../manifests/api/existing-cluster.ts';
 import type { TlsMode } from '../../../../manifests/api/tls-settings.ts';
 import type { Secret } from '../../../../manifests/kube-types.ts';
 import type { NameAllowance } from '../../../../manifests/render/certificate-allowance.ts';
@@ -11,7 +12,6 @@ import {
 import { peerName, podHost, ports } from '../../../../manifests/render/names.ts';
 import { type Kube, resources } from '../../../interfaces/kube.ts';
 import { isFatal } from '../../../x509/defect.ts';
-import { existingOf } from '../../know/adoption/inherited.ts';
 import { isDue, saysWhatIsPlanned } from '../../know/certificates/due.ts';
 import { callsForAll, certManagerCallsForAll, itsTurn } from '../../know/certificates/occasion.ts';
 import type { Requested } from '../../know/certificates/requested.ts';
@@ -94,7 +94,7 @@ interface Own {
  * person provides for it.
  */
 async function accessBy({ mine, own, cluster, slots, mode, read }: Own): Promise<EtcdAccess> {
-  const isAsked = !mine && mode === 'Provided' && existingOf({ cluster }) !== undefined;
+  const isAsked = !mine && mode === 'Provided' && existingOf(cluster) !== undefined;
   const provided = isAsked ? sourceNameOf(cluster, mode, own) : undefined;
   return provided === undefined
     ? credentialsIn(mine, own.secretName, cluster, slots)

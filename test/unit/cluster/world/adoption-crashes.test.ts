@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, type TestContext, test } from 'node:test';
 import { partOf } from '../../../run/part.ts';
-import { approveLeaving, assertTakenOver, besideOthers, oursOnTheList } from '../../../support/world/adoption.ts';
+import {
+  approveLeaving,
+  assertTakenOver,
+  besideOthers,
+  forgetExisting,
+  oursOnTheList,
+} from '../../../support/world/adoption.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { type Crash, squares, text } from '../../../support/world/crash.ts';
 import { ending } from '../../../support/world/ending.ts';
@@ -59,6 +65,20 @@ for (const [what, pods, replicas] of stories) {
         await approveLeaving(world);
         assert.equal(await ending(world, crash), 'done Converged');
         assertTakenOver(world, replicas, text(crash));
+      });
+    });
+
+    test('and then a commit removes what the spec says of the old ones: it is finished all the same', async () => {
+      await eachKilled(life, squares(life.places, 'white'), async (world, crash) => {
+        const isKept = world.cluster()?.status?.existing !== undefined;
+        const beside = oursOnTheList(world).length > 0 && namesOnTheirList(world).some((name) => pods.includes(name));
+        assert.ok(isKept || !beside, text(crash));
+        // Before anything of ours joins, it is a wish for a cluster of its own.
+        if (!isKept && oursOnTheList(world).length === 0) return;
+        await forgetExisting(world);
+        assert.equal(await ending(world, crash), 'done Converged');
+        assertTakenOver(world, replicas, text(crash));
+        assert.equal(world.cluster()?.status?.existing, undefined, text(crash));
       });
     });
 

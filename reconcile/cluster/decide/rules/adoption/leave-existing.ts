@@ -1,7 +1,7 @@
 import { ordinalOf, peerUrl, schemeOf } from '../../../../../manifests/render/names.ts';
 import type { ListedMember } from '../../../../interfaces/etcd.ts';
-import { inheritedIn, isAdopting } from '../../../know/adoption/inherited.ts';
-import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import { existingInDoubt, goneForGood, inheritedIn, isAdopting } from '../../../know/adoption/inherited.ts';
+import { act, type Decision, refuse, refuseUntil, wait } from '../../../know/decision.ts';
 import { memberOf } from '../../../know/health/health.ts';
 import { recordOf } from '../../../know/life.ts';
 import { hasHealthyQuorum, isQuorumWithout, unknownAmong, votersOf } from '../../../know/membership/voters.ts';
@@ -15,15 +15,9 @@ import { removalOf } from '../../removal.ts';
  * Guards I1: a quorum of all is healthy before each of them is begun, and of the others when etcd is asked again.
  */
 export function leaveExisting(situation: Situation): Decision | undefined {
-  const { membership, slots, cluster } = situation;
+  const { membership, slots } = situation;
   if (!isAdopting(situation) || slots.every(({ volume, peer }) => !volume && !peer)) return undefined;
-  if (membership.kind === 'unknown') {
-    return refuse(
-      'AdoptionUnfinished',
-      `the deletion waits: members of ours may be part of the quorum of another cluster, and its member list is unknown: ${membership.cause}`,
-      `let the cluster that spec.bootstrap.existing names answer; or, if the adoption is over or its members are not needed, remove spec.bootstrap.existing from EtcdCluster ${cluster.metadata.name}`,
-    );
-  }
+  if (membership.kind === 'unknown') return awaitList(membership.cause, situation);
   const { members, clusterId } = membership;
   const ours = slots.filter((slot) => memberOf(slot, members));
   const [next] = ours.toSorted((a, b) => Number(isBegun(b)) - Number(isBegun(a)) || b.ordinal - a.ordinal);
@@ -44,6 +38,23 @@ export function leaveExisting(situation: Situation): Decision | undefined {
     removalOf(next, member, clusterId, situation),
     'LeavingExisting',
     `removing ${next.name} from the member list: the EtcdCluster is being deleted, and the members that were there before it go on alone`,
+  );
+}
+
+function awaitList(cause: string, situation: Situation): Decision | undefined {
+  const { cluster } = situation;
+  const existing = existingInDoubt(situation);
+  return (
+    existing &&
+    refuseUntil(
+      {
+        approval: goneForGood(existing, situation),
+        cure: 'let the cluster that spec.bootstrap.existing names answer; or, if its members are gone for good, approve that',
+        cluster,
+      },
+      'AdoptionUnfinished',
+      `the deletion waits: members of ours may be part of the quorum of another cluster, and its member list is unknown: ${cause}`,
+    )
   );
 }
 

@@ -1,10 +1,9 @@
-import type { ExistingCluster } from '../../../../../manifests/api/existing-cluster.ts';
+import { type ExistingCluster, existingOf } from '../../../../../manifests/api/existing-cluster.ts';
 import { annotations } from '../../../../../manifests/render/names.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import { misfitOf } from '../../../know/adoption/existing-fitness.ts';
 import {
   approvalOfAdoption,
-  existingOf,
   type Inherited,
   inheritedIn,
   isAdoptionApproved,
@@ -29,7 +28,7 @@ import { grow } from '../membership/scale.ts';
  */
 export function takeOver(situation: Situation): Decision | undefined {
   const { membership, effective, life, slots } = situation;
-  const existing = existingOf(situation);
+  const existing = existingOf(situation.cluster);
   const left = inheritedIn(situation);
   if (!existing || left.length === 0 || membership.kind === 'unknown' || life.stage !== 'born') return undefined;
   if (effective.replicas === 0) {
@@ -62,7 +61,7 @@ export function takeOver(situation: Situation): Decision | undefined {
  */
 export function dropInherited(situation: Situation): Decision | undefined {
   const { life } = situation;
-  const existing = existingOf(situation);
+  const existing = existingOf(situation.cluster);
   const down = inheritedIn(situation).find((one) => !isWell(one));
   if (!existing || !down || life.stage !== 'born' || !isAdoptionApproved(situation)) return undefined;
   if (!hasHealthyQuorum(situation)) return undefined;
@@ -75,7 +74,7 @@ export function dropInherited(situation: Situation): Decision | undefined {
 
 /** Before the gate would wait for it: one of those that are to leave does not answer. */
 export function inheritedDown(situation: Situation): Decision | undefined {
-  const existing = existingOf(situation);
+  const existing = existingOf(situation.cluster);
   const all = inheritedIn(situation);
   const down = all.find((one) => !isWell(one));
   if (!existing || !down) return undefined;

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { existingOf } from '../../../../../manifests/api/existing-cluster.ts';
 import { peerName, peerUrl, schemeOf } from '../../../../../manifests/render/names.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { offered } from '../../../../reasons/offers.ts';
 import type { FirstStart } from '../../../know/actions/birth.ts';
-import { existingOf } from '../../../know/adoption/inherited.ts';
 import { restoringIn, sourceOfBirth, wantedSnapshot } from '../../../know/backups/restore.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { type BirthRecord, type Life, recordOf } from '../../../know/life.ts';
@@ -58,7 +58,7 @@ function conceive(situation: Situation): Decision {
   if (effective.replicas === 0) {
     return refuse('NothingToHibernate', 'spec.replicas is 0, and there is no data yet', 'set spec.replicas to 3');
   }
-  const existing = existingOf(situation);
+  const existing = existingOf(cluster);
   if (existing) return joinExisting(existing, situation);
   const { name, namespace = '' } = cluster.metadata;
   const members = ordinalsOf(situation).map((ordinal) => peerName(name, ordinal));

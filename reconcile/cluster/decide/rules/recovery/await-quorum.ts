@@ -4,7 +4,7 @@ import type { OutvotedMember } from '../../../../../manifests/render/volume-reco
 import type { ListedMember } from '../../../../interfaces/etcd.ts';
 import { offered } from '../../../../reasons/offers.ts';
 import type { Reason } from '../../../../reasons/reasons.ts';
-import { isAdopting } from '../../../know/adoption/inherited.ts';
+import { existingInDoubt, goneForGood } from '../../../know/adoption/inherited.ts';
 import { act, type Decision, refuse, refuseUntil, wait } from '../../../know/decision.ts';
 import type { Ailment } from '../../../know/health/ailment.ts';
 import { ailmentOf } from '../../../know/health/health.ts';
@@ -43,8 +43,7 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
   // A member that is being recovered is the only one.
   const alone = situation.slots.filter(isBeingRecovered);
   const loss = alone.length === 0 && life.stage !== 'unborn' && life.stage !== 'unclear' && lossOf(situation);
-  if (loss && isAdopting(situation)) return beyondUs(loss);
-  if (loss) return recovery(loss, situation) ?? quorumLost(loss, situation);
+  if (loss) return beyondUs(loss, situation) ?? recovery(loss, situation) ?? quorumLost(loss, situation);
 
   const held = heldBack(situation);
   if (held) return held;
@@ -65,11 +64,18 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
 }
 
 /** Members of another origin may serve where they are not seen from here: nothing goes on without them. */
-function beyondUs({ lost, silent }: Loss): Decision {
-  return refuse(
+function beyondUs({ lost, silent }: Loss, situation: Situation): Decision | undefined {
+  const { cluster } = situation;
+  const existing = existingInDoubt(situation);
+  if (!existing) return undefined;
+  return refuseUntil(
+    {
+      approval: goneForGood(existing, situation),
+      cure: 'bring its members back, or correct podLabels, clientPort or serverName of spec.bootstrap.existing; or, if they are gone for good, approve that: then what ours have is offered for a recovery',
+      cluster,
+    },
     'ExistingUnreachable',
     `no quorum answers, and the cluster that is taken over is part of it: ${listed([...lost, ...silent])} do not answer; ours make no cluster of their own while those may serve`,
-    'bring its members back, or correct podLabels, clientPort or serverName of spec.bootstrap.existing; if it is gone for good, remove spec.bootstrap.existing: then what ours have is offered for a recovery',
   );
 }
 
