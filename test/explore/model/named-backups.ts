@@ -22,8 +22,9 @@ export function namedIn(
   { named }: World,
   seen: Pick<Observation, 'cluster' | 'slots'>,
 ): readonly NamedBackup[] | undefined {
-  const name = named && backupAskedFor(seen);
-  if (name === undefined) return undefined;
+  const asked = named && backupAskedFor(seen);
+  if (!asked || 'recorded' in asked) return undefined;
+  const { name } = asked;
   const found = named?.find((one) => one.name === name);
   const view = judgeBackup({ name }, found && resourceOf(found));
   // IDs of this world are no hexadecimal.

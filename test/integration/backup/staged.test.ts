@@ -146,6 +146,18 @@ test('data that etcd has opened, or another restore made, are never replaced', a
   assert.equal((await stage(volume, 3)).reason, 'DataPresent', 'without its mark it is of nothing we know');
 });
 
+test('a whole backup that took the place of the approved one, with its record, is refused', async () => {
+  await using at = await temporary();
+  await using other = await temporary();
+  const volume = await volumeWith(at);
+  const approved = sha256(await readFile(join(volume.store, 'a.db')));
+  await backedUp(other.path);
+  for (const name of ['a.db', 'a.db.json']) await copyFile(join(other.path, name), join(volume.store, name));
+  const refused = await stage(volume, 1, { sha256: approved });
+  assert.equal(refused.reason, 'WrongDigest');
+  assert.equal((await stage(volume, 2)).ok, true, 'without the digest of the approval nothing tells it');
+});
+
 test('a snapshot that is cut off, changed, too new or another one is refused by name', async () => {
   await using at = await temporary();
   const volume = await volumeWith(at);

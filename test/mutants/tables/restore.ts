@@ -217,9 +217,30 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/know/backups/rollback.ts',
-    from: '  if (begun) return begun;\n',
+    from: '  if (begun) return begun.backup;\n',
     to: '',
     without: 'a rollback follows an EtcdBackup that was changed after it began (I11)',
+    killers: [toBackup],
+  },
+  {
+    file: 'reconcile/cluster/know/backups/rollback.ts',
+    from: '...(sha256 !== undefined && { sha256 }) };',
+    to: '};',
+    without: 'an approval of an object binds none of its content (I11)',
+    killers: [toBackup],
+  },
+  {
+    file: 'reconcile/cluster/know/backups/rollback.ts',
+    from: 'object === snapshot.object && ',
+    to: '',
+    without: 'the digest of another object is approved',
+    killers: [toBackup],
+  },
+  {
+    file: 'reconcile/cluster/know/backups/rollback.ts',
+    from: '(goesBackTo ? wishOf(goesBackTo.snapshot) : recovery?.id)',
+    to: '(goesBackTo && wishOf(goesBackTo.snapshot))',
+    without: 'an EtcdBackup that is made meanwhile calls a rollback off that a person approved without one',
     killers: [toBackup],
   },
   {

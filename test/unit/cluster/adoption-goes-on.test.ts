@@ -121,7 +121,7 @@ describe('while members of others vote beside ours', () => {
     });
   });
 
-  test('where no quorum answers, a recovery is offered once a person approves that the others are gone', () => {
+  test('no quorum answers: a recovery is offered once a person approves that the others are gone', () => {
     const last = [...members(3).members, ...others()];
     const membership = { kind: 'unknown', cause: 'no quorum answers', last } as const;
     const seen = { ...beside(3, { membership }), inherited: [] };

@@ -41,16 +41,17 @@ export function rollbackRefusal(seen: Seen, life: Life): Refusal | undefined {
     };
   }
   const wanted = wantedRollback(seen);
-  if (!wanted) return unfit(rollback.backupName ?? '', seen);
+  if (!wanted) return unfit(rollback, seen);
   const refused = tooFarAhead(wanted, true, seen);
   if (refused) return refused;
   return rollbackGiven(seen) === wanted.approval ? undefined : notApproved(wanted, seen);
 }
 
-function unfit(name: string, seen: Seen): Refusal {
+function unfit({ backupName, snapshot }: NonNullable<Seen['cluster']['spec']['rollback']>, seen: Seen): Refusal {
   const view = namedBackup(seen);
   const taken = newerVersion(seen);
-  const field = 'spec.rollback.backupName';
+  const name = view?.name ?? backupName;
+  const field = snapshot ? 'spec.rollback.snapshot' : 'spec.rollback.backupName';
   if (taken !== undefined) {
     const message = `spec.rollback goes back to EtcdBackup ${name}, which was taken by etcd ${taken}, and spec.version is ${seen.cluster.spec.version}`;
     return { reason: 'SnapshotTooNew', message, cure: `set spec.version to ${taken} or later`, field };
@@ -67,7 +68,8 @@ function unfit(name: string, seen: Seen): Refusal {
 function notApproved(wanted: WantedRollback, seen: Seen): Refusal {
   const { clusterId, revision, approval } = wanted;
   const after = revision === undefined ? 'the snapshot was taken' : `revision ${revision}`;
-  const loses = `etcd cluster ${clusterId} is given up, and with it everything that was written after ${after}`;
+  const whatever = wanted.sha256 === undefined ? `; ${unbound}` : '';
+  const loses = `etcd cluster ${clusterId} is given up, and with it everything that was written after ${after}${whatever}`;
   const approves = `spec.rollback goes back to ${inWords(wanted, seen)}`;
   const asked = { annotation: annotations.rollBack, value: approval, approves, loses };
   return {
@@ -79,12 +81,22 @@ function notApproved(wanted: WantedRollback, seen: Seen): Refusal {
   };
 }
 
+/** Said with the approval, which is for the name of an object then, and not for its content. */
+const unbound =
+  'no EtcdBackup of this namespace records this object, so whatever lies there by then is restored: spec.rollback.snapshot.sha256 would tell';
+
 /** Which snapshot it is; of an EtcdBackup also whose data it has, where they are not those of the present cluster. */
-export function inWords({ object, clusterId, backup }: WantedRollback, { slots }: Pick<Observation, 'slots'>): string {
+export function inWords(
+  { object, clusterId, backup, sha256 = '', field }: WantedRollback,
+  { slots }: Pick<Observation, 'slots'>,
+): string {
+  const digest = sha256 === '' ? '' : `, sha256 ${sha256.slice(0, 12)}…`;
   if (!backup) return object;
-  const { name, snapshot } = backup;
-  const digest = snapshot.sha256 === undefined ? '' : `, sha256 ${snapshot.sha256.slice(0, 12)}…`;
-  const what = `EtcdBackup ${name} (${object}${digest})`;
+  const { name } = backup;
+  const what =
+    field === 'spec.rollback.snapshot'
+      ? `${object}${digest}, as EtcdBackup ${name} recorded it`
+      : `EtcdBackup ${name} (${object}${digest})`;
   if (backup.clusterId === clusterId) return what;
   const isEarlier = gaveUpBy(slots).includes(backup.clusterId);
   const whose = isEarlier ? 'an earlier life of this cluster' : 'ANOTHER one, whose data take the place of these';

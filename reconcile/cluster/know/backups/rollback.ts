@@ -1,3 +1,4 @@
+import type { SnapshotSource } from '../../../../manifests/api/backup-settings.ts';
 import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { wishOf } from '../../../../manifests/render/snapshot-id.ts';
@@ -6,15 +7,17 @@ import { type Life, recordOf } from '../life.ts';
 import type { NamedBackup, Observation, Slot } from '../observation.ts';
 import { gaveUpBy } from '../recovery/outvoted.ts';
 import { newerThan } from './fitness.ts';
-import { type WantedSnapshot, wantedOf } from './restore.ts';
+import { endpointOf, type WantedSnapshot, wantedOf } from './restore.ts';
 import { tooFarAhead } from './revisions.ts';
 
 /** A snapshot that the spec asks to go back to, under the same name. */
 export interface WantedRollback extends WantedSnapshot {
   /** The etcd cluster that is given up for it. */
   readonly clusterId: string;
-  /** Where the spec names an EtcdBackup: what that is, or was when the rollback began. */
+  /** The EtcdBackup that the spec names, or that recorded the object: what that is, or was when the rollback began. */
   readonly backup?: ResolvedBackup;
+  /** What the data are checked against. Absent: neither the spec nor an EtcdBackup says it. */
+  readonly sha256?: string;
   /** What a person sets to approve exactly this. */
   readonly approval: string;
 }
@@ -30,58 +33,81 @@ type Seen = Pick<Observation, 'cluster' | 'slots' | 'namedBackups' | 'newestBack
  */
 export function wantedRollback(seen: Seen): WantedRollback | undefined {
   const { rollback } = seen.cluster.spec;
-  if (!rollback) return undefined;
+  if (!rollback || newerVersion(seen) !== undefined) return undefined;
   const { clusterID: clusterId } = rollback;
-  const backup = rollback.backupName === undefined ? undefined : backupGoneBackTo(seen);
-  const snapshot = rollback.snapshot ?? backup?.snapshot;
+  const backup = backupGoneBackTo(seen);
+  const snapshot = backup?.snapshot ?? rollback.snapshot;
   if (!snapshot) return undefined;
   const approval = `${clusterId}/${hashOf({ clusterId, snapshot: wishOf(snapshot) }).slice(0, 12)}`;
   const isForeign = backup !== undefined && backup.clusterId !== clusterId;
   return {
-    ...wantedOf(snapshot, backup ? 'spec.rollback.backupName' : 'spec.rollback.snapshot'),
+    ...wantedOf(snapshot, rollback.snapshot ? 'spec.rollback.snapshot' : 'spec.rollback.backupName'),
     clusterId,
     ...(backup && { backup }),
+    ...(snapshot.sha256 !== undefined && { sha256: snapshot.sha256 }),
     approval: isForeign ? `${approval}/${backup.clusterId}` : approval,
   };
 }
 
 /** As the volume remembers it that the data are restored to: whatever has become of the EtcdBackup since. */
 function backupGoneBackTo(seen: Seen): ResolvedBackup | undefined {
-  const begun = backupBegun(seen);
-  if (begun) return begun;
+  const begun = begunFrom(seen);
+  if (begun) return begun.backup;
+  const { snapshot } = seen.cluster.spec.rollback ?? {};
   const view = namedBackup(seen);
-  return view?.kind === 'fit' && newerVersion(seen) === undefined ? view.backup : undefined;
+  if (view?.kind !== 'fit') return undefined;
+  return snapshot ? { ...view.backup, snapshot: bound(snapshot, view.backup.snapshot) } : view.backup;
+}
+
+/** The object and the credentials that the spec names, and what its backup recorded of its data. */
+function bound(snapshot: SnapshotSource, { sha256, revision }: SnapshotSource): SnapshotSource {
+  return { ...(revision !== undefined && { revision }), ...snapshot, ...(sha256 !== undefined && { sha256 }) };
 }
 
 /**
- * The name of the EtcdBackup that is to be read for a rollback: until that has begun, because its volume remembers from
- * then on what it goes back to.
+ * The EtcdBackup to look up for a rollback, by its name, or by the object that it recorded where the spec names no
+ * digest. Not once the rollback has begun: its volume remembers what it goes back to.
  */
-export function backupAskedFor(seen: Seen): string | undefined {
-  const { backupName, clusterID } = seen.cluster.spec.rollback ?? {};
-  if (clusterID === undefined || isRolledBack(clusterID, seen) || backupBegun(seen)) return undefined;
-  return backupName;
+export function backupAskedFor(
+  seen: Seen,
+): { readonly name: string } | { readonly recorded: SnapshotSource } | undefined {
+  const { backupName: name, snapshot: recorded, clusterID } = seen.cluster.spec.rollback ?? {};
+  if (clusterID === undefined || isRolledBack(clusterID, seen) || begunFrom(seen)) return undefined;
+  if (name !== undefined) return { name };
+  return recorded && recorded.sha256 === undefined ? { recorded } : undefined;
 }
 
-/** Of a rollback to the EtcdBackup that the spec names, which has begun. */
-function backupBegun({ cluster, slots }: Seen): ResolvedBackup | undefined {
-  const { clusterID, backupName } = cluster.spec.rollback ?? {};
-  const records = aspirantsIn(slots).flatMap((slot) => recordOf(slot) ?? []);
-  const ours = records.find(
-    ({ gaveUp, goesBackTo }) => gaveUp?.at(-1) === clusterID && goesBackTo?.name === backupName,
-  );
-  return backupName === undefined ? undefined : ours?.goesBackTo;
+/** Of the rollback that the spec asks for, which has begun: what its volume remembers, if anything. */
+function begunFrom({ cluster, slots }: Seen): { readonly backup: ResolvedBackup | undefined } | undefined {
+  const { clusterID, backupName, snapshot } = cluster.spec.rollback ?? {};
+  const begun = aspirantsIn(slots)
+    .flatMap((slot) => recordOf(slot) ?? [])
+    .find(({ gaveUp, goesBackTo, recovery }) => {
+      if (gaveUp?.at(-1) !== clusterID) return false;
+      if (!snapshot) return goesBackTo !== undefined && goesBackTo.name === backupName;
+      const wish = goesBackTo ? bound(snapshot, goesBackTo.snapshot) : snapshot;
+      return wishOf(wish) === (goesBackTo ? wishOf(goesBackTo.snapshot) : recovery?.id);
+    });
+  return begun && { backup: begun.goesBackTo };
 }
 
 /** By which etcd that EtcdBackup was taken, where that is of a newer minor than the spec's. */
 export function newerVersion(seen: Seen): string | undefined {
+  if (begunFrom(seen)) return undefined;
   return newerThan(seen.cluster.spec.version, namedBackup(seen));
 }
 
-/** The EtcdBackup that the spec names for a rollback, as it was read. */
+/** The EtcdBackup that the spec names for a rollback, or that recorded the object which it names, as it was read. */
 export function namedBackup({ cluster, namedBackups = [] }: Seen): NamedBackup | undefined {
-  const { backupName } = cluster.spec.rollback ?? {};
-  return namedBackups.find(({ name }) => name === backupName);
+  const { backupName, snapshot } = cluster.spec.rollback ?? {};
+  return namedBackups.find((view) => (snapshot ? recordsIt(view, snapshot) : view.name === backupName));
+}
+
+/** Whether it is what a snapshot without a digest needs: the same object in the same store. */
+export function recordsIt(view: NamedBackup, snapshot: SnapshotSource): boolean {
+  if (snapshot.sha256 !== undefined || view.kind !== 'fit') return false;
+  const { object } = view.backup.snapshot;
+  return object === snapshot.object && endpointOf(view.backup.snapshot) === endpointOf(snapshot);
 }
 
 /** As a person set it; hostile or not, it is only ever compared. */

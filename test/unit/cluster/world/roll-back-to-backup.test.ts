@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { EtcdBackup, EtcdBackupStatus } from '../../../../manifests/api/etcd-backup.ts';
+import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import type { Job, PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
@@ -18,16 +19,18 @@ const sha256 = 'ab'.repeat(32);
 const name = 'nightly';
 const takenAt = '2026-01-02T01:00:00Z';
 
+type Rollback = NonNullable<EtcdClusterSpec['rollback']>;
+
 interface Start {
   readonly world: World;
   readonly clusterId: string;
 }
 
 /** One member, and the wish to go back; the EtcdBackup is not there yet. */
-async function asking(backupName = name): Promise<Start> {
+async function asking(to: Pick<Rollback, 'backupName' | 'snapshot'> = { backupName: name }): Promise<Start> {
   const world = await bornWith({ replicas: 1 });
   const clusterId = world.cluster()?.status?.clusterID ?? assert.fail('no cluster ID');
-  await world.apply({ replicas: 1, rollback: { clusterID: clusterId, backupName } });
+  await world.apply({ replicas: 1, rollback: { clusterID: clusterId, ...to } });
   return { world, clusterId };
 }
 
@@ -198,6 +201,77 @@ describe('a rollback to an EtcdBackup', () => {
       assert.deepEqual(jobsOf(world), []);
     }
   });
+});
+
+describe('a rollback to an object whose digest the spec does not name', () => {
+  const snapshot = { object, gcs: { keySecretName: 'mine' } };
+
+  test('is approved for the digest that its EtcdBackup recorded, and restores nothing else', async () => {
+    const { world, clusterId } = await asking({ snapshot });
+    await backUp(world);
+    await refused(world, 'RollbackNotApproved', /a\.db, sha256 abababababab…, as EtcdBackup nightly recorded it/);
+    await annotate(world, approvalIn(world));
+    const end = await tickUntilConverged(world);
+    assertRolledBack(world, clusterId, end.trail.join('\n'));
+    const [, record] = recordsOf(world);
+    assert.deepEqual(record?.goesBackTo?.snapshot, { ...snapshot, sha256, revision: 7 });
+    const [made] = world.kube.journal().filter(({ key }) => key === 'POST jobs');
+    assert.ok(JSON.stringify(made).includes(sha256), 'its Job compares what it reads with that');
+  });
+
+  test('that was written anew after the approval: it is asked for again', async () => {
+    const { world } = await asking({ snapshot });
+    await backUp(world);
+    await refused(world, 'RollbackNotApproved', /sha256 abababababab/);
+    await annotate(world, approvalIn(world));
+    await change(world, { sha256: 'cd'.repeat(32) });
+    await refused(world, 'RollbackNotApproved', /sha256 cdcdcdcdcdcd.*is for another snapshot, and void/);
+    assert.deepEqual(jobsOf(world), []);
+  });
+
+  test('that no EtcdBackup recorded: the approval says that whatever lies there is restored', async () => {
+    for (const status of [undefined, { object: 'gs://backups/orders/b.db' }, { sha256: '' }]) {
+      const { world } = await asking({ snapshot });
+      if (status) await backUp(world, status);
+      await refused(world, 'RollbackNotApproved', /no EtcdBackup of this namespace records this object/);
+    }
+    const { world } = await asking({ snapshot: { ...snapshot, sha256 } });
+    assert.doesNotMatch((await refused(world, 'RollbackNotApproved', /a\.db/)).message, /no EtcdBackup/);
+  });
+
+  test('goes on as it began where its EtcdBackup is made, changed or deleted meanwhile', async () => {
+    const unrecorded = await asking({ snapshot });
+    await refused(unrecorded.world, 'RollbackNotApproved', /no EtcdBackup/);
+    await begun(unrecorded.world);
+    await backUp(unrecorded.world, { sha256: 'cd'.repeat(32) });
+    const bound = await asking({ snapshot });
+    await backUp(bound.world);
+    await refused(bound.world, 'RollbackNotApproved', /nightly recorded it/);
+    await begun(bound.world);
+    forget(bound.world);
+    for (const { world, clusterId } of [unrecorded, bound]) {
+      const end = await tickUntilConverged(world);
+      assert.equal(end.kind, 'done', end.trail.join('\n'));
+      assert.deepEqual(world.cluster()?.status?.gaveUp, [clusterId], end.trail.join('\n'));
+      assert.ok(!end.trail.some((step) => step.includes('CallingOff')), end.trail.join('\n'));
+    }
+  });
+
+  test('of a newer minor, as its EtcdBackup says, is refused with the version that it takes', async () => {
+    const { world } = await asking({ snapshot });
+    await backUp(world, { etcdVersion: '9.9.1' });
+    await refused(world, 'SnapshotTooNew', /EtcdBackup nightly, which was taken by etcd 9\.9\.1/);
+  });
+
+  /** Approved, and its first step taken. */
+  async function begun(world: World): Promise<void> {
+    await annotate(world, approvalIn(world));
+    for (let ticks = 0; ticks < 10 && recordsOf(world).length < 2; ticks += 1) {
+      world.settle();
+      await world.tick();
+    }
+    assert.equal(recordsOf(world).length, 2);
+  }
 });
 
 describe('once the rollback to an EtcdBackup has begun', () => {
