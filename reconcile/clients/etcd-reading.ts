@@ -1,13 +1,15 @@
+import { ports } from '../../manifests/render/names.ts';
 import { type EndpointStatus, type Etcd, EtcdError, type MemberList } from '../interfaces/etcd.ts';
 import type { Calls } from './etcd-calls.ts';
 import { allFailed } from './etcd-errors.ts';
+import { readMetrics } from './etcd-metrics.ts';
 import { memberListOf, statusOf } from './etcd-values.ts';
 import { readVersion } from './etcd-version.ts';
 
 /** How long an endpoint may be silent before the next one is asked as well. */
 const patienceMs = 300;
 
-export function reading(calls: Calls): Pick<Etcd, 'members' | 'lastMembers' | 'status' | 'version'> {
+export function reading(calls: Calls): Pick<Etcd, 'members' | 'lastMembers' | 'status' | 'version' | 'metrics'> {
   return {
     members: (endpoints, { signal, barrier = false }) =>
       fromAny('member list', endpoints, signal, async (endpoint, attempt) => {
@@ -23,6 +25,11 @@ export function reading(calls: Calls): Pick<Etcd, 'members' | 'lastMembers' | 's
     status: (endpoint, { signal }) => readStatus(calls, endpoint, signal),
     version: (endpoint, { signal }) =>
       calls.fetch('GET /version', endpoint, signal, (limit, own) => readVersion(endpoint, limit, own)),
+    metrics: (endpoint, { signal }) => {
+      const { hostname } = new URL(endpoint);
+      const url = `http://${hostname}:${ports.metrics}`;
+      return calls.fetch('GET /metrics', url, signal, (limit) => readMetrics(url, limit));
+    },
   };
 }
 

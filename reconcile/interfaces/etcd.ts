@@ -48,6 +48,19 @@ export interface EndpointVersion {
   readonly cluster: string;
 }
 
+/** What a member tells without a quorum, and to any client: also one that was started anew, and answers none yet. */
+export interface MemberMetrics {
+  readonly memberId: MemberId;
+  readonly hasLeader: boolean;
+  /** etcd 3.5 forgets it with a restart, and says no. */
+  readonly isLearner: boolean;
+  /** The entry that it applied last: after a start, of its log; its database, and the revision, may have one more. */
+  readonly applied: bigint;
+  readonly revision: bigint;
+  /** Of all other members; empty for some seconds after a start. */
+  readonly others: readonly MemberId[];
+}
+
 export interface EtcdCallOptions {
   readonly signal: AbortSignal;
 }
@@ -62,6 +75,8 @@ export interface Etcd {
   status(endpoint: string, options: EtcdCallOptions): Promise<EndpointStatus>;
   /** Asked of this endpoint and no other. @throws {EtcdError} */
   version(endpoint: string, options: EtcdCallOptions): Promise<EndpointVersion>;
+  /** Of the member with this client URL, from its metrics port, without TLS. @throws {EtcdError} */
+  metrics(endpoint: string, options: EtcdCallOptions): Promise<MemberMetrics>;
   close(): void;
 }
 

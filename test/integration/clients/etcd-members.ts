@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ports } from '../../../manifests/render/names.ts';
 import { until } from '../../e2e/support/until.ts';
 import { ownAddress } from '../manifests-build/etcd-process.ts';
 
@@ -14,6 +15,8 @@ export interface TestMember {
   freeze(): Promise<void>;
   thaw(): void;
   kill(): Promise<void>;
+  /** Starts it on its data, after a kill; waits for nothing. */
+  restart(): void;
 }
 
 export interface TestCluster extends AsyncDisposable {
@@ -28,7 +31,7 @@ export interface TestCluster extends AsyncDisposable {
 }
 
 export interface Newcomer {
-  readonly member: Omit<TestMember, 'freeze' | 'thaw' | 'kill'>;
+  readonly member: Omit<TestMember, 'freeze' | 'thaw' | 'kill' | 'restart'>;
   start(): Promise<TestMember>;
 }
 
@@ -51,6 +54,24 @@ export async function startMembers(binary: string, count: number, extra: readonl
   }
 
   function start(member: Plan, cluster: readonly Plan[], state: 'new' | 'existing'): TestMember {
+    let child = run(member, cluster, state);
+    return {
+      ...member,
+      freeze: async () => {
+        child.kill('SIGSTOP');
+        await until('every thread to stop', async () =>
+          (await threadStates(child.pid ?? 0)).every((state) => state === 'T'),
+        );
+      },
+      thaw: () => child.kill('SIGCONT'),
+      kill: () => end(child),
+      restart: () => {
+        child = run(member, cluster, state);
+      },
+    };
+  }
+
+  function run(member: Plan, cluster: readonly Plan[], state: 'new' | 'existing'): ChildProcess {
     const child = spawn(
       binary,
       [
@@ -58,6 +79,7 @@ export async function startMembers(binary: string, count: number, extra: readonl
         `--data-dir=${join(directory, member.name)}`,
         `--listen-client-urls=${member.clientUrl}`,
         `--advertise-client-urls=${member.clientUrl}`,
+        `--listen-metrics-urls=${member.clientUrl.replace(/\d+$/, String(ports.metrics))}`,
         `--listen-peer-urls=${member.peerUrl}`,
         `--initial-advertise-peer-urls=${member.peerUrl}`,
         `--initial-cluster=${cluster.map(({ name, peerUrl }) => `${name}=${peerUrl}`).join(',')}`,
@@ -69,17 +91,7 @@ export async function startMembers(binary: string, count: number, extra: readonl
       { stdio: 'ignore' },
     );
     children.push(child);
-    return {
-      ...member,
-      freeze: async () => {
-        child.kill('SIGSTOP');
-        await until('every thread to stop', async () =>
-          (await threadStates(child.pid ?? 0)).every((state) => state === 'T'),
-        );
-      },
-      thaw: () => child.kill('SIGCONT'),
-      kill: () => end(child),
-    };
+    return child;
   }
 
   function newcomer(name = 'learner'): Newcomer {

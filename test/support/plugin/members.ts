@@ -70,6 +70,9 @@ export function reaching({ pods, peerUrlOf }: Source, answering: Answering = {})
       };
     },
     version: async () => ({ server: '3.6.16', cluster: '3.6.0' }),
+    metrics: async (endpoint) => {
+      throw new EtcdError(`${endpoint}: ${cause}`, 'down');
+    },
     alarms: async () => [],
     close: () => undefined,
   };

@@ -41,6 +41,19 @@ export function etcdOf(state: State, tls?: EtcdTls): EtcdAdmin {
       const settled = state.formations.get(data.clusterId)?.version;
       return { server: version, cluster: settled === undefined ? 'not_decided' : `${settled}.0` };
     },
+    // Without TLS, whatever it is asked with.
+    metrics: async (endpoint) => {
+      const { data } = running(state, endpoint);
+      const members = state.formations.get(data.clusterId)?.members ?? [];
+      return {
+        memberId: data.memberId,
+        hasLeader: leaderOf(state, data.clusterId) !== undefined,
+        isLearner: members.some(({ id, isLearner }) => isLearner && id === data.memberId),
+        applied: BigInt(100 + data.applied),
+        revision: BigInt(revisionOf(state, data)),
+        others: members.flatMap(({ id }) => (id === data.memberId ? [] : [id])),
+      };
+    },
     ...changing(state, reachedBy),
     close: () => undefined,
   };
@@ -48,7 +61,7 @@ export function etcdOf(state: State, tls?: EtcdTls): EtcdAdmin {
   function reachedBy(endpoints: readonly string[]): readonly Process[] {
     return endpoints.flatMap((endpoint) => {
       const process = processAt(state, endpoint);
-      return process && whyNotClient(state, process, me) === undefined ? [process] : [];
+      return process?.served && whyNotClient(state, process, me) === undefined ? [process] : [];
     });
   }
 }
@@ -78,12 +91,18 @@ function processAt(state: State, endpoint: string): Process | undefined {
   return [...state.processes.values()].find(({ address }) => address === hostname);
 }
 
-function needed(state: State, endpoint: string, me: Party | undefined): Process {
+function running(state: State, endpoint: string): Process {
   const process = processAt(state, endpoint);
   if (!process) throw new EtcdError(`nothing listens at ${endpoint}`, 'down');
+  return process;
+}
+
+function needed(state: State, endpoint: string, me: Party | undefined): Process {
+  const process = running(state, endpoint);
   const why = whyNotClient(state, process, me);
   const problem = isTurnedAway(state, process, me) ? 'ClientCertificateRefused' : 'HandshakeFailed';
   if (why !== undefined) throw new EtcdError(`no TLS with ${endpoint}: ${why}`, 'down', undefined, problem);
+  if (!process.served) throw new EtcdError(`${endpoint} has had no quorum since its start`, 'ambiguous');
   return process;
 }
 

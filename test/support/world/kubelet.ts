@@ -108,6 +108,7 @@ function startContainer(state: State, pod: Pod): ContainerStatus {
     address,
     version,
     snapshotCount: Number(flags.get('snapshot-count') ?? (minorOf(version) < 6 ? 100_000 : 10_000)),
+    served: false,
     ...(loaded.kind === 'loaded' && { tls: loaded.tls }),
   });
   state.starts.set(name, (state.starts.get(name) ?? 0) + 1);

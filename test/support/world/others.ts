@@ -111,7 +111,8 @@ function run(world: World, pod: string, data: Data): void {
   const spec = { nodeName: 'node-1', containers: [{ name: 'etcd' }] };
   const status = { phase: 'Running' as const, podIP: address };
   state.kube.seed<Pod>(resources.pods, { metadata, spec, status } as Pod);
-  state.processes.set(uid, { pod: `${namespace}/${pod}`, cluster: '', data, address, version, snapshotCount: 10_000 });
+  const etcd = { data, address, version, snapshotCount: 10_000, served: false };
+  state.processes.set(uid, { pod: `${namespace}/${pod}`, cluster: '', ...etcd });
 }
 
 function uidOf(pod: string): string {

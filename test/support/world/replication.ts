@@ -26,7 +26,9 @@ export function replicate(state: State): void {
       formation.acknowledged = leader.data.applied;
     }
     const heard = quorumIn(state, clusterId);
-    for (const { data, pod } of heard) {
+    for (const process of heard) {
+      const { data, pod } = process;
+      process.served = true;
       const known = formation.members.some(({ id }) => id === data.memberId);
       if (known) formation.published.set(data.memberId, pod.split('/')[1]?.replace(/-0$/, '') ?? '');
     }

@@ -17,6 +17,8 @@ export interface Process {
   readonly version: string;
   /** Entries between two snapshots of raft. */
   readonly snapshotCount: number;
+  /** It has been in a quorum since its start: before that, etcd answers no client. */
+  served: boolean;
   /** Absent: plaintext. */
   readonly tls?: MemberTls;
 }

@@ -18,6 +18,7 @@ function answering(version: () => string) {
       asked += 1;
       return { server: '3.6.16', cluster: version() };
     },
+    metrics: async (url) => assert.fail(url),
     close: () => {},
   };
   return { connect: async () => etcd, asked: () => asked };
