@@ -112,7 +112,7 @@ export const networkPolicySchema = object(
     monitoring: Type.Optional(
       list(source, 16, {
         description:
-          'From where the metrics of port 2381 are read. Absent: from namespaces with the label etcd.ratchet.dev/monitoring=true. Empty: from nowhere.',
+          'From where the metrics of port 2381 are read. Absent: from namespaces with the label etcd.ratchet.dev/monitoring=true. Empty: from nowhere. etcd-ratchet always reads them.',
       }),
     ),
   },

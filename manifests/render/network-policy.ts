@@ -51,8 +51,8 @@ function specOf(cluster: EtcdCluster): NetworkPolicy['spec'] {
     ingress: [
       to(ports.peer, [members, ...existing, ...ratchet]),
       to(ports.client, clients && [members, ...ratchet, backups, ...clients.map(sourceOf)]),
-      // A rule with an empty list of sources would admit all.
-      ...(monitoring.length > 0 ? [to(ports.metrics, monitoring.map(sourceOf))] : []),
+      // Without a quorum, a member that was started anew answers only there.
+      to(ports.metrics, [...monitoring.map(sourceOf), ...ratchet]),
     ],
   };
 }

@@ -1,9 +1,10 @@
 import { annotations } from '../../manifests/render/names.ts';
 import type { VolumeRecord } from '../../manifests/render/volume-record.ts';
+import type { Remains } from '../../reconcile/cluster/act/requests/before-recovery.ts';
 import { readVolume, writeRecord } from '../../reconcile/cluster/act/requests/volumes.ts';
 import { awaitQuorum } from '../../reconcile/cluster/decide/rules/recovery/await-quorum.ts';
 import { recoverQuorum } from '../../reconcile/cluster/decide/rules/recovery/recover-quorum.ts';
-import type { Action } from '../../reconcile/cluster/know/action.ts';
+import type { Action, ActionOf } from '../../reconcile/cluster/know/action.ts';
 import { type Decision, wait } from '../../reconcile/cluster/know/decision.ts';
 import { isBeingRecovered, recordOf } from '../../reconcile/cluster/know/life.ts';
 import type { Slot } from '../../reconcile/cluster/know/observation.ts';
@@ -12,7 +13,7 @@ import type { Situation } from '../../reconcile/cluster/know/situation.ts';
 import type { Request, Program as Requests } from '../../reconcile/requests/program.ts';
 import type { Code } from './model/code.ts';
 import { lacking } from './model/state.ts';
-import { type Bug, edited, instead } from './seeding.ts';
+import { type Bug, edited, instead, unchecked } from './seeding.ts';
 
 /** Bugs in how a recovery is done: each takes one of its guards away. */
 export const recoveryBugs: readonly Bug[] = [
@@ -23,6 +24,19 @@ export const recoveryBugs: readonly Bug[] = [
     scenario: 'quorum of 3 comes back, and goes',
     faults: { returns: 1, cut: 1 },
     seed: (code) => comparingNothing(instead(code, 'awaitQuorum', withAnyApproval)),
+  },
+  {
+    name: 'prefers-less',
+    what: 'of two survivors that were started anew, the one with less data is gone on from',
+    violates: 'I9',
+    scenario: 'quorum of 4 lost, started anew',
+    faults: {},
+    seed: (code) =>
+      unchecked(
+        instead(code, 'awaitQuorum', (situation) => awaitQuorum(withLessFirst(situation))),
+        'begin-recovery',
+        { askRemains: (remains: Remains, { raftIndex }: BeginRecovery) => allAt(remains, raftIndex) },
+      ),
   },
   {
     name: 'outvotes-nobody',
@@ -93,6 +107,26 @@ function comparingNothing(code: Code): Code {
       return code.run(action, { ...claimed, annotations: { [annotations.recoverQuorum]: action.approval } });
     },
   };
+}
+
+type BeginRecovery = ActionOf<'begin-recovery'>;
+
+/** As if the metrics of each were those of the other. */
+function withLessFirst(situation: Situation): Situation {
+  const applied = situation.slots.flatMap(({ endpoint }) =>
+    endpoint.kind === 'unknown' && endpoint.metrics ? [endpoint.metrics.applied] : [],
+  );
+  const slots = situation.slots.map((slot): Slot => {
+    const { endpoint } = slot;
+    if (endpoint.kind === 'known' || !endpoint.metrics) return slot;
+    const other = applied.find((index) => index !== endpoint.metrics?.applied) ?? endpoint.metrics.applied;
+    return { ...slot, endpoint: { ...endpoint, metrics: { ...endpoint.metrics, applied: other } } };
+  });
+  return { ...situation, slots };
+}
+
+function allAt({ quorum, logs }: Remains, raftIndex: string): Remains {
+  return { quorum, logs: logs.map((log) => ({ ...log, raftIndex })) };
 }
 
 /** As if everybody had been told already. */

@@ -22,15 +22,28 @@ export function beginsAsApproved(
   if (approval.kept !== name) return `a recovery begins from ${name}, and ${approval.kept} was approved`;
   const formation = formationOf(world, placeOf(world, name)?.disk?.formation);
   const holder = [acting, beside].find((one) => one?.action === action);
+  if (formation && holder && hasMoreThan(holder, formation, action.memberId))
+    return `a recovery begins from ${name}, and another voter that was asked has more`;
   const led = (formation && holder && ledAsTold(holder, formation, action.memberId)) ?? formation?.led ?? 0;
   return led === approval.led ? undefined : 'a recovery begins, and a quorum has served since it was approved';
 }
 
 /** By what it answered about its log; `undefined`: it was not asked. */
-function ledAsTold({ answers }: Acting, formation: Formation, memberId: string): number | undefined {
-  const told = answers.flatMap((one) => ('answer' in one ? [one.answer as Partial<Remains> | undefined] : []));
-  const log = told.flatMap((remains) => remains?.logs ?? []).find((one) => one.memberId === memberId);
+function ledAsTold(holder: Acting, formation: Formation, memberId: string): number | undefined {
+  const log = logsTold(holder).find((one) => one.memberId === memberId);
   return log && ledBy(formation, log.raftIndex);
+}
+
+function hasMoreThan(holder: Acting, { members }: Formation, memberId: string): boolean {
+  const logs = logsTold(holder);
+  const chosen = logs.find((one) => one.memberId === memberId);
+  const voters = members.filter(({ learner }) => !learner).map(({ id }) => id);
+  return logs.some((one) => voters.includes(one.memberId) && chosen && +one.raftIndex > +chosen.raftIndex);
+}
+
+function logsTold({ answers }: Acting): Remains['logs'] {
+  const told = answers.flatMap((one) => ('answer' in one ? [one.answer as Partial<Remains> | undefined] : []));
+  return told.flatMap((remains) => remains?.logs ?? []);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Change } from './model/git.ts';
-import { withoutNodes, withoutPods, withoutVolumes } from './model/losses.ts';
+import { startedAnew, withoutNodes, withoutPods, withoutVolumes } from './model/losses.ts';
 import type { Consent } from './model/person.ts';
 import type { World } from './model/state.ts';
 import { healthy } from './model/worlds.ts';
@@ -18,6 +18,7 @@ const deadNodes = withoutNodes(whole, 'node', [1, 2]);
 const cutOff = withoutNodes(whole, 'cut', [1, 2]);
 const deletedByForce = withoutPods(cutOff, [1, 2]);
 const volumes = withoutVolumes(whole, [1, 2]);
+const ofFour = withoutVolumes(lagging(healthy({ replicas: 4 }, 8)), [2, 3]);
 const goneOn = () => recovered(alone(volumes));
 
 /**
@@ -30,6 +31,8 @@ export const recoveryScenarios: readonly Scenario[] = [
   one('quorum of 3 cut off, and comes back', () => begun(alone(cutOff)), [], { returns: 2, force: 1 }, 3),
   one('quorum of 3 cut off, pods deleted', () => begun(alone(deletedByForce)), [], { returns: 2 }, 2),
   one('quorum of 3 comes back, and goes', alone(cutOff), [approves, approves], { returns: 1, cut: 1 }, 2),
+  one('quorum of 3 lost, started anew', alone(startedAnew(volumes)), [approves], { crash: 1, death: 1, late: 1 }, 2),
+  one('quorum of 4 lost, started anew', alone(startedAnew(ofFour)), [approves], { crash: 1, death: 1 }, 1),
   one('recovery, and its holder dies', alone(volumes), [approves], { death: 2, late: 1, again: 1, second: 1 }, 2),
   one('recovery, and its Job is lost', alone(volumes), [approves], { jobPod: 1, kill: 1, death: 1, late: 1 }, 2),
   one(
@@ -71,4 +74,12 @@ export const wildRecoveries: readonly Scenario[] = [
 
 function alone({ cluster, ...world }: World): World {
   return { ...world, cluster: { ...cluster, spec: { ...cluster.spec, replicas: 1 } } };
+}
+
+/** The first member has missed the last writes. */
+function lagging(world: World): World {
+  const places = world.places.map((place) =>
+    place.ordinal === 0 && place.disk ? { ...place, disk: { ...place.disk, behind: true } } : place,
+  );
+  return { ...world, places };
 }

@@ -1,6 +1,7 @@
 import { hashOf } from '../../../manifests/render/inputs-hash.ts';
 import type { ListedMember } from '../../interfaces/etcd.ts';
 import { refusedByEtcd, unreachable } from '../../requests/refusals.ts';
+import { logSeen } from '../act/requests/before-recovery.ts';
 import type { EtcdHost } from '../act/requests/host.ts';
 import type { Endpoint, Observation } from '../know/observation.ts';
 import { isReachable } from '../observe/ask-etcd.ts';
@@ -21,9 +22,8 @@ export const observedEtcd: EtcdHost<Observation> = {
   hasQuorum: ({ membership }) => membership.kind === 'known',
   logs: ({ slots }) =>
     slots.flatMap(({ endpoint }) => {
-      if (endpoint.kind === 'unknown') return [];
-      const { memberId, raftIndex } = endpoint.status;
-      return [{ memberId, raftIndex: String(raftIndex) }];
+      const told = endpoint.kind === 'known' ? endpoint.status : endpoint.metrics;
+      return told ? [logSeen(told)] : [];
     }),
   version: ({ clusterVersion }) => clusterVersion,
   // An ID is made of the address and the moment.

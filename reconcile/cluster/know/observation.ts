@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Egress } from '../../../manifests/egress/egress.ts';
 import type { NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
-import type { EndpointStatus, ListedMember, TlsProblem } from '../../interfaces/etcd.ts';
+import type { EndpointStatus, ListedMember, MemberMetrics, TlsProblem } from '../../interfaces/etcd.ts';
 import type { Action } from './action.ts';
 import type { ExistingPod } from './adoption/existing-pod.ts';
 import type { AwaitedBackupView, BackupView, NamedBackup, SnapshotClaim } from './observed/backups.ts';
@@ -94,8 +94,16 @@ export interface Slot {
 }
 
 export type Endpoint =
-  /** `tls`: reachable, but the TLS handshake fails. */
-  | { readonly kind: 'unknown'; readonly cause: string; readonly tls?: TlsProblem }
+  /**
+   * `tls`: reachable, but the TLS handshake fails. `metrics`: it answers no client, but tells this, as a member does
+   * that was started without a quorum.
+   */
+  | {
+      readonly kind: 'unknown';
+      readonly cause: string;
+      readonly tls?: TlsProblem;
+      readonly metrics?: MemberMetrics;
+    }
   | { readonly kind: 'known'; readonly status: EndpointStatus };
 
 /**

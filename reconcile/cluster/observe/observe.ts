@@ -11,6 +11,7 @@ import { needsPerson } from '../know/outcome.ts';
 import { askEtcd, askExisting, type EtcdAnswers, endpointOf, isReachable } from './ask-etcd.ts';
 import { callsForExisting, type ExistingEndpoint, existingEndpoints, namingThem } from './ask-existing.ts';
 import { askHashes } from './ask-hashes.ts';
+import { askMetrics } from './ask-metrics.ts';
 import { askSpace } from './ask-space.ts';
 import { namesMissing, withNamed, withUnlabelled } from './by-name.ts';
 import type { EtcdAccess } from './certificates/credentials.ts';
@@ -156,6 +157,7 @@ async function askMembers(
     ? await askExisting(connect, first, { existing, endpoints }, inTime)
     : { answers: first, theirs: [] };
   const way = theirs.length === 0 ? ours : wayBeside(ours, theirs, access, etcd);
+  const told = access.kind === 'none' ? {} : await askMetrics(ours, answers, signal);
   const space = await askSpace(way, answers, inTime);
   // Not within the budget of the others: whole databases are read for it.
   const data = await askHashes(way, answers, signal);
@@ -163,6 +165,7 @@ async function askMembers(
   return {
     certificates: doubtful ? await whole().catch(unseen) : certificates,
     ...answers,
+    ...told,
     ...space,
     ...data,
     etcd: way,

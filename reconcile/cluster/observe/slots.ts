@@ -1,4 +1,5 @@
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
+import { isEtcdId } from '../../../manifests/api/identifiers.ts';
 import type { ConfigMap, PersistentVolumeClaim, Pod, StatefulSet } from '../../../manifests/kube-types.ts';
 import { annotations, etcdContainer, ordinalOf, podName } from '../../../manifests/render/names.ts';
 import { isControlledBy, isOfItsClaim } from '../../../manifests/render/owner-reference.ts';
@@ -100,6 +101,7 @@ export function peerView(peer: EtcdPeer, clusterUid: string): PeerView {
   const { version, image, etcd, tls, resources, podTemplate, bootstrap, storage } = peer.spec;
   const mark = peer.metadata.annotations?.[replacingVolume];
   const defragmented = readDefragmented(peer);
+  const memberId = peer.status?.memberID;
   return {
     ...owned(peer, clusterUid),
     inputs: {
@@ -112,6 +114,7 @@ export function peerView(peer: EtcdPeer, clusterUid: string): PeerView {
       ...(podTemplate && { podTemplate }),
     },
     bootstrap,
+    ...(memberId !== undefined && isEtcdId(memberId) && { memberId }),
     ...(mark !== undefined && { replacingVolume: mark }),
     ...(defragmented && { defragmented }),
   };

@@ -1,7 +1,7 @@
 import { quorumOf } from '../../../reconcile/cluster/know/membership/quorum.ts';
 import type { Disk } from './disk.ts';
 import { clusterIdOf, isTold } from './lineage.ts';
-import type { Formation, Member, Place, World } from './state.ts';
+import { type Formation, lacking, type Member, type Place, type World } from './state.ts';
 
 /**
  * etcd, as far as membership, leadership and durability go. Measured on real ones: ARCHITECTURE.md and
@@ -87,11 +87,21 @@ function settleFormation(world: World, formation: Formation): World {
   };
   const same =
     !moved && formation.formed && next.leader === formation.leader && formation.version && !!formation.lost === lost;
-  const settled = same ? world : withFormation(world, next);
+  const settled = answering(same ? world : withFormation(world, next), formation.id);
   // Acknowledged writes are on the disks of a quorum: as long as too few have caught up, no new one is.
   return running.filter(isComplete).length >= quorumOf(votersOf(formation).length)
     ? awayMiss(settled, formation.id)
     : settled;
+}
+
+/** Clients are let in at the first quorum after a start. */
+function answering(world: World, formation: string): World {
+  const isAnew = ({ process }: Place) => process?.formation === formation && process.anew === true;
+  if (!world.places.some(isAnew)) return world;
+  const places = world.places.map((place) =>
+    place.process && isAnew(place) ? { ...place, process: lacking(place.process, 'anew') } : place,
+  );
+  return { ...world, places };
 }
 
 /** Each leader begins with an entry. They are told apart only where an approval is bound to one. */

@@ -1,3 +1,4 @@
+import { logSeen } from '../../../reconcile/cluster/act/requests/before-recovery.ts';
 import type { EtcdHost, Host, MemberSeen, PodSeen, Stored } from '../../../reconcile/cluster/act/requests/host.ts';
 import { quorumOf } from '../../../reconcile/cluster/know/membership/quorum.ts';
 import type { Shared } from '../../../reconcile/cluster/know/observation.ts';
@@ -112,9 +113,8 @@ function etcdIn({ referred, late, unguarded, voters }: Required<Omit<Sending, 'b
     hasQuorum: (world) => look(world, { nonce: '' }).membership.kind === 'known',
     logs: (world) =>
       look(world, { nonce: '' }).slots.flatMap(({ endpoint }) => {
-        if (endpoint.kind === 'unknown') return [];
-        const { memberId, raftIndex } = endpoint.status;
-        return [{ memberId, raftIndex: String(raftIndex) }];
+        const told = endpoint.kind === 'known' ? endpoint.status : endpoint.metrics;
+        return told ? [logSeen(told)] : [];
       }),
     version: (world) => {
       const version = serving(world)?.version;

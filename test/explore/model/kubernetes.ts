@@ -166,7 +166,8 @@ function running(world: World, place: Place, pod: Pod): Change | undefined {
 }
 
 function run(world: World, { name }: Place, pod: Pod, { disk, begun }: Extract<Started, { kind: 'runs' }>): World {
-  const process = { formation: disk.formation, memberId: disk.memberId, version: versionOf(pod) };
+  const { formation, memberId } = disk;
+  const process = { formation, memberId, version: versionOf(pod), anew: true as const };
   const alive: Pod = { ...lacking(pod, 'words'), container: 'running', everStarted: true };
   const known = outrunBackups(begun ? withFormation(world, begun) : world);
   return withPlace(known, name, (one) => ({ ...one, disk: lacking(disk, 'made'), process, pod: alive }));

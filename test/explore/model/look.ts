@@ -211,24 +211,32 @@ export function ledBy({ index }: Formation, raftIndex: string): number {
 function endpointOf(world: World, { process, disk }: Place): Endpoint {
   const formation = formationOf(world, process?.formation);
   if (!process || !formation) return silent;
-  const member = formation.members.find(({ id }) => id === process.memberId);
+  const { memberId, version } = process;
+  const member = formation.members.find(({ id }) => id === memberId);
   const leads = hasQuorum(world, formation) ? formation.leader : undefined;
   const newest = indices[formation.index] + BigInt(2 * (formation.led ?? 0));
   // Without a leader nobody knows of more than it has itself.
   const raftIndex = disk?.behind && leads === undefined ? newest - 1n : newest;
-  const lag = disk?.behind ? (member?.learner ? raftIndex / 2n : 1n) : 0n;
+  const isLearner = member?.learner ?? false;
+  const revision = BigInt(formation.revision ?? 10);
+  if (process.anew) {
+    const others = formation.members.flatMap(({ id }) => (id === memberId ? [] : [id]));
+    const metrics = { memberId, hasLeader: false, isLearner, applied: raftIndex, revision, others };
+    return { kind: 'unknown', cause: 'no quorum since its start', metrics };
+  }
+  const lag = disk?.behind ? (isLearner ? raftIndex / 2n : 1n) : 0n;
   return {
     kind: 'known',
     status: {
-      memberId: process.memberId,
+      memberId,
       clusterId: clusterIdOf(formation),
       leader: leads ?? '0',
-      version: process.version,
-      isLearner: member?.learner ?? false,
+      version,
+      isLearner,
       raftIndex,
       raftAppliedIndex: raftIndex - lag,
       raftTerm: 2n,
-      revision: BigInt(formation.revision ?? 10),
+      revision,
       dbSize: BigInt(formation.data?.bytes ?? 20480),
       dbSizeInUse: BigInt(formation.data?.bytes ?? 16384),
       errors: formation.data?.alarm ? ['memberID:161 alarm:NOSPACE '] : [],
@@ -238,7 +246,7 @@ function endpointOf(world: World, { process, disk }: Place): Endpoint {
 
 function membershipOf(world: World, serving: Formation | undefined, reachable: readonly Place[]): Membership {
   if (serving) return { kind: 'known', clusterId: clusterIdOf(serving), members: listOf(serving) };
-  const survivor = reachable[0]?.process;
+  const survivor = reachable.find(({ process }) => !process?.anew)?.process;
   const remembered = formationOf(world, survivor?.formation);
   const cause = survivor ? 'no quorum answers' : 'no member runs';
   return { kind: 'unknown', cause, ...(remembered && { last: listOf(remembered) }) };

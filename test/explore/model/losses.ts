@@ -29,6 +29,14 @@ export function withoutVolumes(world: World, ordinals: readonly number[]): World
   return longAgo(settleEtcd({ ...world, places: world.places.map(gone) }));
 }
 
+/** A power failure: those that still run were started without a quorum. */
+export function startedAnew(world: World): World {
+  const places = world.places.map(
+    (place): Place => (place.process ? { ...place, process: { ...place.process, anew: true } } : place),
+  );
+  return { ...world, places };
+}
+
 function struck(world: World, how: keyof typeof nodeFaults, ordinals: readonly number[]): World {
   const names = world.places.filter(({ ordinal }) => ordinals.includes(ordinal)).map(({ name }) => name);
   return names.reduce<World>((now, name) => {

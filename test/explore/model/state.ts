@@ -162,6 +162,8 @@ export interface Process {
   readonly formation: string;
   readonly memberId: string;
   readonly version: string;
+  /** It has heard no quorum since its start: it answers no client, and tells its metrics. */
+  readonly anew?: true;
 }
 
 /** One etcd cluster; what was forced out of one is another, though it bears the same ID. */

@@ -14,6 +14,8 @@ export interface EtcdPlace extends AsyncDisposable {
   readonly filling: FillingCluster;
   /** One of two voters: it answers for itself, and hears no quorum. */
   readonly bereft: EtcdCluster;
+  /** The same, and started anew since: it tells its metrics, and nothing else. */
+  readonly anew: EtcdCluster & { readonly memberId: string };
 }
 
 export interface EtcdCluster {
@@ -40,8 +42,8 @@ export interface FillingCluster extends EtcdCluster, Taken {
 }
 
 export async function startEtcdPlace(binary: string): Promise<EtcdPlace> {
-  const started = await Promise.all([3, 1, 1, 2].map((count) => startMembers(binary, count)));
-  const [three, one, other, two] = started as [TestCluster, TestCluster, TestCluster, TestCluster];
+  const started = await Promise.all([3, 1, 1, 2, 2].map((count) => startMembers(binary, count)));
+  const [three, one, other, two, third] = started as [TestCluster, TestCluster, TestCluster, TestCluster, TestCluster];
   await three.addLearner();
   using etcd = open();
   const [steady, changing, filling, bereft] = await Promise.all(
@@ -54,6 +56,7 @@ export async function startEtcdPlace(binary: string): Promise<EtcdPlace> {
     changing: changeable(one, changing),
     filling: fillable(filling),
     bereft: { ...bereft, members: bereft.members.slice(0, 1) },
+    anew: await startedAnew(etcd, third),
     [Symbol.asyncDispose]: async () => {
       await Promise.all(started.map((cluster) => cluster[Symbol.asyncDispose]()));
     },
@@ -66,6 +69,19 @@ async function describe(etcd: EtcdAdmin, { members }: TestCluster): Promise<Etcd
     within(5_000),
   );
   return { clusterId, members };
+}
+
+async function startedAnew(etcd: EtcdAdmin, cluster: TestCluster): Promise<EtcdPlace['anew']> {
+  const { clusterId, members } = await describe(etcd, cluster);
+  const [first = assert.fail()] = cluster.members;
+  const { memberId } = await etcd.status(first.clientUrl, within(5_000));
+  await Promise.all(cluster.members.map((member) => member.kill()));
+  first.restart();
+  await until('it names the other', async () => {
+    const { others } = await etcd.metrics(first.clientUrl, within(2_000));
+    return others.length === 1;
+  });
+  return { clusterId, memberId, members: members.slice(0, 1) };
 }
 
 function oneAtATime(): Taken {

@@ -32,7 +32,7 @@ import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Contracts, type Difference, othersAct } from './contract.ts';
 import type { Doing } from './doing.ts';
 import { type MemberStart, member } from './members.ts';
-import { bereft, name, onEachMinor, silent, steady } from './running.ts';
+import { anew, bereft, name, onEachMinor, silent, steady } from './running.ts';
 import { clusterName, type Scene } from './scene.ts';
 
 const id = '0123456789ab';
@@ -194,6 +194,7 @@ export const recovery = {
   askRemains: onEachMinor((version) => [
     { when: 'all answer', start: steady(version), asks: () => askRemains({}), differs: logsGrow },
     { when: 'one of two is left', start: bereft(version), asks: () => askRemains({}) },
+    { when: 'one of two is left, and was started anew', start: anew(version), asks: () => askRemains({}) },
     { when: 'none answers', start: silent, asks: () => askRemains({}) },
     { when: 'none runs', asks: () => askRemains({}) },
   ]),

@@ -52,6 +52,12 @@ export function changing(
 /** One of two voters, the other of which is gone. */
 export const bereft = (version: EtcdVersion) => (scene: SomeScene) => run(scene, scene.stage.etcd[version].bereft);
 
+/** The same, and started anew since. */
+export const anew = (version: EtcdVersion) => (scene: SomeScene) => {
+  const cluster = scene.stage.etcd[version].anew;
+  return run(scene, cluster, {}, { memberId: cluster.memberId });
+};
+
 /** A voter alone, with a few keys, each written twice, and with these alarms raised. Contracts take turns. */
 export function filling(
   version: EtcdVersion,
@@ -73,10 +79,11 @@ async function run(
   scene: SomeScene,
   { members, clusterId }: EtcdCluster,
   more: Pick<MemberStart, 'unsealed'> = {},
+  known: MemberStart['record'] = {},
 ): Promise<void> {
   for (const [ordinal, { clientUrl }] of members.entries()) {
     const address = new URL(clientUrl).hostname;
-    await member(scene, { ordinal, record: { clusterId }, pod: { ready: true, address }, ...more });
+    await member(scene, { ordinal, record: { clusterId, ...known }, pod: { ready: true, address }, ...more });
   }
 }
 

@@ -3,9 +3,16 @@ import { describe, test } from 'node:test';
 import { setAsideCodes } from '../../../manifests/render/recovery-job.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
-import type { Observation, RecoveryPodView, RecoveryView, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import type {
+  Endpoint,
+  Observation,
+  RecoveryPodView,
+  RecoveryView,
+  Slot,
+} from '../../../reconcile/cluster/know/observation.ts';
 import { lossOf } from '../../../reconcile/cluster/know/recovery/lost.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import type { MemberMetrics } from '../../../reconcile/interfaces/etcd.ts';
 import {
   all,
   endpoint,
@@ -295,11 +302,86 @@ describe('a Job that does not come to run says why, and how to see more', () => 
     });
 });
 
-test('survivors that do not answer may have been started anew, and the runbook says how to go on', () => {
-  const silently = { 0: withEndpoint(silent), 1: without('volume'), 2: without('volume') };
-  const decision = decide(healthy(3, { membership: down, slots: silently }));
-  assert.match(decision.message, /; no other member answers$/);
-  assert.match(decision.kind === 'refuse' ? decision.cure : '', /make orders-0 run; where it runs, .*see the runbook$/);
+describe('a survivor that was started without a quorum tells by its metrics what it has', () => {
+  const others = [1, 2].map(memberId);
+  const told = (change: Partial<MemberMetrics> = {}): Endpoint => ({
+    kind: 'unknown',
+    cause: 'no answer',
+    metrics: {
+      ...{ memberId: memberId(0), hasLeader: false, isLearner: false, applied: 90n, revision: 40n, others },
+      ...change,
+    },
+  });
+  const nameless = { kind: 'unknown', cause: 'no quorum' } as const;
+  const gone = all(without('volume'), (slot) =>
+    slot.peer ? { ...slot, peer: { ...slot.peer, memberId: memberId(slot.ordinal) } } : slot,
+  );
+  const lost = (survivor: Endpoint, approval?: string) =>
+    healthy(3, {
+      membership: nameless,
+      slots: { 0: withEndpoint(survivor), 1: gone, 2: gone },
+      metadata: { ...(approval !== undefined && { annotations: { 'etcd.ratchet.dev/recover-quorum': approval } }) },
+    });
+  const asked = (observation: Observation) => {
+    const decision = decide(observation);
+    return decision.kind === 'refuse' ? decision.approval?.value : undefined;
+  };
+
+  test('the approval that is asked for says what it has, and fits one asked while it answered', () => {
+    const decision = decide(lost(told()));
+    assert.match(
+      decision.message,
+      /orders-0 has the most data \(index 90, revision 40\); orders-0 started without a quorum/,
+    );
+    const answering = lost(endpoint(0, { raftIndex: 90n, raftAppliedIndex: 90n }));
+    assert.equal(asked(lost(told())), asked({ ...answering, membership: down }));
+  });
+
+  test('once approved, the recovery goes on from it and leaves behind all that anything knows', () => {
+    const observation = lost(told({ others: [...others, 'abc'] }));
+    const decision = decide(lost(told({ others: [...others, 'abc'] }), asked(observation)));
+    assert.ok(decision.kind === 'act' && decision.action.kind === 'begin-recovery', decision.reason);
+    assert.deepEqual([decision.action.volume.name, decision.action.raftIndex], ['orders-0', '90']);
+    assert.deepEqual(
+      new Set(decision.action.outvoted.map(({ name, memberId: one }) => `${name} ${one}`)),
+      new Set([`orders-1 ${memberId(1)}`, `orders-2 ${memberId(2)}`, 'abc abc']),
+    );
+    assert.deepEqual(new Set(decision.action.voters), new Set([0, 1, 2].map(memberId)));
+  });
+
+  for (const [what, survivor] of [
+    ['it tells nothing', silent],
+    ['it is another member than its volume says', told({ memberId: memberId(1) })],
+    ['it hears a leader', told({ hasLeader: true })],
+    ['it has no vote', told({ isLearner: true })],
+    ['it does not name the others yet', told({ others: [] })],
+  ] as const)
+    test(`no approval is asked for where ${what}`, () => {
+      const decision = decide(lost(survivor));
+      assert.equal(decision.reason, 'QuorumLost');
+      assert.equal(asked(lost(survivor)), undefined);
+      assert.match(decision.message, /; no other member answers$/);
+      assert.match(decision.kind === 'refuse' ? decision.cure : '', /make orders-0 run; .* reach its port 2381/);
+    });
+
+  test('of two, the one with the higher revision, whatever its log says; then the further log', () => {
+    const best = (first: Partial<MemberMetrics>, second: Partial<MemberMetrics>) => {
+      const slots = {
+        0: withEndpoint(told(first)),
+        1: withEndpoint(told({ memberId: memberId(1), others: [0, 2, 3].map(memberId), ...second })),
+        2: gone,
+        3: gone,
+      };
+      const decision = decide(healthy(4, { membership: nameless, slots }));
+      const both = /(orders-\d) has the most data \(index (\d+), .*\); (orders-\d) has index (\d+), /.exec(
+        decision.message,
+      );
+      return both?.slice(1).join(' ');
+    };
+    assert.equal(best({ applied: 90n, revision: 41n }, { applied: 91n }), 'orders-0 90 orders-1 91');
+    assert.equal(best({ applied: 90n }, { applied: 91n }), 'orders-1 91 orders-0 90');
+    assert.equal(best({}, {}), 'orders-0 90 orders-1 90');
+  });
 });
 
 test('a PVC that is being deleted is not let go before its disk is kept', () => {

@@ -80,7 +80,8 @@ const always: readonly Row[] = [
   ['an address outside', '192.0.2.1', member, 2380, false],
   ['an invocation', tick, member, 2379, true],
   ['an invocation', tick, member, 2380, true],
-  ['an invocation', tick, member, 2381, false],
+  ['an invocation', tick, member, 2381, true],
+  ['a pod that takes a label of ours in another namespace', { ...tick, namespace: 'shop' }, member, 2381, false],
   ['an invocation of an installation for one namespace', { ...tick, namespace: 'payments' }, member, 2379, true],
   ['the page', page, member, 2379, true],
   ['a backup', backup, member, 2379, true],
@@ -92,7 +93,7 @@ const always: readonly Row[] = [
   ['an application, to another cluster', app('shop'), other, 2380, true],
 ];
 
-test('by default clients come from everywhere, and metrics are for monitoring', () => {
+test('by default clients come from everywhere, and metrics are for monitoring and etcd-ratchet', () => {
   for (const settings of [undefined, {}, { mode: 'Enabled' }] as const) {
     hold(settings, [
       ...always,
@@ -125,7 +126,7 @@ test('clients come from where the spec says; etcd-ratchet, backups and members g
   ]);
 });
 
-test('an empty list of clients or of monitoring admits none, not all', () => {
+test('an empty list of clients or of monitoring admits etcd-ratchet, not all', () => {
   hold({ clients: [], monitoring: [] }, [
     ...always,
     ['an application', app('shop'), member, 2379, false],

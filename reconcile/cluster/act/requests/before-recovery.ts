@@ -1,7 +1,8 @@
 import type { Pod, StatefulSet } from '../../../../manifests/kube-types.ts';
 import { labels, ordinalOf, podName } from '../../../../manifests/render/names.ts';
 import type { Recovery } from '../../../../manifests/render/volume-record.ts';
-import { EtcdError } from '../../../interfaces/etcd.ts';
+import { type EndpointStatus, EtcdError, type MemberMetrics } from '../../../interfaces/etcd.ts';
+import type { EtcdAdmin } from '../../../interfaces/etcd-admin.ts';
 import { resources } from '../../../interfaces/kube.ts';
 import { listOursAnd } from '../actions/context.ts';
 import type { LogSeen } from './host.ts';
@@ -38,8 +39,11 @@ export interface Remains {
 export const askRemains = defineRequest('askRemains', {
   words: () => 'asks every member how far its log goes, and whether a quorum answers',
   live: async (_: Record<string, never>, live): Promise<Remains> => {
-    const [quorum, logs] = await Promise.all([hasQuorum(live), logsOf(live)]);
-    return { quorum, logs };
+    const { etcd, endpoints } = await live.etcdNow();
+    const ask = (endpoint: string) => askLog(etcd, endpoint, live.signal);
+    const [quorum, asked] = await Promise.all([hasQuorum(live), Promise.all(endpoints.map(ask))]);
+    const told = asked.flatMap((one) => one ?? []);
+    return { quorum: quorum || told.some(isLed), logs: told.flatMap((one) => (isLed(one) ? [] : logSeen(one))) };
   },
   model: (state, _, host) => ({
     state,
@@ -47,14 +51,29 @@ export const askRemains = defineRequest('askRemains', {
   }),
 });
 
-async function logsOf({ etcdNow, signal }: Live): Promise<readonly LogSeen[]> {
-  const { etcd, endpoints } = await etcdNow();
-  const asked = await Promise.allSettled(endpoints.map((endpoint) => etcd.status(endpoint, { signal })));
-  return asked.flatMap((answer) => {
-    if (answer.status === 'rejected') return [];
-    const { memberId, raftIndex } = answer.value;
-    return [{ memberId, raftIndex: String(raftIndex) }];
-  });
+/** What it says of itself, or, where it was started without a quorum, its metrics. */
+async function askLog(etcd: EtcdAdmin, endpoint: string, signal: AbortSignal): Promise<Told | undefined> {
+  try {
+    return await etcd.status(endpoint, { signal }).catch(() => etcd.metrics(endpoint, { signal }));
+  } catch (error) {
+    if (error instanceof EtcdError) return undefined;
+    throw error;
+  }
+}
+
+type Told = EndpointStatus | MemberMetrics;
+
+/** It answers no client, and yet hears a leader: a quorum is there, or comes. */
+function isLed(told: Told): boolean {
+  return 'hasLeader' in told && told.hasLeader;
+}
+
+/** Of a member that answers or only tells its metrics. After a start, all that is decided is applied. */
+export function logSeen(told: Told): LogSeen {
+  const { memberId, revision } = told;
+  const index = 'applied' in told ? told.applied : told.raftIndex;
+  const isSettled = 'applied' in told || told.raftAppliedIndex >= index;
+  return { memberId, raftIndex: String(index), revision: String(revision), isSettled };
 }
 
 type Nodes = Recovery['lastSeenOn'];

@@ -85,10 +85,12 @@ export interface MemberSeen {
   readonly leader: string;
 }
 
-/** How far the log of one member is decided, in decimal. */
+/** How far the log of one member is decided, in decimal, and what follows from it. */
 export interface LogSeen {
   readonly memberId: string;
   readonly raftIndex: string;
+  readonly revision: string;
+  readonly isSettled: boolean;
 }
 
 export interface EtcdHost<S> {
@@ -100,7 +102,7 @@ export interface EtcdHost<S> {
   silent(state: S): readonly string[];
   /** Whether a member that can be asked hears a quorum. */
   hasQuorum(state: S): boolean;
-  /** Of all members that would answer. */
+  /** Of all members that would answer, or tell it without a quorum. */
   logs(state: S): readonly LogSeen[];
   /** As any member that answers knows it, like `3.6.0`. */
   version(state: S): string | undefined;

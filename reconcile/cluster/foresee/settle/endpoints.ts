@@ -59,10 +59,11 @@ export function leaderless(slot: Slot): Slot {
 /** It does not answer. */
 export function falls(slot: Slot): Slot {
   const { pod, endpoint } = slot;
-  if (endpoint.kind === 'unknown' && !pod?.ready) return slot;
+  const isSilent = endpoint.kind === 'unknown' && !endpoint.metrics;
+  if (isSilent && !pod?.ready) return slot;
   return {
     ...slot,
-    endpoint: endpoint.kind === 'unknown' ? endpoint : silenced(endpoint, 'it does not answer any more'),
+    endpoint: isSilent ? endpoint : silenced(endpoint, 'it does not answer any more'),
     ...(pod?.ready && { pod: { ...pod, ready: false } }),
   };
 }

@@ -35,7 +35,13 @@ export function listOf(observation: Observation): List | undefined {
           ? []
           : [listed(record.memberId, slot.name, urlOf(slot) ?? '')],
       );
-  return { clusterId, members };
+  return { clusterId, members: [...members, ...toldBeside(members, slots)] };
+}
+
+/** Others that members name which were started without a quorum: they may have no object left. */
+function toldBeside(members: readonly ListedMember[], slots: readonly Slot[]): readonly ListedMember[] {
+  const told = slots.flatMap(({ endpoint }) => (endpoint.kind === 'unknown' ? (endpoint.metrics?.others ?? []) : []));
+  return [...new Set(told)].filter((id) => !members.some((member) => member.id === id)).map((id) => listed(id, '', ''));
 }
 
 function listed(id: string, name: string, url: string): ListedMember {

@@ -1,4 +1,6 @@
+import type { ListedMember } from '../../../interfaces/etcd.ts';
 import { restoringIn } from '../../know/backups/restore.ts';
+import { urlOf } from '../../know/health/health.ts';
 import { recordOf } from '../../know/life.ts';
 import type { Observation, RecoveryView, Slot } from '../../know/observation.ts';
 import { type Effect, onSlot } from '../effect.ts';
@@ -49,14 +51,23 @@ function withoutRecovery(observation: Observation): Observation {
 function alone(observation: Observation, memberId: string | undefined): Observation {
   const chosen = chosenIn(observation);
   const record = chosen && recordOf(chosen);
-  const { membership } = observation;
   const list = rememberedList(observation);
   const clusterId = list?.clusterId ?? record?.clusterId;
-  const known = list?.members ?? (membership.kind === 'unknown' ? (membership.last ?? []) : []);
+  const known =
+    list?.members ?? lastIn(observation) ?? (chosen && memberId !== undefined ? [itself(chosen, memberId)] : []);
   const members = known.filter(({ id }) => id === memberId).map((member) => ({ ...member, isLearner: false }));
   if (clusterId === undefined || members.length === 0) return observation;
   return rememberingTheList(
     { ...observation, membership: { kind: 'unknown', cause: 'no member runs' } },
     { kind: 'known', clusterId, members },
   );
+}
+
+function lastIn({ membership }: Observation): readonly ListedMember[] | undefined {
+  return membership.kind === 'unknown' ? membership.last : undefined;
+}
+
+/** Where no member tells the list. */
+function itself(slot: Slot, id: string): ListedMember {
+  return { id, name: slot.name, peerURLs: [urlOf(slot) ?? ''], clientURLs: [], isLearner: false };
 }

@@ -32,6 +32,8 @@ interface OwnedView extends View {
 export interface PeerView extends OwnedView {
   readonly inputs: Inputs;
   readonly bootstrap: PeerBootstrap;
+  /** As status told it last: it outlives the volume. */
+  readonly memberId?: string;
   /** UID of an unbound volume that a step was about to replace. */
   readonly replacingVolume?: string;
   /**

@@ -10,6 +10,7 @@ import { endedByItself, isCrashing } from '../pods/endings.ts';
 import type { Situation } from '../situation.ts';
 import { isOnOtherDisk } from '../volumes/sealed-disk.ts';
 import { whyGone } from '../volumes/volume-gone.ts';
+import { byData, type Held, heldAnew } from './held.ts';
 
 /** A quorum that is lost for good: nothing that is left can restore it by itself. */
 export interface Loss {
@@ -29,12 +30,12 @@ export interface Voter {
 export interface LostMember extends Voter {
   readonly because: string;
 }
-export interface Survivor extends Voter {
+export interface Survivor extends Voter, Held {
   readonly memberId: string;
   readonly slot: Slot;
-  readonly raftIndex: bigint;
-  readonly raftTerm: bigint;
-  readonly revision: bigint;
+  readonly term?: bigint;
+  /** It was started without a quorum, answers no client, and its metrics tell all this: the IDs of all others. */
+  readonly others?: readonly string[];
 }
 
 /** `undefined` while a quorum may return. */
@@ -49,7 +50,7 @@ export function lossOf(situation: Situation): Loss | undefined {
   const lost = byName(judged.flatMap(({ voter, because }) => (because === undefined ? [] : [{ ...voter, because }])));
   if (voters.length - lost.length >= quorumOf(voters.length)) return undefined;
   const left = judged.filter(({ because }) => because === undefined);
-  const survivors = left.flatMap(({ survivor }) => survivor ?? []).toSorted(byData);
+  const survivors = left.flatMap(({ survivor }) => survivor ?? []).toSorted(byWorth);
   const silent = byName(left.flatMap(({ voter, survivor }) => (survivor ? [] : [voter])));
   return { lost, silent, survivors };
 }
@@ -70,7 +71,7 @@ export function approvalOf(
   { lost, silent, survivors: [best] }: Loss,
 ): { readonly id: string; readonly text: string } {
   const given = [...lost, ...silent].map(({ memberId, name }) => memberId ?? name).toSorted();
-  const kept = best && { memberId: best.memberId, raftIndex: String(best.raftIndex) };
+  const kept = best && { memberId: best.memberId, raftIndex: String(best.index) };
   const id = hashOf({ clusterId, given, kept }).slice(0, 12);
   return { id, text: `${clusterId}/${id}` };
 }
@@ -100,11 +101,16 @@ function votersOf(situation: Situation): readonly Voter[] {
   const remembered = ours.filter((slot) => !hasDeparted(slot) && recordOf(slot)?.state !== 'joining');
   return [
     ...remembered.map((slot) => {
-      const memberId = recordOf(slot)?.memberId;
+      const memberId = idOf(slot);
       return { name: slot.name, ...(memberId !== undefined && { memberId }), slot };
     }),
     ...withoutTrace(situation).map((name) => ({ name })),
   ];
+}
+
+/** As its volume says, or, where that is gone, its status. */
+export function idOf(slot: Slot): string | undefined {
+  return recordOf(slot)?.memberId ?? slot.peer?.memberId;
 }
 
 /** Members without volume and peer, known from what the others recorded. */
@@ -152,31 +158,31 @@ function answersOnTheSame(slot: Slot, { slots }: Situation): boolean {
   return slots.some(
     (other) =>
       other !== slot &&
-      other.endpoint.kind === 'known' &&
+      (other.endpoint.kind === 'known' || other.endpoint.metrics) &&
       other.statefulSet?.inputsHash === slot.statefulSet?.inputsHash,
   );
 }
 
 function survivorOf(voter: Voter): Survivor | undefined {
   const { slot } = voter;
-  if (slot?.endpoint.kind !== 'known') return undefined;
-  const { memberId, clusterId, raftIndex, raftTerm, revision } = slot.endpoint.status;
-  const record = recordOf(slot);
-  if (record?.memberId !== memberId || record.clusterId !== clusterId) return undefined;
-  return { ...voter, slot, memberId, raftIndex, raftTerm, revision };
+  const record = slot && recordOf(slot);
+  if (!slot || !record) return undefined;
+  const { endpoint } = slot;
+  if (endpoint.kind === 'unknown') {
+    const told = heldAnew(record, endpoint.metrics);
+    return told && { ...voter, slot, ...told };
+  }
+  const { memberId, clusterId, raftIndex: index, raftAppliedIndex, raftTerm: term, revision } = endpoint.status;
+  if (record.memberId !== memberId || record.clusterId !== clusterId) return undefined;
+  return { ...voter, slot, memberId, index, revision, term, isSettled: raftAppliedIndex >= index };
 }
 
-/**
- * By the entry up to which each knows that its log is committed: committed entries are the same everywhere, so the
- * longer log has all of the shorter. The term would mislead: it grows with every election. Up to this entry etcd keeps
- * its log with --force-new-cluster; it drops entries that it did not know to be committed. Of equals, the one whose
- * volume stays.
- */
-function byData(a: Survivor, b: Survivor): number {
+/** Of equals, the one whose volume stays; the term would mislead before that: it grows with every election. */
+function byWorth(a: Survivor, b: Survivor): number {
   return (
-    Number(b.raftIndex - a.raftIndex) ||
+    byData(a, b) ||
     Number(isGoing(a)) - Number(isGoing(b)) ||
-    Number(b.raftTerm - a.raftTerm) ||
+    Number((b.term ?? 0n) - (a.term ?? 0n)) ||
     a.slot.ordinal - b.slot.ordinal
   );
 }

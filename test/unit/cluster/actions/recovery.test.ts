@@ -50,6 +50,12 @@ describe('a recovery', () => {
     volumes: others,
   };
   const at = (ordinal: number, raftIndex: bigint) => withEndpoint(endpoint(ordinal, { raftIndex }));
+  const anew = (ordinal: number, applied: bigint, revision = 40n) =>
+    withEndpoint({
+      kind: 'unknown',
+      cause: 'started without a quorum',
+      metrics: { memberId: memberId(ordinal), hasLeader: false, isLearner: false, applied, revision, others: ['abc'] },
+    });
 
   test('is begun on the volume that it goes on from, and then on all others', () => {
     assert.deepEqual(sentBy(action, lost({ 0: at(0, 100n) })).writes, [
@@ -59,7 +65,15 @@ describe('a recovery', () => {
     ]);
   });
 
+  test('is begun as well from a member that was started without a quorum, and has the most', () => {
+    const world = lost({ 0: anew(0, 100n), 1: anew(1, 101n, 39n), 2: anew(2, 100n) });
+    assert.equal(sentBy(action, world).writes[0], 'writeRecord orders-0');
+  });
+
   for (const [what, observation] of [
+    ['another that was started without a quorum has more', lost({ 0: anew(0, 100n), 1: anew(1, 101n) })],
+    ['another has a higher revision', lost({ 0: anew(0, 100n), 1: anew(1, 99n, 41n) })],
+    ['its member was started anew, and its log says less', lost({ 0: anew(0, 99n) })],
     ['a quorum answers again', { ...lost({ 0: at(0, 100n) }), membership: healthy(3).membership }],
     ['its member has taken writes since', lost({ 0: at(0, 101n) })],
     ['its member does not answer any more', lost({ 0: withEndpoint(silent) })],

@@ -152,6 +152,40 @@ describe('a quorum that is lost for good', () => {
   });
 });
 
+describe('a power failure', () => {
+  test('takes two of three volumes, and the third member starts anew: it is gone on from', async () => {
+    const world = await lossy(3, [1, 2]);
+    world.kill('orders-0-0');
+    await approved(world);
+    const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled')?.message ?? '';
+    assert.match(stalled, /orders-0 has the most data \(index \d+, revision \d+\); orders-0 started without a quorum/);
+    const end = await tickUntilConverged(world, { limit: 400 });
+    assert.equal(end.kind, 'done', end.trail.join('\n'));
+    assertWhole(world, ['orders-0', 'orders-3', 'orders-4'], end.trail.join('\n'));
+  });
+
+  test('leaves two of five that start anew: the one with more is gone on from, both are told', async () => {
+    const world = await lossy(5, []);
+    world.kill('orders-3-0');
+    world.dieWhen(({ metadata }) => metadata.name === 'orders-3-0');
+    for (let rounds = 0; rounds < 10; rounds += 1) world.settle();
+    for (const ordinal of [0, 1, 2]) world.loseVolume(`orders-${ordinal}`);
+    world.dieWhen(() => false);
+    world.kill('orders-4-0');
+    const newest = Math.max(...[...world.disks.values()].map(({ applied }) => applied));
+    await approved(world);
+    const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled')?.message ?? '';
+    assert.match(
+      stalled,
+      /orders-4 has the most data \(.*\); orders-3 has index \d+, revision \d+; orders-\d, orders-\d/,
+    );
+    const end = await tickUntilConverged(world, { limit: 400 });
+    assert.equal(end.kind, 'done', end.trail.join('\n'));
+    assert.ok(([...world.formations.values()][0]?.acknowledged ?? 0) >= newest);
+    assert.equal(recordOf(world, 'orders-3').state, 'superseded');
+  });
+});
+
 test('empty disks are lost as well, once their members have kept exiting for long enough', async () => {
   const world = await lossy(3, []);
   for (const volume of ['orders-1', 'orders-2']) world.wipe(volume);

@@ -2,7 +2,9 @@ import { annotations } from '../../../../../manifests/render/names.ts';
 import { type Program, together } from '../../../../requests/program.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import { moved } from '../../../know/outcome.ts';
+import { byData, type Held } from '../../../know/recovery/held.ts';
 import { askRemains, seeWhereTheyRun } from '../../requests/before-recovery.ts';
+import type { LogSeen } from '../../requests/host.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 import { defineAction } from '../define.ts';
 import { outvote } from './outvote-members.ts';
@@ -46,7 +48,10 @@ function* requireStillLost({ volume, memberId, raftIndex, voters }: BeginRecover
   if (!chosen) throw moved(`${volume.name} does not answer any more`);
   // Each leader adds an entry: the approval covers data that cannot be seen, and no later writes.
   if (chosen.raftIndex !== raftIndex) throw moved(`${volume.name} has taken writes since it was approved`);
-  const isFurther = (one: typeof chosen) =>
-    voters.includes(one.memberId) && BigInt(one.raftIndex) > BigInt(chosen.raftIndex);
+  const isFurther = (one: LogSeen) => voters.includes(one.memberId) && byData(heldIn(one), heldIn(chosen)) < 0;
   if (logs.some(isFurther)) throw moved(`${volume.name} is not the one with the most data any more`);
+}
+
+function heldIn({ raftIndex, revision, isSettled }: LogSeen): Held {
+  return { index: BigInt(raftIndex), revision: BigInt(revision), isSettled };
 }

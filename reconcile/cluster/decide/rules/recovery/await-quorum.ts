@@ -1,5 +1,5 @@
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
-import { annotations, ordinalOf } from '../../../../../manifests/render/names.ts';
+import { annotations, ordinalOf, ports } from '../../../../../manifests/render/names.ts';
 import type { OutvotedMember } from '../../../../../manifests/render/volume-record.ts';
 import type { ListedMember } from '../../../../interfaces/etcd.ts';
 import { offered } from '../../../../reasons/offers.ts';
@@ -10,7 +10,7 @@ import type { Ailment } from '../../../know/health/ailment.ts';
 import { ailmentOf } from '../../../know/health/health.ts';
 import { personsAilment } from '../../../know/health/persons-ailment.ts';
 import { isReported } from '../../../know/leftovers.ts';
-import { hasDeparted, isBeingRecovered, recordOf } from '../../../know/life.ts';
+import { hasDeparted, isBeingRecovered } from '../../../know/life.ts';
 import { quorumOf } from '../../../know/membership/quorum.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { isBlockedFor } from '../../../know/pods/blocked.ts';
@@ -18,6 +18,7 @@ import { stuckMember } from '../../../know/pods/stuck.ts';
 import {
   approvalGiven,
   approvalOf,
+  idOf,
   isGoing,
   type Loss,
   type LostMember,
@@ -107,14 +108,19 @@ function recovery(loss: Loss, situation: Situation): Decision | undefined {
   if (life.stage !== 'born' || life.clusterId === undefined || !best?.slot.volume || !best.slot.peer?.current)
     return undefined;
   if (isGoing(best)) return undefined;
-  if (membership.kind === 'known' || !membership.last) return undefined;
+  // One of the two says which members are left behind: those of which no object is left as well.
+  if (membership.kind === 'known' || !(membership.last ?? best.others)) return undefined;
   const { clusterId, strays } = life;
   const { id, text } = approvalOf(clusterId, loss);
   if (approvalGiven(situation) !== text) return undefined;
   const others = slots.filter((slot) => slot !== best.slot && !strays.includes(slot) && !hasDeparted(slot));
-  const outvoted = allOf(membership.last, others, situation).filter(({ memberId }) => memberId !== best.memberId);
+  const outvoted = allOf(membership.last ?? [], others, loss.survivors, situation).filter(
+    ({ memberId }) => memberId !== best.memberId,
+  );
   const volumes = others.flatMap(({ name, volume }) => (volume ? [{ name, uid: volume.uid }] : []));
-  const { name, memberId, raftIndex } = best;
+  const { name, memberId, index } = best;
+  const judged = [...loss.lost, ...loss.silent, ...loss.survivors];
+  const onList = membership.last?.filter(({ isLearner }) => !isLearner).map((member) => member.id);
   return act(
     {
       kind: 'begin-recovery',
@@ -123,8 +129,8 @@ function recovery(loss: Loss, situation: Situation): Decision | undefined {
       approval: text,
       volume: { name, uid: best.slot.volume.uid },
       memberId,
-      raftIndex: String(raftIndex),
-      voters: membership.last.flatMap((member) => (member.isLearner ? [] : [member.id])),
+      raftIndex: String(index),
+      voters: onList ?? judged.flatMap((one) => one.memberId ?? []),
       outvoted,
       volumes,
     },
@@ -134,12 +140,14 @@ function recovery(loss: Loss, situation: Situation): Decision | undefined {
 }
 
 /**
- * Every member on the list and every member with a volume: the list is that of one member, which may have missed later
- * decisions. A name outside our pattern is left out, because a person may have chosen it.
+ * Every member on the list, every one that a survivor without a list knows, and every one with a volume: the list is
+ * that of one member, which may have missed later decisions. A name outside our pattern is left out, because a person
+ * may have chosen it.
  */
 function allOf(
   list: readonly ListedMember[],
   others: readonly Slot[],
+  survivors: readonly Survivor[],
   { cluster }: Situation,
 ): readonly OutvotedMember[] {
   const listed = list.map((member) => {
@@ -148,10 +156,11 @@ function allOf(
     return { name: isOurs ? name : member.id, memberId: member.id };
   });
   const remembered = others.flatMap((slot): OutvotedMember[] => {
-    const memberId = recordOf(slot)?.memberId;
+    const memberId = idOf(slot);
     return memberId === undefined ? [] : [{ name: slot.name, memberId }];
   });
-  return [...new Map([...remembered, ...listed].map((member) => [member.memberId, member])).values()];
+  const nameless = survivors.flatMap(({ others: known = [] }) => known.map((id) => ({ name: id, memberId: id })));
+  return [...new Map([...nameless, ...remembered, ...listed].map((member) => [member.memberId, member])).values()];
 }
 
 /** A member on a dead node is not lost before the node is: then no snapshot is needed. */
@@ -185,16 +194,16 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
   if (!best || life.stage !== 'born' || life.clusterId === undefined) {
     return refuse(
       'QuorumLost',
-      `${gone}; ${best ? holding(best) : 'no other member answers'}`,
+      `${gone}; ${best ? holding(survivors) : 'no other member answers'}`,
       life.stage === 'born'
-        ? `restore the lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies), or make ${listed(silent)} run; where it runs, it was started anew, and answers only with a quorum: see the runbook`
+        ? `restore the lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies), or make ${listed(silent)} run; where it runs, let etcd-ratchet reach its port ${ports.metrics}: without a quorum it answers there only`
         : 'no client was ever admitted: delete the EtcdCluster with its PersistentVolumeClaims, and create it again',
     );
   }
   if (isGoing(best)) {
     return refuse(
       'QuorumLost',
-      `${gone}; ${holding(best)}, and its volume is being deleted and disappears with its pod${unseen}`,
+      `${gone}; ${holding(survivors)}, and its volume is being deleted and disappears with its pod${unseen}`,
       `save the data of ${best.name} as long as its pod runs (etcdctl snapshot save needs no quorum), and restore lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies)`,
     );
   }
@@ -216,7 +225,7 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
       cluster,
     },
     'QuorumLost',
-    `${gone}; ${holding(best)}${unseen}${other}`,
+    `${gone}; ${holding(survivors)}${unseen}${other}`,
   );
 }
 
@@ -224,8 +233,22 @@ function inWords({ name, because }: LostMember): string {
   return `${name} (${because})`;
 }
 
-function holding({ name, raftTerm, raftIndex, revision }: Survivor): string {
-  return `of the members that answer, ${name} has the most data (term ${raftTerm}, index ${raftIndex}, revision ${revision})`;
+/** What each has. Where two were started anew, a person may know better which disk is the newer one. */
+function holding(survivors: readonly Survivor[]): string {
+  const [best, ...rest] = survivors.map((one) => ({ name: one.name, has: amountOf(one) }));
+  const others = rest.map(({ name, has }) => `; ${name} has ${has}`).join('');
+  return `of the members that answer, ${best?.name} has the most data (${best?.has})${others}${unknownTail(survivors)}`;
+}
+
+function amountOf({ term, index, revision }: Survivor): string {
+  return `${term === undefined ? '' : `term ${term}, `}index ${index}, revision ${revision}`;
+}
+
+/** etcd keeps what it knows to be committed. The leader may have told clients of the next entries, and not members. */
+function unknownTail(survivors: readonly Survivor[]): string {
+  const anew = survivors.filter(({ others }) => others);
+  if (anew.length === 0) return '';
+  return `; ${listed(anew)} started without a quorum: the log on its disk may hold more than it has applied, and what it does not know to be committed is dropped`;
 }
 
 function listed(members: readonly { readonly name: string }[]): string {
