@@ -49,7 +49,8 @@ export async function foresee(
   const { signal, fleets, clusters, namespace } = context;
   const revision = formatRevision({ ref: targetBranch, sha: head });
   const others = await listOthers(context.kube, namespace, signal);
-  const change = changeBetween(before, after, { fleet, fleets, clusters, others, scope: namespace, revision });
+  const seen = { fleets, clusters, others, leftOut: context.kube.leftOut() };
+  const change = changeBetween(before, after, { fleet, ...seen, scope: namespace, revision });
   const { applies, left } = bounded(change);
   const tried = await tryAll(applies, fleet, context);
   // Objects that the fleet may not apply are not read: a document's author must not learn their state.

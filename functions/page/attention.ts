@@ -1,6 +1,9 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { LeftOut } from '../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../reconcile/objects/conditions.ts';
+import { leftOutCure, sayLeftOut } from '../../reconcile/objects/left-out.ts';
+import { withCure } from '../../reconcile/reasons/cure.ts';
 import { isOutage } from '../../reconcile/reasons/reasons.ts';
 import { clusterState, fleetState } from './state.ts';
 import { duration } from './time.ts';
@@ -14,6 +17,11 @@ export interface Concern {
 
 /** A CronJob ticks every minute; after this long without a pass something is wrong with the trigger. */
 const silentMs = 15 * 60_000;
+
+export function leftOutConcern([namespace, why]: readonly [string, LeftOut]): Concern {
+  const message = withCure(sayLeftOut(namespace, why), leftOutCure(namespace, why));
+  return { tone: 'bad', reason: 'NamespaceLeftOut', message };
+}
 
 export function clusterConcerns(cluster: EtcdCluster): readonly Concern[] {
   const { status } = cluster;

@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import { keyOf, ownObjects } from '../../reconcile/fleet/names.ts';
-import { clusterConcerns, fleetConcerns } from './attention.ts';
+import { clusterConcerns, fleetConcerns, leftOutConcern } from './attention.ts';
 import { clusterTable } from './cluster-table.ts';
 import { layout } from './layout.ts';
 import { clusterHref, fleetHref } from './links.ts';
@@ -10,12 +10,15 @@ import { type Html, markup } from './markup.ts';
 import { nodesCards } from './nodes.ts';
 import { type Paged, pageOf, pager } from './pager.ts';
 import { concern, concerns, empty, revision, stateBadge } from './parts.ts';
+import type { Sight } from './sight.ts';
 import { byUrgency, clusterState, fleetState, type Tone } from './state.ts';
 import { ago } from './time.ts';
 
 export interface HomeData {
   readonly fleets: readonly EtcdFleet[];
   readonly clusters: readonly EtcdCluster[];
+  /** Namespaces that are too large to be read. */
+  readonly leftOut?: Sight['leftOut'];
   readonly policies?: readonly EtcdNodePolicy[];
   /** Of the clusters that no fleet owns; from 1. */
   readonly page?: number;
@@ -30,7 +33,15 @@ const mostConcerns = 20;
 const mostFleets = 100;
 
 /** The first page: what needs a person, and the state of every fleet and cluster. */
-export function homePage({ fleets, clusters, policies = [], page = 1, partial = false, now }: HomeData): Html {
+export function homePage({
+  fleets,
+  clusters,
+  leftOut = new Map(),
+  policies = [],
+  page = 1,
+  partial = false,
+  now,
+}: HomeData): Html {
   const root = '';
   const owned = new Map(fleets.map((fleet) => [fleet, ownObjects(fleet, clusters)]));
   const known = new Set([...owned.values()].flat());
@@ -41,7 +52,7 @@ export function homePage({ fleets, clusters, policies = [], page = 1, partial = 
     ),
     page,
   );
-  const urgent = concernsOf(fleets, clusters, root, now);
+  const urgent = concernsOf({ fleets, clusters, leftOut }, root, now);
   const shown = byUrgency(fleets, fleetState).slice(0, mostFleets);
   const body = markup`<h1>Clusters</h1>
 ${tally(clusters)}
@@ -79,12 +90,12 @@ function tally(clusters: readonly EtcdCluster[]): Html {
 }
 
 function concernsOf(
-  fleets: readonly EtcdFleet[],
-  clusters: readonly EtcdCluster[],
+  { fleets, clusters, leftOut }: Omit<Sight, 'partial'>,
   root: string,
   now: Date,
 ): { readonly html: Html; readonly bad: number } {
   const all = [
+    ...[...leftOut].map((one) => ({ what: leftOutConcern(one), about: () => markup`namespace <bdi>${one[0]}</bdi>` })),
     ...fleets.flatMap((fleet) =>
       fleetConcerns(fleet, now).map((what) => ({ what, about: () => fleetLink(fleet, root) })),
     ),

@@ -12,6 +12,7 @@ import {
   type Kube,
   KubeError,
   type KubeObject,
+  type LeftOut,
   type Resource,
   resources,
 } from '../../reconcile/interfaces/kube.ts';
@@ -23,6 +24,8 @@ import type { PlanView } from './plan.ts';
 export interface LiveWorld {
   readonly fleets: readonly EtcdFleet[];
   readonly clusters: readonly EtcdCluster[];
+  /** Of which neither is shown. */
+  readonly leftOut: ReadonlyMap<string, LeftOut>;
 }
 
 /** What pages are made from. Reads, and writes nothing. */
@@ -103,13 +106,16 @@ function memory(freshMs: number, entries: number) {
   return { freshMs, retryMs: freshMs, most: entries, clock: () => performance.now() };
 }
 
-async function readWorld(kube: Kube, namespace: string | undefined): Promise<LiveWorld> {
+async function readWorld(unbounded: Kube, namespace: string | undefined): Promise<LiveWorld> {
+  const kube = unbounded.bounded();
   const options = { namespace, signal: AbortSignal.timeout(patience.world) };
   const [fleets, clusters] = await Promise.all([
     kube.list<EtcdFleet>(resources.fleets, options),
     kube.list<EtcdCluster>(resources.clusters, options),
   ]);
-  return { fleets: fleets.items, clusters: clusters.items };
+  const leftOut = kube.leftOut();
+  const isSeen = ({ metadata }: KubeObject) => !leftOut.has(metadata.namespace ?? '');
+  return { fleets: fleets.items.filter(isSeen), clusters: clusters.items.filter(isSeen), leftOut };
 }
 
 async function readAllowed<T extends KubeObject>(

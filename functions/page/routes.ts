@@ -26,7 +26,7 @@ interface Look {
   readonly context: Context;
 }
 
-type Found = Html | 'missing' | 'unkept' | 'forbidden';
+type Found = Html | 'missing' | 'leftOut' | 'unkept' | 'forbidden';
 
 interface View {
   readonly path: string;
@@ -84,6 +84,14 @@ async function answer({ reader, access, log }: PageContext, { root, show }: View
     if (found === 'missing') {
       return notice(404, { title: 'Not found', message: 'There is nothing at this address, or not any more.' });
     }
+    if (found === 'leftOut') {
+      return notice(503, {
+        title: 'Namespace left out',
+        message: 'The objects of this namespace take more memory than there is for them beside those of others.',
+        cure: 'The first page says what to do.',
+        tone: 'bad',
+      });
+    }
     if (found === 'unkept') {
       return notice(404, {
         title: 'No report',
@@ -131,17 +139,17 @@ async function fleet({ reader, viewer, context }: Look): Promise<Found> {
   if (!(await viewer.may({ verb: 'get', resource: 'etcdfleets', namespace, name }))) return 'forbidden';
   const world = await reader.world();
   const found = world.fleets.find((one) => keyOf(one) === key);
-  if (!found) return 'missing';
-  const { clusters } = await sightOf(viewer, { fleets: [], clusters: ownObjects(found, world.clusters) });
+  if (!found) return world.leftOut.has(namespace) ? 'leftOut' : 'missing';
+  const { clusters } = await sightOf(viewer, { ...world, fleets: [], clusters: ownObjects(found, world.clusters) });
   return fleetPage({ fleet: found, clusters, page: pageNumber(context.req.query('page')), now: reader.now() });
 }
 
 async function cluster({ reader, viewer, context }: Look): Promise<Found> {
   const { namespace, name, key } = named(context);
   if (!(await viewer.may({ verb: 'get', resource: 'etcdclusters', namespace, name }))) return 'forbidden';
-  const { clusters, fleets } = await reader.world();
+  const { clusters, fleets, leftOut } = await reader.world();
   const found = clusters.find((one) => keyOf(one) === key);
-  if (!found) return 'missing';
+  if (!found) return leftOut.has(namespace) ? 'leftOut' : 'missing';
   const owner = fleets.find((one) => ownObjects(one, [found]).length > 0);
   const mayKnow = owner && (await viewer.may({ verb: 'get', resource: 'etcdfleets', ...nameOf(owner) }));
   const maySee = async (resource: 'etcdbackups' | 'etcdbackupschedules') =>

@@ -16,7 +16,14 @@ export async function sightOf(viewer: Viewer, world: LiveWorld): Promise<Sight> 
     visible(viewer, 'etcdfleets', world.fleets),
     visible(viewer, 'etcdclusters', world.clusters),
   ]);
-  return { fleets: fleets.items, clusters: clusters.items, partial: fleets.partial || clusters.partial };
+  const unseen = [...world.leftOut].map(([namespace, why]) => ({ metadata: { namespace, name: '' }, why }));
+  const leftOut = (await visible(viewer, 'etcdclusters', unseen)).items;
+  return {
+    fleets: fleets.items,
+    clusters: clusters.items,
+    leftOut: new Map(leftOut.map(({ metadata, why }) => [metadata.namespace, why])),
+    partial: fleets.partial || clusters.partial,
+  };
 }
 
 type Named = Parameters<typeof keyOf>[0];

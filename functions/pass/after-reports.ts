@@ -4,12 +4,16 @@ import type { FleetPassed } from './pass-context.ts';
 import type { FleetsRead } from './read-fleets.ts';
 import type { FleetTold } from './report-fleets.ts';
 
-/** What a roll-out does not wait for: checks of requests, and the last words of fleets that are deleted. */
+/** What a roll-out waits for no longer: checks of requests, last words of deleted fleets, namespaces left out. */
 export async function afterReports(
   read: FleetsRead,
   told: readonly Promise<FleetTold>[],
 ): Promise<readonly FleetPassed[]> {
-  const [fleets] = await Promise.all([Promise.all(told.map((one) => checked(read, one))), endStatuses(read)]);
+  const [fleets] = await Promise.all([
+    Promise.all(told.map((one) => checked(read, one))),
+    endStatuses(read),
+    read.context.kube.leftOut().size > 0 && import('./tell-left-out.ts').then((told) => told.tellLeftOut(read.context)),
+  ]);
   return fleets;
 }
 

@@ -110,7 +110,8 @@ async function attempt(fleet: EtcdFleet, world: World, context: FleetContext): P
   if (reading.kind !== 'tree') return { kind: 'done', fleet, outcome: nothingApplied(reading) };
 
   const { fleets, clusters } = world;
-  const input = { fleet, fleets, clusters, others: await listed(), scope: namespace };
+  const others = await listed();
+  const input = { fleet, fleets, clusters, others, scope: namespace, leftOut: kube.leftOut() };
   if (dryRun) {
     const plan = planFleet({ ...input, revision: reading.revision, tree: reading.tree });
     const outcome = { ...nothingApplied(reading), problems: plan.problems };

@@ -1,6 +1,7 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
+import type { LeftOut } from '../../reconcile/interfaces/kube.ts';
 import type { Results } from '../../reconcile/kinds.ts';
 import type { SteppingContext } from '../../reconcile/stepping/kind.ts';
 import type { Reader } from '../read/reader.ts';
@@ -43,4 +44,6 @@ export interface PassNews {
   readonly nextLook?: Date;
   /** Whether something failed that may succeed when repeated, or another invocation was at it. */
   readonly unsettled: boolean;
+  /** Namespaces that were left out, since their objects take too much memory. */
+  readonly leftOut: ReadonlyMap<string, LeftOut>;
 }

@@ -29,11 +29,12 @@ export async function pass(context: PassContext, table: Kinds = kinds): Promise<
   return { fleets, ...news };
 }
 
-function newsOf({ isLate }: FleetsRead, stepped: Stepped<Kinds>, fleets: readonly FleetResult[]): PassNews {
+function newsOf({ isLate, context }: FleetsRead, stepped: Stepped<Kinds>, fleets: readonly FleetResult[]): PassNews {
   const needRetry = fleets.some((one) => one.kind === 'done' && one.outcome.retries.length > 0);
   const results = stepped.results as Results;
   const { cluster: clusters = [] } = results;
   const workRemains = stepped.workRemains || needRetry || fleets.some(isLate);
   const moved = stepped.moved || fleets.some(hasWritten);
-  return { ...stepped, results, clusters, workRemains, moved, unsettled: stepped.unsettled || needRetry };
+  const leftOut = context.kube.leftOut();
+  return { ...stepped, results, clusters, workRemains, moved, leftOut, unsettled: stepped.unsettled || needRetry };
 }

@@ -12,6 +12,7 @@ export function readOnly(kube: Kube): Kube {
     delete: never,
     evict: never,
     as: (serviceAccount) => readOnly(kube.as(serviceAccount)),
+    bounded: () => readOnly(kube.bounded()),
   };
 }
 
@@ -22,6 +23,7 @@ export function dryRunOnly(kube: Kube): Kube {
     dryRun: kube.dryRun.bind(kube),
     apply: async (resource, object, options) => (options.dryRun ? kube.apply(resource, object, options) : never()),
     as: (serviceAccount) => dryRunOnly(kube.as(serviceAccount)),
+    bounded: () => dryRunOnly(kube.bounded()),
   };
 }
 

@@ -10,7 +10,7 @@ export type Measure = {
 }[PushedName];
 
 /** What a pass came to. `undefined`: nothing was to be done, or it could not be made. */
-type Passed = Pick<PassResult, 'results' | 'fleets'>;
+type Passed = Pick<PassResult, 'results' | 'fleets' | 'leftOut'>;
 
 export interface Measured {
   readonly trigger: string;
@@ -44,7 +44,7 @@ function stepsOf(results: Results): readonly { kind: string; action: string; out
   });
 }
 
-function ofResult({ results, fleets }: Passed, now: Date): Measure[] {
+function ofResult({ results, fleets, leftOut }: Passed, now: Date): Measure[] {
   const { cluster: clusters = [], schedule: schedules = [] } = results;
   return [
     ...counted(stepsOf(results)).map(
@@ -60,6 +60,7 @@ function ofResult({ results, fleets }: Passed, now: Date): Measure[] {
     ...counted(fleets.map(({ result }) => ({ reading: readingOf(result) }))).map(
       ([labels, value]): Measure => ({ name: 'etcd_ratchet_pass_fleets', labels, value }),
     ),
+    { name: 'etcd_ratchet_pass_namespaces_left_out', labels: {}, value: leftOut.size },
     ...schedules.slice(0, mostSchedules).flatMap(({ schedule: { metadata, spec, status } }): Measure[] => {
       const taken = Date.parse(status?.lastGood?.takenAt ?? '');
       if (Number.isNaN(taken)) return [];

@@ -3,6 +3,7 @@ import { keyOf } from '../../reconcile/fleet/names.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
 import { kinds, type Results } from '../../reconcile/kinds.ts';
 import { conditionOf } from '../../reconcile/objects/conditions.ts';
+import { sayLeftOut } from '../../reconcile/objects/left-out.ts';
 import type { Kinds, Shown } from '../../reconcile/stepping/kind.ts';
 import { keyOf as keyOfResult, type StepResult } from '../../reconcile/stepping/result.ts';
 import type { OnePass } from '../pass/one-pass.ts';
@@ -33,7 +34,7 @@ function shownOf(results: Results, table: Kinds) {
   });
 }
 
-function asData({ fleets, results, workRemains }: PassResult, table: Kinds) {
+function asData({ fleets, results, workRemains, leftOut }: PassResult, table: Kinds) {
   return {
     fleets: fleets.map(({ fleet, result }) => ({
       namespace: fleet.metadata.namespace,
@@ -50,11 +51,12 @@ function asData({ fleets, results, workRemains }: PassResult, table: Kinds) {
       }),
     })),
     ...Object.fromEntries(shownOf(results, table).map(({ shown, all }) => [shown.as, all.map(shown.data)])),
+    ...(leftOut.size > 0 && { namespacesLeftOut: Object.fromEntries(leftOut) }),
     workRemains,
   };
 }
 
-function asText({ fleets, results }: PassResult, asked: Asked, table: Kinds): string {
+function asText({ fleets, results, leftOut }: PassResult, asked: Asked, table: Kinds): string {
   const lines: string[] = [];
   for (const { fleet, result } of fleets) {
     const ready = conditionOf(fleet.status, 'Ready');
@@ -69,6 +71,7 @@ function asText({ fleets, results }: PassResult, asked: Asked, table: Kinds): st
       const told = shown.line?.(result) ?? `${outcome}  ${reason}: ${message}`;
       lines.push(`${shown.label.padEnd(7)}  ${keyOfResult(result)}  ${told}`);
     }
+  for (const [namespace, why] of leftOut) lines.push(sayLeftOut(namespace, why));
   if (lines.length === 0) lines.push(nothingHere(asked));
   return `${lines.map(printable).join('\n')}\n`;
 }

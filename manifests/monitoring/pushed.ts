@@ -36,6 +36,11 @@ export const pushed = {
     unit: '{fleet}',
     labels: ['reading'],
   },
+  etcd_ratchet_pass_namespaces_left_out: {
+    help: 'Namespaces that got no step, since their objects take too much of the memory that all share.',
+    unit: '{namespace}',
+    labels: [],
+  },
   etcd_ratchet_pass_backup_age_seconds: {
     help: 'Age of the newest good backup of a schedule.',
     unit: 's',

@@ -11,6 +11,8 @@ type Fields = Record<string, unknown>;
 export type Reply = {
   /** The API server's clock. */
   readonly date: Date | undefined;
+  /** Of its body. */
+  readonly bytes: number;
 } & (
   | { readonly kind: 'object'; readonly object: Fields }
   | { readonly kind: 'status'; readonly status: StatusBody; readonly retryAfterSeconds: number | undefined }
@@ -22,13 +24,14 @@ export function replyOf(target: Target, { status, headers, body }: Answer): Repl
   const date = object === undefined ? undefined : dateOf(headers.date);
   if (status >= 200 && status < 300) {
     if (object === undefined) throw unusable(target, status, headers['content-type'], body.length);
-    return { kind: 'object', object, date };
+    return { kind: 'object', object, date, bytes: body.length };
   }
   const retryAfterSeconds = secondsOf(headers['retry-after']);
-  if (object?.kind === 'Status') return { kind: 'status', status: statusOf(status, object), retryAfterSeconds, date };
+  if (object?.kind === 'Status')
+    return { kind: 'status', status: statusOf(status, object), retryAfterSeconds, date, bytes: body.length };
   // The API server's rate limiter and its start-up answer in plain text, and so does a path it knows nothing of.
   if (status === 429 || status === 503 || (status === 404 && headers['content-type']?.startsWith('text/plain'))) {
-    return { kind: 'status', status: { code: status }, retryAfterSeconds, date };
+    return { kind: 'status', status: { code: status }, retryAfterSeconds, date, bytes: body.length };
   }
   throw unusable(target, status, headers['content-type'], body.length);
 }
@@ -46,11 +49,15 @@ export function objectOf<T extends KubeObject>(target: Target, reply: Reply, nam
   return reply.object as unknown as T;
 }
 
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly resourceVersion: string;
+  readonly next: string;
+  readonly bytes: number;
+}
+
 /** @throws {KubeError} the API server's "no", or `BadAnswer` when it is not a list. */
-export function pageOf<T extends KubeObject>(
-  target: Target,
-  reply: Reply,
-): { readonly items: readonly T[]; readonly resourceVersion: string; readonly next: string } {
+export function pageOf<T extends KubeObject>(target: Target, reply: Reply): Page<T> {
   if (reply.kind === 'status') throw refusal(target, reply.status);
   const { metadata, items, kind } = reply.object as { metadata?: Fields; items?: unknown; kind?: unknown };
   const resourceVersion = metadata?.resourceVersion;
@@ -61,7 +68,7 @@ export function pageOf<T extends KubeObject>(
   // Built-in kinds leave these two out of list items; here every object says what it is.
   const { apiVersion, kind: itemKind } = target.resource;
   const typedItems = ((items ?? []) as T[]).map((item) => ({ apiVersion, kind: itemKind, ...item }));
-  return { items: typedItems, resourceVersion, next };
+  return { items: typedItems, resourceVersion, next, bytes: reply.bytes };
 }
 
 /** @throws {KubeError} unless the API server did it, or says that this very object is already gone. */
@@ -81,7 +88,10 @@ export function typed(resource: Resource, object: KubeObject): KubeObject {
   return { apiVersion: resource.apiVersion, kind: resource.kind, ...object };
 }
 
-export function selectors({ labelSelector, fieldSelector }: ListOptions): Record<string, string> {
+export function selectors({
+  labelSelector,
+  fieldSelector,
+}: Pick<ListOptions, 'labelSelector'> & { readonly fieldSelector?: string | undefined }): Record<string, string> {
   return {
     ...(labelSelector === undefined ? {} : { labelSelector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),

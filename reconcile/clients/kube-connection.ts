@@ -7,7 +7,7 @@ import { unbracketed } from '../../manifests/render/hosts.ts';
 import type { Access, Credentials } from './kube-access.ts';
 import { isWrite, pathOf, type Target } from './kube-address.ts';
 import { failure } from './kube-errors.ts';
-import { StaleConnection, transportFailure, wholeBody } from './kube-transport.ts';
+import { maxAnswerBytes, StaleConnection, transportFailure, wholeBody } from './kube-transport.ts';
 import { type Limit, limitOf } from './limit.ts';
 
 interface Question {
@@ -16,6 +16,8 @@ interface Question {
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
+  /** Of the answer. Default: {@link maxAnswerBytes}. */
+  readonly mostBytes?: number | undefined;
   /** Called for each request that is really made. */
   readonly onRequest: () => void;
 }
@@ -77,7 +79,7 @@ export function openConnection(access: Access, { timeoutMs }: { readonly timeout
           opened.message.once('close', limit.release);
           return opened.message;
         }
-        const answer = await wholeAnswer(question.target, opened, limit);
+        const answer = await wholeAnswer(question, opened, limit);
         limit.release();
         return answer;
       } catch (error) {
@@ -93,7 +95,7 @@ export function openConnection(access: Access, { timeoutMs }: { readonly timeout
 
   async function attempt(question: Question, limit: Limit, mayRepeat: boolean): Promise<Answer> {
     try {
-      return await wholeAnswer(question.target, await open(question, limit, 'kept'), limit);
+      return await wholeAnswer(question, await open(question, limit, 'kept'), limit);
     } catch (error) {
       if (!mayRepeat || isWrite(question.target) || !(error instanceof Error && error.cause instanceof StaleConnection))
         throw error;
@@ -162,9 +164,13 @@ export function openConnection(access: Access, { timeoutMs }: { readonly timeout
   }
 }
 
-async function wholeAnswer(target: Target, { message, abandon }: Opened, limit: Limit): Promise<Answer> {
+async function wholeAnswer(
+  { target, mostBytes = maxAnswerBytes }: Question,
+  { message, abandon }: Opened,
+  limit: Limit,
+): Promise<Answer> {
   try {
-    const body = await wholeBody(target, message, limit);
+    const body = await wholeBody(target, message, limit, mostBytes);
     return { status: message.statusCode ?? 0, headers: message.headers, body };
   } catch (error) {
     abandon();

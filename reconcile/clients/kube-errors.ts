@@ -29,7 +29,7 @@ export function refusal(target: Target, status: StatusBody): KubeError {
 /** No answer, or none that can be used. */
 export function failure(
   target: Target,
-  reason: 'Unreachable' | 'Timeout' | 'BadAnswer' | 'NoCredentials',
+  reason: 'Unreachable' | 'Timeout' | 'BadAnswer' | 'TooLarge' | 'NoCredentials',
   message: string,
   facts: { status?: number | undefined; cause?: unknown; permanent?: boolean; sent?: boolean } = {},
 ): KubeError {

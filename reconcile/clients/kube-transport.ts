@@ -5,22 +5,28 @@ import type { Target } from './kube-address.ts';
 import { failure } from './kube-errors.ts';
 import type { Limit } from './limit.ts';
 
-const maxAnswerBytes = 64 * 1024 * 1024;
+/** For one answer, in bytes. */
+export const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** The server had closed a kept connection before our request arrived on it: the request was not seen. */
 export class StaleConnection extends Error {
   override readonly name = 'StaleConnection';
 }
 
-/** @throws {KubeError} when it does not end in time, breaks off, or is too large. */
-export async function wholeBody(target: Target, message: IncomingMessage, limit: Limit): Promise<Buffer> {
+/** @throws {KubeError} when it does not end in time, breaks off, or is larger than so many bytes (`TooLarge`). */
+export async function wholeBody(
+  target: Target,
+  message: IncomingMessage,
+  limit: Limit,
+  mostBytes: number,
+): Promise<Buffer> {
   const status = message.statusCode;
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of message as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > maxAnswerBytes) break;
+      if (size > mostBytes) break;
       chunks.push(chunk);
     }
   } catch (cause) {
@@ -28,8 +34,8 @@ export async function wholeBody(target: Target, message: IncomingMessage, limit:
       throw failure(target, 'Timeout', `the answer did not end ${limit.words()}`, { status, cause, sent: true });
     throw failure(target, 'BadAnswer', `the answer broke off after ${size} bytes`, { status, cause, sent: true });
   }
-  if (size > maxAnswerBytes) {
-    throw failure(target, 'BadAnswer', `the answer is larger than ${maxAnswerBytes} bytes`, { status, sent: true });
+  if (size > mostBytes) {
+    throw failure(target, 'TooLarge', `the answer is larger than ${mostBytes} bytes`, { status, sent: true });
   }
   return Buffer.concat(chunks);
 }

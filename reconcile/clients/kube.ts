@@ -5,21 +5,17 @@
 
 import type { OutgoingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  isReason,
-  type Kube,
-  type KubeObject,
-  type ListOptions,
-  type Resource,
-  resources,
-} from '../interfaces/kube.ts';
+import { getHeapStatistics } from 'node:v8';
+import { type Kube, type KubeObject, type ListOptions, type Resource, resources } from '../interfaces/kube.ts';
 import { traced } from '../stepping/traced.ts';
 import { type Access, findAccess } from './kube-access.ts';
 import { countKey, isWrite, serviceAccountUser, type Target } from './kube-address.ts';
 import { expectGone, objectOf, pageOf, type Reply, rejectWatch, replyOf, selectors, typed } from './kube-answers.ts';
 import { openConnection } from './kube-connection.ts';
-import { failure, saysObjectIsGone } from './kube-errors.ts';
+import { saysObjectIsGone } from './kube-errors.ts';
+import { listPages } from './kube-list.ts';
 import { watchEvents } from './kube-watch.ts';
+import { createListBudget, type ListBudget } from './list-budget.ts';
 
 export interface KubeOptions {
   /** `etcd-ratchet/0.1.0`; what stands before the slash is the field manager of creates and updates. */
@@ -28,17 +24,18 @@ export interface KubeOptions {
   readonly requestTimeoutMs?: number;
   /** Instead of KUBECONFIG, the pod's service account or `~/.kube/config`. */
   readonly kubeconfig?: string;
+  /** Of memory, for what all lists hold together, in bytes. Default: three tenths of the heap that Node allows. */
+  readonly listBytes?: number;
 }
 
 interface Request {
+  readonly mostBytes?: number;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly contentType?: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-const pageSize = 500;
-const maxPages = 2000;
 /** A busy API server usually asks for one second; a longer wait is reported to the caller. */
 const longestRetryAfterSeconds = 2;
 
@@ -47,16 +44,17 @@ export async function connectKube(options: KubeOptions): Promise<Kube> {
   return kubeThrough(await findAccess(options.kubeconfig), options);
 }
 
-export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeoutMs = 10_000 }: KubeOptions): Kube {
+export function kubeThrough(access: Access, options: KubeOptions): Kube {
+  const { userAgent, requestTimeoutMs: timeoutMs = 10_000, listBytes = mostListBytes() } = options;
   const connection = openConnection(access, { timeoutMs });
   const counts = new Map<string, number>();
   /** What the last answer said, and when that was by our own clock. */
   let told: { readonly date: Date; readonly at: number } | undefined;
-  return kubeAs({});
+  return kubeAs({}, createListBudget(listBytes));
 
-  function kubeAs(identity: OutgoingHttpHeaders): Kube {
+  function kubeAs(identity: OutgoingHttpHeaders, budget: ListBudget): Kube {
     return {
-      list: (resource, options) => list(resource, options, true),
+      list,
       get: async <T extends KubeObject>(
         resource: Resource,
         namespace: string | undefined,
@@ -111,40 +109,23 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
       // No groups: the API server adds those of a service account by itself, and to name them would take the right to
       // impersonate groups. Empty, so that a group of the kubeconfig's own impersonation is not sent along.
       as: (serviceAccount) =>
-        kubeAs({ 'impersonate-user': serviceAccountUser(serviceAccount), 'impersonate-group': [] }),
+        kubeAs({ 'impersonate-user': serviceAccountUser(serviceAccount), 'impersonate-group': [] }, budget),
+      bounded: () => kubeAs(identity, createListBudget(listBytes)),
+      leftOut: () => budget.leftOut,
       now: () => told && runOn(told),
       requests: () => Object.fromEntries(counts),
       close: () => connection.close(),
     };
 
-    async function list<T extends KubeObject>(
-      resource: Resource,
-      options: ListOptions,
-      mayRestart: boolean,
-    ): Promise<{ items: readonly T[]; resourceVersion: string }> {
+    function list<T extends KubeObject>(resource: Resource, options: ListOptions) {
       const target = { verb: 'LIST', resource, namespace: options.namespace } as const;
-      const items: T[] = [];
-      let next = '';
-      for (let page = 0; page < maxPages; page += 1) {
-        const query = {
-          limit: String(options.limit ?? pageSize),
-          ...selectors(options),
-          ...(next === '' ? {} : { continue: next }),
-        };
-        try {
-          const answer = pageOf<T>(target, await ask(target, { query, signal: options.signal }));
-          items.push(...answer.items);
-          const isEnough = options.limit !== undefined;
-          if (answer.next === '' || isEnough) return { items, resourceVersion: answer.resourceVersion };
-          if (answer.next === next) throw failure(target, 'BadAnswer', 'the same page is announced twice');
-          next = answer.next;
-        } catch (error) {
-          // The pages read so far are of a state that the API server no longer has.
-          if (next === '' || !mayRestart || !isReason(error, 'Expired')) throw error;
-          return list(resource, options, false);
-        }
-      }
-      throw failure(target, 'BadAnswer', `no end after ${maxPages} pages`);
+      return listPages<T>({
+        target,
+        options,
+        budget,
+        ask: async (query, mostBytes) =>
+          pageOf<T>(target, await ask(target, { query, signal: options.signal, mostBytes })),
+      });
     }
 
     async function put<T extends KubeObject>(
@@ -193,7 +174,7 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
 
     async function askOnce(
       target: Target,
-      { query = {}, body, contentType = 'application/json', signal }: Request,
+      { query = {}, body, contentType = 'application/json', signal, mostBytes }: Request,
     ): Promise<Reply> {
       const question = {
         target,
@@ -201,6 +182,7 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
         headers: headersFor(body === undefined ? undefined : contentType),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal,
+        mostBytes,
         onRequest: () => count(target),
       };
       const { verb, resource, namespace } = target;
@@ -225,6 +207,11 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
   function count(target: Target): void {
     counts.set(countKey(target), (counts.get(countKey(target)) ?? 0) + 1);
   }
+}
+
+/** The rest is for what is made of the lists, for Git, and for what is parsed just now. */
+function mostListBytes(): number {
+  return Math.floor(getHeapStatistics().heap_size_limit * 0.3);
 }
 
 /** In whole seconds, as the header has it: so it is never ahead of the API server. */

@@ -18,6 +18,7 @@ export const clusterKind = {
     () =>
       kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
   worthAStep: (clusters, { chosen }) => chosen(clusters),
+  tellsLeftOut: true,
   async step(clusters, context, all) {
     const { stepClusters } = await import('./pass.ts');
     const { namespace, fleets, loadAhead, lists } = context;

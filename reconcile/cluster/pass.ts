@@ -1,6 +1,8 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
+import type { LeftOut } from '../interfaces/kube.ts';
+import { sayLeftOut } from '../objects/left-out.ts';
 import { inParallel } from '../stepping/in-parallel.ts';
 import type { Listed } from '../stepping/lists.ts';
 import { traced } from '../stepping/traced.ts';
@@ -36,10 +38,14 @@ export async function stepClusters(context: StepContext, scope: Scope): Promise<
   const objects = await readObjects(context.kube, all, { namespace, signal: context.signal, onConfigMaps });
   const without = clustersWithoutRoom(objects, fleets);
   const chosen = new Set(clusters.map(({ metadata }) => metadata.uid));
+  const leftOut = context.kube.leftOut();
   const waiting = objects
     .filter(({ cluster }) => chosen.has(cluster.metadata.uid))
     .map((one) => withoutRoom(one, without.get(one.cluster.metadata.uid ?? '')));
-  const results = await inParallel(waiting, parallel, (next) => stepOne(context, next));
+  const results = await inParallel(waiting, parallel, async (next) => {
+    const why = leftOut.get(next.cluster.metadata.namespace ?? '');
+    return why ? notSeen(context, next, 'NamespaceLeftOut', tooLarge(next.cluster, why)) : stepOne(context, next);
+  });
   return results.toSorted((a, b) => `${a.namespace}/${a.name}`.localeCompare(`${b.namespace}/${b.name}`));
 }
 
@@ -67,22 +73,33 @@ async function stepOrSayWhyNot(context: StepContext, objects: StepObjects): Prom
     );
     return result;
   } catch (error) {
-    const { message } = failureOf(error);
-    const decision = wait('StepFailed', message, { on: 'time', afterSeconds: 5 });
-    context.log(
-      { cluster: `${namespace}/${name}`, outcome: 'failed', problem: message },
-      'the step could not be taken',
-    );
-    return {
-      namespace,
-      name,
-      decision,
-      reason: decision.reason,
-      message,
-      outcome: 'failed',
-      problem: message,
-      workRemains: true,
-      cluster: objects.cluster,
-    };
+    return notSeen(context, objects, 'StepFailed', failureOf(error).message);
   }
+}
+
+function tooLarge({ metadata: { namespace = '' } }: EtcdCluster, why: LeftOut): string {
+  return `no step: ${sayLeftOut(namespace, why)}`;
+}
+
+/** Nothing is decided of it in this pass, and its status stays as it is. */
+function notSeen(
+  { log }: StepContext,
+  { cluster }: StepObjects,
+  reason: 'StepFailed' | 'NamespaceLeftOut',
+  message: string,
+): ClusterResult {
+  const { namespace = '', name } = cluster.metadata;
+  const decision = wait(reason, message, { on: 'time', afterSeconds: reason === 'StepFailed' ? 5 : 60 });
+  log({ cluster: `${namespace}/${name}`, outcome: 'failed', problem: message }, 'the step could not be taken');
+  return {
+    namespace,
+    name,
+    decision,
+    reason: decision.reason,
+    message,
+    outcome: 'failed',
+    problem: message,
+    workRemains: true,
+    cluster,
+  };
 }

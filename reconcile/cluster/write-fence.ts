@@ -22,6 +22,8 @@ export function fenced(kube: Kube, signal: AbortSignal, deadline: number): Kube 
     delete: guard(kube.delete.bind(kube)),
     evict: guard(kube.evict.bind(kube)),
     as: (serviceAccount) => fenced(kube.as(serviceAccount), signal, deadline),
+    bounded: () => fenced(kube.bounded(), signal, deadline),
+    leftOut: kube.leftOut.bind(kube),
     now: kube.now.bind(kube),
     requests: kube.requests.bind(kube),
     close: kube.close.bind(kube),

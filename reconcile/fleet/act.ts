@@ -186,7 +186,9 @@ function inventoryOf(
     );
   });
   const order = ({ kind = '', namespace, name }: FleetInventoryEntry) => `${namespace}/${name} ${kind}`;
-  return [...fresh, ...kept, ...ran].sort((a, b) => (order(a) < order(b) ? -1 : 1));
+  // Unknown is not gone: out of the inventory, it would never be pruned.
+  const unseen = (fleet.status?.inventory ?? []).filter(({ namespace }) => input.leftOut?.has(namespace));
+  return [...fresh, ...kept, ...ran, ...unseen].sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
 /** What a write answers with has its kind; a fake or a proxy may leave it out. */

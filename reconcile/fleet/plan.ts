@@ -4,6 +4,8 @@ import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.
 import { isFleetKind, runsOnce } from '../../manifests/api/fleet-kinds.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
+import type { LeftOut } from '../interfaces/kube.ts';
+import { sayLeftOut } from '../objects/left-out.ts';
 import { inventoryRoom } from './inventory-room.ts';
 import { backupOnMember } from './member-volumes.ts';
 import { handedOverTo, handOverAnnotation, isClaimed, keyOf, ownerOf, ownObjects } from './names.ts';
@@ -30,6 +32,8 @@ export interface PlanInput {
   readonly others?: readonly OtherObject[];
   /** When only one namespace can be seen: a fleet elsewhere is then unknown, not gone. */
   readonly scope?: string | undefined;
+  /** Namespaces of which nothing can be seen now. */
+  readonly leftOut?: ReadonlyMap<string, LeftOut>;
   readonly revision: string;
   readonly tree: DesiredTree;
 }
@@ -98,9 +102,14 @@ export function planFleet(input: PlanInput): FleetPlan {
   };
 }
 
-/** All that is live of what fleets apply, each with its kind. */
-export function objectsOf({ clusters, others = [] }: Pick<PlanInput, 'clusters' | 'others'>): readonly FleetObject[] {
-  return [...clusters.map((cluster) => withKind('EtcdCluster', cluster)), ...others];
+/** All that is seen of what fleets apply, each with its kind. */
+export function objectsOf({
+  clusters,
+  others = [],
+  leftOut,
+}: Pick<PlanInput, 'clusters' | 'others' | 'leftOut'>): readonly FleetObject[] {
+  const listed = [...clusters.map((cluster) => withKind('EtcdCluster', cluster)), ...others];
+  return leftOut ? listed.filter(({ metadata }) => !leftOut.has(metadata.namespace ?? '')) : listed;
 }
 
 type Judgement =
@@ -140,6 +149,8 @@ function judge(spec: DesiredSpec, input: Known): Judgement {
   if (!isFleetKind(spec.kind)) {
     return problem(spec, `${spec.kind} ${spec.name} is not applied from Git: apply it with kubectl`);
   }
+  const why = input.leftOut?.get(spec.namespace);
+  if (why) return problem(spec, `${calledOf(spec.kind, spec)} is not applied now: ${sayLeftOut(spec.namespace, why)}`);
   const identity = identityOf(spec.kind, spec);
   const live = input.live.get(identity);
   const entry = input.inventory.get(identity);
@@ -180,9 +191,10 @@ function settledEntry(
 }
 
 /** An owner in a namespace that this invocation can't see is not known to be gone. */
-function isOwnerGone(owner: string, live: FleetObject, { owners, scope }: Known): boolean {
+function isOwnerGone(owner: string, live: FleetObject, { owners, scope, leftOut }: Known): boolean {
   if (owners.has(owner)) return false;
   const namespace = live.metadata.annotations?.[annotations.fleetName]?.split('/')[0];
+  if (namespace !== undefined && leftOut?.has(namespace)) return false;
   return scope === undefined || namespace === scope;
 }
 

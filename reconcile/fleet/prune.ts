@@ -3,6 +3,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { annotations } from '../../manifests/render/names.ts';
+import type { LeftOut } from '../interfaces/kube.ts';
 import { type FleetObject, identityOf, identityOfObject, kindOfEntry } from './objects.ts';
 import type { DesiredTree } from './reading.ts';
 import { shaOf } from './reading.ts';
@@ -16,6 +17,7 @@ export type KeptBecause =
   | 'SourceMoved'
   | 'SourceUnknown'
   | 'FileStillThere'
+  | 'NamespaceLeftOut'
   | 'ListedElsewhere'
   | 'NeedsConfirmation';
 
@@ -36,6 +38,7 @@ interface Context {
   readonly revision: string;
   readonly tree: DesiredTree;
   readonly fleets: readonly EtcdFleet[];
+  readonly leftOut?: ReadonlyMap<string, LeftOut>;
 }
 
 /**
@@ -84,7 +87,7 @@ function knownOf(context: Context): Known {
 
 function keptBecause(
   object: FleetObject,
-  { fleet, tree, inventory, brokenFiles, elsewhere }: Known,
+  { fleet, tree, inventory, brokenFiles, elsewhere, leftOut }: Known,
 ): KeptBecause | undefined {
   const entry = inventory.get(object.metadata.uid ?? '');
   // Most likely its own document: then it is not unlisted at all, and "switch pruning on" would be bad advice.
@@ -98,6 +101,8 @@ function keptBecause(
 
   if (!entry || entry.source === '') return 'SourceUnknown';
   if (tree.files.has(entry.source)) return 'FileStillThere';
+  // A fleet of that namespace may list it.
+  if (leftOut && leftOut.size > 0) return 'NamespaceLeftOut';
   if (elsewhere().has(identityOfObject(object))) return 'ListedElsewhere';
   return undefined;
 }

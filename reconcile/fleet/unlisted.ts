@@ -13,6 +13,8 @@ const why = {
     'url, ref or path changed since they were applied; list them in the new place, or delete them with kubectl',
   SourceUnknown: 'it is not recorded which file they came from; list them again, or delete them with kubectl',
   FileStillThere: 'the file that they came from is still there; delete the file, or delete them with kubectl',
+  NamespaceLeftOut:
+    'the objects of a namespace are too large to be read, and a fleet there may list them; it is deleted once they can be read',
   ListedElsewhere: 'another fleet lists them; hand them over to it',
   NeedsConfirmation: 'deleting several at once must be confirmed',
 } as const satisfies Record<KeptBecause, string>;

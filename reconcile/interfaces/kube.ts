@@ -90,8 +90,21 @@ export interface WatchEvent<T> {
   readonly object: T;
 }
 
+/** A namespace whose objects take more than the room that there is beside those of others. */
+export interface LeftOut {
+  /** Of memory, about, when it was left out. */
+  readonly bytes: number;
+  /** What most of it is. */
+  readonly plural: string;
+  /** What all lists together may take. */
+  readonly mostBytes: number;
+}
+
 export interface Kube {
-  /** Every item, all pages, unless a limit is given. @throws {KubeError} */
+  /**
+   * Every item, all pages, unless a limit is given; of all namespaces: but for those that are left out.
+   * @throws {KubeError}
+   */
   list<T extends KubeObject>(
     resource: Resource,
     options: ListOptions,
@@ -140,6 +153,13 @@ export interface Kube {
   ): AsyncIterable<WatchEvent<T>>;
   /** The same API server as `system:serviceaccount:<namespace>:<name>`, as Flux impersonates. */
   as(serviceAccount: { readonly namespace: string; readonly name: string }): Kube;
+  /** The same API server, with an account of its own of what lists hold in memory: for one pass, or one look. */
+  bounded(): Kube;
+  /**
+   * By namespace, since {@link bounded}: its objects are unknown, not absent. What was listed before it was left out is
+   * still there, and is not acted on.
+   */
+  leftOut(): ReadonlyMap<string, LeftOut>;
   /** The API server's clock: its last answer's `Date` header, and the time since. `undefined` before the first. */
   now(): Date | undefined;
   /** How many requests were made, by `VERB plural` (`PUT etcdclusters/status`), also through `as()`. */

@@ -88,7 +88,7 @@ export async function observeNodes(
   const at = kube.now() ?? new Date();
   const others = policies.filter(({ metadata }) => metadata.uid !== policy.metadata.uid);
   const ofOthers = others.flatMap(({ status }) => status?.grants ?? []);
-  const around = { policy, clusters, holder: context.holder, rebootsIn: context.rebootsIn };
+  const around = { policy, clusters, leftOut: kube.leftOut(), holder: context.holder, rebootsIn: context.rebootsIn };
   const seen = about.map((node): NodeSeen => {
     const found = pods.get(node.metadata.name);
     const job = jobs.get(node.metadata.name);

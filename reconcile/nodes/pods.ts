@@ -2,12 +2,15 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { Job, Pod } from '../../manifests/kube-types.ts';
 import { labels } from '../../manifests/render/names.ts';
+import type { LeftOut } from '../interfaces/kube.ts';
 import { isCompleted, isOver } from '../jobs/job-end.ts';
 import type { JobSeen, PodSeen } from './observation.ts';
 
 interface Around {
   readonly policy: EtcdNodePolicy;
   readonly clusters: readonly EtcdCluster[];
+  /** Namespaces whose clusters can't be seen. */
+  readonly leftOut: ReadonlyMap<string, LeftOut>;
   readonly holder: { readonly uid: string };
   readonly rebootsIn: string;
 }
@@ -28,7 +31,7 @@ export function podsSeen(pods: readonly Pod[], around: Around): readonly PodSeen
       kind,
       leaving: deletionTimestamp !== undefined,
       ...(kind === 'member' && cluster !== undefined && { cluster }),
-      blocks: isAtWork(pod) || blocks(pod, around.policy),
+      blocks: isAtWork(pod) || blocks(pod, around.policy) || isUnseenMember(pod, around),
     };
   });
 }
@@ -54,6 +57,11 @@ function clusterOf({ metadata }: Pod, clusters: readonly EtcdCluster[]): string 
   const isIt = ({ metadata: { namespace, name } }: EtcdCluster) =>
     namespace === metadata.namespace && name === found[labels.cluster];
   return clusters.some(isIt) ? `${metadata.namespace}/${found[labels.cluster]}` : undefined;
+}
+
+/** The quorum of its cluster is not known. */
+function isUnseenMember({ metadata }: Pod, { leftOut }: Around): boolean {
+  return leftOut.has(metadata.namespace ?? '') && metadata.labels?.[labels.managedBy] === 'etcd-ratchet';
 }
 
 const works: ReadonlySet<string | undefined> = new Set(['etcd-backup', 'etcd-restore', 'etcd-recovery']);

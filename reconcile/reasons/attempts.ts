@@ -35,6 +35,7 @@ export const ofTheApiServer = {
   StorageReadError: mayPass('The API server cannot read its storage.'),
   Unreachable: mayPass('The API server cannot be reached.'),
   BadAnswer: mayPass('The answer cannot be used.'),
+  TooLarge: mayPass('The answer is larger than a pass has memory for.'),
   ApiServerRefused: forGood('The API server refused, with a reason that Kubernetes does not define.'),
 } as const satisfies Record<string, Meaning>;
 
@@ -74,6 +75,10 @@ export const attempts = {
   },
   ProgressingWithRetry: mayPass('A step failed, and is retried.'),
   StepFailed: mayPass('The cluster could not be observed.'),
+  NamespaceLeftOut: {
+    means: 'The objects of its namespace take more memory than a pass has for them beside those of other namespaces.',
+    cure: 'delete what etcd-ratchet did not make there and that bears its label, or give the CronJob more memory ([runbook](docs/runbooks/kubernetes-refuses.md#a-namespace-is-left-out))',
+  },
   Unexpected: mayPass('A step failed with an error that has no reason of its own yet.'),
   ClaimEnded: mayPass('The time of the step ended before the step was done.'),
   WorldMoved: step('The object changed since it was observed: the next step observes it again.'),

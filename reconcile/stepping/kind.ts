@@ -56,6 +56,8 @@ export interface Kind<Item extends KubeObject = KubeObject, Result extends StepR
   lister(context: Pick<SteppingContext, 'kube' | 'namespace' | 'signal' | 'log'>): () => Promise<Listed<Item>>;
   /** The objects that are worth a step. Absent: all. */
   worthAStep?(items: readonly Item[], context: KindContext): readonly Item[];
+  /** Its step gets also the objects of namespaces that lists leave out, and says so of each. Absent: they get none. */
+  readonly tellsLeftOut?: true;
   /** Whether a step has something to do where no object is there. */
   readonly stepsNone?: true;
   /** One step for each of these, side by side, and a result for each. `all`: as listed. @throws {KubeError} */

@@ -60,7 +60,7 @@ export async function carryOut(
   };
   if (await stopped()) return { kind: 'nothing', because: 'the CronJob is suspended' };
   const { url: page } = pageUrlFrom(env);
-  const watched = seeing(kube);
+  const watched = seeing(kube.bounded());
   const result = await pass({
     ...reachOf({ kube: watched.kube, log, signal, holder, deadline: Date.now() + ms }),
     namespace,

@@ -8,7 +8,14 @@
 
 import { countKey, pathOf, serviceAccountUser, type Target } from '../../../reconcile/clients/kube-address.ts';
 import { failure, refusal } from '../../../reconcile/clients/kube-errors.ts';
-import type { CallOptions, Kube, KubeObject, Resource, WatchEvent } from '../../../reconcile/interfaces/kube.ts';
+import type {
+  CallOptions,
+  Kube,
+  KubeObject,
+  LeftOut,
+  Resource,
+  WatchEvent,
+} from '../../../reconcile/interfaces/kube.ts';
 import { matchesFields, matchesLabels } from './kube-selectors.ts';
 import { frozenCopy } from './kube-shelf.ts';
 import { createStore, type Store } from './kube-store.ts';
@@ -35,6 +42,8 @@ export interface FakeKubeOptions {
   readonly authorize?: (request: FakeRequest) => boolean;
   /** `false`: the resource is not installed, and every request for it is a 404. */
   readonly serves?: (resource: Resource) => boolean;
+  /** Namespaces that lists over all leave out. */
+  readonly leftOut?: () => ReadonlyMap<string, LeftOut>;
   /** Field manager of what is created or updated without apply. */
   readonly fieldManager?: string;
 }
@@ -109,6 +118,12 @@ export function createFakeKube(options: FakeKubeOptions = {}, past?: Past): Fake
     return result;
   }
 
+  function isListed({ metadata }: KubeObject, namespace: string | undefined): boolean {
+    return namespace === undefined
+      ? !options.leftOut?.().has(metadata.namespace ?? '')
+      : metadata.namespace === namespace;
+  }
+
   function kubeFor(caller: Caller): Kube {
     return {
       list: <T extends KubeObject>(
@@ -118,7 +133,7 @@ export function createFakeKube(options: FakeKubeOptions = {}, past?: Past): Fake
         call(caller, { verb: 'LIST', resource, namespace }, withSignal(signal), () => ({
           items: store.shelf
             .all(resource)
-            .filter((object) => namespace === undefined || object.metadata.namespace === namespace)
+            .filter((object) => isListed(object, namespace))
             .filter((object) => matchesLabels(object, labelSelector) && matchesFields(object, fieldSelector))
             .slice(0, limit) as KubeObject[] as T[],
           resourceVersion: String(store.shelf.counter()),
@@ -165,6 +180,8 @@ export function createFakeKube(options: FakeKubeOptions = {}, past?: Past): Fake
       },
       watch: (resource, facts) => watch(caller, resource, facts),
       as: (serviceAccount) => kubeFor({ user: serviceAccountUser(serviceAccount) }),
+      bounded: () => kubeFor(caller),
+      leftOut: () => options.leftOut?.() ?? new Map(),
       now: () => answeredAt,
       requests: () =>
         Object.fromEntries([...Map.groupBy(journal, ({ key }) => key)].map(([key, all]) => [key, all.length])),

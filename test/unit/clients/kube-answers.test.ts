@@ -8,7 +8,7 @@ import { resources } from '../../../reconcile/interfaces/kube.ts';
 
 const target = { verb: 'GET', resource: resources.pods, namespace: 'n', name: 'a' } as const;
 const replyWith = (kind: string, name: string) =>
-  ({ kind: 'object', date: undefined, object: { kind, metadata: { name } } }) as const;
+  ({ kind: 'object', date: undefined, bytes: 0, object: { kind, metadata: { name } } }) as const;
 
 test('an object is taken only if it is of the kind and the name that were asked for', () => {
   assert.equal(objectOf(target, replyWith('Pod', 'a'), 'a').metadata.name, 'a');

@@ -43,6 +43,45 @@ test('a fleet that can not be seen from here is not taken for gone', () => {
   assert.equal(plan(cluster).applies.length, 1);
 });
 
+const leftOut = new Map([['payments', { bytes: 2, plural: 'configmaps', mostBytes: 1 }]]);
+
+test('a document of a namespace that is left out is not applied, and says so in its place', () => {
+  for (const cluster of [undefined, clusterOf('orders'), clusterOf('orders', { owner: 'gone' })]) {
+    const { applies, problems } = plan(cluster, { leftOut });
+    assert.deepEqual(applies, []);
+    assert.match(
+      problems[0]?.message ?? '',
+      /EtcdCluster payments\/orders is not applied now: namespace payments is left/,
+    );
+  }
+});
+
+test('a fleet of a namespace that is left out is not taken for gone', () => {
+  const cluster = clusterOf('orders', { owner: 'far', annotated: { 'etcd.ratchet.dev/fleet-name': 'elsewhere/far' } });
+  const elsewhere = new Map([['elsewhere', { bytes: 2, plural: 'etcdfleets', mostBytes: 1 }]]);
+  assert.deepEqual(plan(cluster, { leftOut: elsewhere }).applies, []);
+});
+
+test('nothing is pruned while a namespace is left out: a fleet there may list it', () => {
+  const elsewhere = new Map([['elsewhere', { bytes: 2, plural: 'etcdfleets', mostBytes: 1 }]]);
+  const source = { url: fleet.spec.git.url, ref: fleet.spec.git.ref, path: '.' };
+  const pruning = fleetWith({ inventory: [entryOf('orders'), entryOf('gone')], source });
+  const of = (more: object) =>
+    plan(undefined, {
+      fleet: { ...pruning, spec: { ...pruning.spec, prune: true } },
+      clusters: [clusterOf('gone')],
+      ...more,
+    });
+  assert.deepEqual(
+    of({}).prune.map(({ metadata }) => metadata.name),
+    ['gone'],
+  );
+  assert.deepEqual(
+    of({ leftOut: elsewhere }).keep.map(({ because }) => because),
+    ['NamespaceLeftOut'],
+  );
+});
+
 test('a cluster that is being deleted is waited for', () => {
   const { applies, leaving } = plan(clusterOf('orders', { deletionTimestamp: '2026-01-01T00:00:00Z' }));
   assert.deepEqual([applies.length, leaving.length], [0, 1]);

@@ -4,7 +4,15 @@ import { type Asked, nothingHere } from '../../../functions/tick/nothing-here.ts
 import { render } from '../../../functions/tick/output.ts';
 import { renderPlans } from '../../../functions/tick/plan-output.ts';
 
-const nothing = { fleets: [], clusters: [], results: {}, moved: false, unsettled: false, workRemains: false };
+const nothing = {
+  fleets: [],
+  clusters: [],
+  results: {},
+  moved: false,
+  unsettled: false,
+  workRemains: false,
+  leftOut: new Map(),
+};
 const all: Asked = { clusters: [] };
 const asked: Asked = { clusters: [{ namespace: 'paymnets', name: 'orders' }] };
 

@@ -16,7 +16,10 @@ const writes = {
   delete: (kube) => kube.delete(resources.clusters, 'n', 'o', { preconditions: { uid: 'u' } }),
   evict: (kube) => kube.evict('n', 'o', { preconditions: {} }),
 } as const satisfies Record<
-  Exclude<keyof Kube, 'list' | 'get' | 'watch' | 'dryRun' | 'as' | 'now' | 'requests' | 'close'>,
+  Exclude<
+    keyof Kube,
+    'list' | 'get' | 'watch' | 'dryRun' | 'as' | 'bounded' | 'leftOut' | 'now' | 'requests' | 'close'
+  >,
   (kube: Kube) => Promise<unknown>
 >;
 
@@ -25,7 +28,13 @@ for (const [name, guard] of Object.entries({ readOnly, dryRunOnly })) {
     test(`through ${name} ${verb} is never sent, as any account`, async () => {
       const fake = createFakeKube();
       const kube = guard(fake);
-      for (const as of [kube, kube.as(account), kube.as(account).as(account)])
+      for (const as of [
+        kube,
+        kube.as(account),
+        kube.as(account).as(account),
+        kube.bounded(),
+        kube.bounded().as(account),
+      ])
         await assert.rejects(write(as), /nothing may be written here/);
       assert.deepEqual(fake.journal(), []);
     });

@@ -116,7 +116,14 @@ test('an API server that fails costs time only, and is logged', async () => {
 });
 
 test('an invocation leaves it only where nothing else goes on', async () => {
-  const news: PassNews = { results: {}, clusters: [], workRemains: false, moved: false, unsettled: false };
+  const news: PassNews = {
+    results: {},
+    clusters: [],
+    workRemains: false,
+    moved: false,
+    unsettled: false,
+    leftOut: new Map(),
+  };
   const options = { dryRun: false, clusters: [], goOn: false };
   const labelsAfter = async (one: PassNews, how: Partial<Parameters<typeof leaveWork>[1]> = {}) => {
     const stage = installed();

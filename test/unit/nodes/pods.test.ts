@@ -5,7 +5,13 @@ import { labels, restorePodLabels } from '../../../manifests/render/names.ts';
 import { podsSeen } from '../../../reconcile/nodes/pods.ts';
 import { policyOf } from './seen.ts';
 
-const around = { policy: policyOf(), clusters: [], holder: { uid: 'holder' }, rebootsIn: 'etcd-ratchet-reboots' };
+const around = {
+  policy: policyOf(),
+  clusters: [],
+  leftOut: new Map(),
+  holder: { uid: 'holder' },
+  rebootsIn: 'etcd-ratchet-reboots',
+};
 
 function podOfJob(found: Readonly<Record<string, string>>): Pod {
   const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'job', uid: 'job', controller: true };
@@ -14,6 +20,13 @@ function podOfJob(found: Readonly<Record<string, string>>): Pod {
     spec: { containers: [] },
   };
 }
+
+test('a pod that bears our label blocks where its cluster can not be seen', () => {
+  const leftOut = new Map([['default', { bytes: 2, plural: 'configmaps', mostBytes: 1 }]]);
+  const blocks = (found: Readonly<Record<string, string>>) =>
+    podsSeen([podOfJob(found)], { ...around, leftOut })[0]?.blocks;
+  assert.deepEqual([{ [labels.managedBy]: 'etcd-ratchet' }, {}].map(blocks), [true, false]);
+});
 
 test('the pod of a backup or a restore blocks, and that of any other Job does not', () => {
   const backup = { [labels.managedBy]: 'etcd-ratchet', [labels.name]: 'etcd-backup' };

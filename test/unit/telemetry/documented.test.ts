@@ -25,7 +25,15 @@ async function asked(): Promise<ReadonlySet<string>> {
   process.env = env;
   try {
     const log = (fields: object) => assert.fail(JSON.stringify(fields));
-    const nothing = { fleets: [], results: {}, clusters: [], workRemains: false, moved: false, unsettled: false };
+    const nothing = {
+      fleets: [],
+      results: {},
+      clusters: [],
+      workRemains: false,
+      moved: false,
+      unsettled: false,
+      leftOut: new Map(),
+    };
     await withTelemetry(
       { version: '0.0.0', env, log, trigger: 'tick', onPassed: () => undefined },
       async () => nothing,

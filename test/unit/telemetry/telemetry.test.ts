@@ -6,7 +6,15 @@ import { recorded, traced } from '../../../reconcile/stepping/traced.ts';
 import { startCollector } from './collector.ts';
 
 type Passed = NonNullable<Awaited<ReturnType<typeof withTelemetry>>>;
-const nothing: Passed = { fleets: [], results: {}, clusters: [], workRemains: false, moved: false, unsettled: false };
+const nothing: Passed = {
+  fleets: [],
+  results: {},
+  clusters: [],
+  workRemains: false,
+  moved: false,
+  unsettled: false,
+  leftOut: new Map(),
+};
 
 /** The variables that the library itself reads are this process's. */
 async function passing(
