@@ -35,6 +35,8 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
     kube = await connectKube({
       userAgent: `etcd-ratchet/${version}`,
       ...(options.kubeconfig && { kubeconfig: options.kubeconfig }),
+      // There is no other namespace to keep room for.
+      ...(options.namespace && { listBytes: Number.POSITIVE_INFINITY }),
     });
     const reach = {
       ...reachOf({ kube, log, holder: identity.holder, signal, deadline }),

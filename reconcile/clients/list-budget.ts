@@ -19,7 +19,7 @@ const mostPerByte = 24;
 interface Held {
   readonly resource: Resource;
   /** Not weighed while even their upper bound is small: most passes weigh nothing. */
-  pages: { readonly items: readonly KubeObject[]; readonly most: number }[];
+  readonly pages: { readonly items: readonly KubeObject[]; readonly most: number }[];
   readonly weights: Map<string, number>;
 }
 
@@ -27,6 +27,7 @@ interface Held {
 export function createListBudget(mostBytes: number): ListBudget {
   const held = new Map<string, Held>();
   const leftOut = new Map<string, LeftOut>();
+  const shapes = new Set<string>();
 
   function upperBound(): number {
     return sum(
@@ -36,7 +37,7 @@ export function createListBudget(mostBytes: number): ListBudget {
 
   function leaveOut(): void {
     if (upperBound() <= mostBytes) return;
-    for (const one of held.values()) weighPages(one);
+    for (const one of held.values()) while (one.pages.length > 0 && upperBound() > mostBytes) weighPage(one, shapes);
     while (upperBound() > mostBytes) {
       const largest = largestNamespace([...held.values()]);
       if (!largest) return;
@@ -61,13 +62,11 @@ export function createListBudget(mostBytes: number): ListBudget {
 }
 
 /** Objects of no namespace are the platform's: no tenant makes them. */
-function weighPages(held: Held): void {
-  for (const { items } of held.pages)
-    for (const item of items) {
-      const { namespace } = item.metadata;
-      if (namespace !== undefined) held.weights.set(namespace, (held.weights.get(namespace) ?? 0) + weightOf(item));
-    }
-  held.pages = [];
+function weighPage({ pages, weights }: Held, shapes: Set<string>): void {
+  for (const item of pages.pop()?.items ?? []) {
+    const { namespace } = item.metadata;
+    if (namespace !== undefined) weights.set(namespace, (weights.get(namespace) ?? 0) + weightOf(item, shapes));
+  }
 }
 
 function largestNamespace(all: readonly Held[]): { namespace: string; what: Omit<LeftOut, 'mostBytes'> } | undefined {
@@ -81,8 +80,12 @@ function largestNamespace(all: readonly Held[]): { namespace: string; what: Omit
   return { namespace, what: { bytes, plural: of?.resource.plural ?? '' } };
 }
 
-/** Bytes of heap that a value from JSON takes, rather too many than too few. Not recursive: its depth is a stranger's. */
-export function weightOf(value: unknown): number {
+/**
+ * Bytes of heap that a value from JSON takes, about; rather too many. Objects with the same keys in the same order share
+ * what V8 knows of their keys. Not recursive: its depth is a stranger's.
+ * @param shapes of objects that were weighed before
+ */
+export function weightOf(value: unknown, shapes = new Set<string>()): number {
   let bytes = 0;
   const open: unknown[] = [value];
   while (open.length > 0) {
@@ -93,11 +96,12 @@ export function weightOf(value: unknown): number {
       bytes += 32 + 8 * one.length;
       for (const item of one) open.push(item);
     } else {
-      bytes += 56;
-      for (const key in one) {
-        bytes += 72 + key.length;
-        open.push((one as Record<string, unknown>)[key]);
-      }
+      const keys = Object.keys(one);
+      const shape = keys.join();
+      bytes += 56 + 8 * keys.length;
+      if (!shapes.has(shape)) bytes += 72 * keys.length + 2 * shape.length;
+      shapes.add(shape);
+      for (const key of keys) open.push((one as Record<string, unknown>)[key]);
     }
   }
   return bytes;
