@@ -3,7 +3,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Egress } from '../../manifests/egress/egress.ts';
 import { type Kube, KubeError } from '../interfaces/kube.ts';
 import { ownImage } from '../jobs/own-image.ts';
-import { inParallel } from '../stepping/in-parallel.ts';
+import { inTurns } from '../stepping/in-turns.ts';
 import { traced } from '../stepping/traced.ts';
 import { type BackupResult, stepBackup } from './step.ts';
 
@@ -31,7 +31,7 @@ export async function stepBackups(
     asked ??= ownImage(kube, holder, signal);
     return asked;
   };
-  return inParallel(backups, parallel, async (backup) => {
+  return inTurns(backups, { atOnce: parallel, now: kube.now() ?? new Date() }, async (backup) => {
     const { namespace = '', name } = backup.metadata;
     try {
       const result = await traced('backup', { backup: `${namespace}/${name}` }, async (note) => {

@@ -3,7 +3,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
 import type { LeftOut } from '../interfaces/kube.ts';
 import { sayLeftOut } from '../objects/left-out.ts';
-import { inParallel } from '../stepping/in-parallel.ts';
+import { inTurns } from '../stepping/in-turns.ts';
 import type { Listed } from '../stepping/lists.ts';
 import { traced } from '../stepping/traced.ts';
 import { wait } from './know/decision.ts';
@@ -42,11 +42,16 @@ export async function stepClusters(context: StepContext, scope: Scope): Promise<
   const waiting = objects
     .filter(({ cluster }) => chosen.has(cluster.metadata.uid))
     .map((one) => withoutRoom(one, without.get(one.cluster.metadata.uid ?? '')));
-  const results = await inParallel(waiting, parallel, async (next) => {
-    const why = leftOut.get(next.cluster.metadata.namespace ?? '');
+  const order = { atOnce: parallel, now: context.kube.now() ?? new Date() };
+  const results = await inTurns(waiting.map(spaced), order, async ({ next, metadata }) => {
+    const why = leftOut.get(metadata.namespace ?? '');
     return why ? notSeen(context, next, 'NamespaceLeftOut', tooLarge(next.cluster, why)) : stepOne(context, next);
   });
   return results.toSorted((a, b) => `${a.namespace}/${a.name}`.localeCompare(`${b.namespace}/${b.name}`));
+}
+
+function spaced(next: StepObjects) {
+  return { next, metadata: next.cluster.metadata };
 }
 
 function withoutRoom(objects: ClusterObjects, crowdedBy: readonly string[] | undefined): StepObjects {

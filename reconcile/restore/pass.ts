@@ -3,7 +3,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import type { ListBackups } from '../backup/list.ts';
 import { type Kube, KubeError, resources } from '../interfaces/kube.ts';
-import { inParallel } from '../stepping/in-parallel.ts';
+import { inTurns } from '../stepping/in-turns.ts';
 import type { StepResult } from '../stepping/result.ts';
 import { actOnRestore } from './act.ts';
 import { awaitedBy, awaitsNone, type BackupsAwaited, backupsAwaited, isUnderWay, waitsForBackup } from './awaited.ts';
@@ -41,7 +41,8 @@ export async function stepRestores(
 ): Promise<readonly RestoreResult[]> {
   const waiting = restores.filter((restore) => waitsForBackup(restore, context.clusters));
   const backups = waiting.length > 0 ? await backupsAwaited(waiting, context) : awaitsNone;
-  return inParallel(restores, parallel, async (restore): Promise<RestoreResult> => {
+  const order = { atOnce: parallel, now: context.kube.now() ?? new Date() };
+  return inTurns(restores, order, async (restore): Promise<RestoreResult> => {
     const { namespace = '', name } = restore.metadata;
     const isOpen = !waiting.includes(restore);
     const step = await stepRestore(restore, backups, context);

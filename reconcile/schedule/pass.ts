@@ -5,7 +5,7 @@ import { labels } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import type { ListBackups } from '../backup/list.ts';
 import { KubeError, resources } from '../interfaces/kube.ts';
-import { inParallel } from '../stepping/in-parallel.ts';
+import { inTurns } from '../stepping/in-turns.ts';
 import type { StepResult } from '../stepping/result.ts';
 import { earliest, laterLook } from '../time/later-look.ts';
 import { actOnSchedule, type ScheduleActContext } from './act.ts';
@@ -40,7 +40,8 @@ export async function stepSchedules(
   context: SchedulePassContext,
 ): Promise<readonly ScheduleResult[]> {
   const { items } = await context.listBackups();
-  return inParallel(schedules, parallel, (schedule) => stepSchedule(schedule, items, context));
+  const order = { atOnce: parallel, now: context.kube.now() ?? new Date() };
+  return inTurns(schedules, order, (schedule) => stepSchedule(schedule, items, context));
 }
 
 async function stepSchedule(

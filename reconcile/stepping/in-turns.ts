@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+
+interface Spaced {
+  readonly metadata: { readonly namespace?: string };
+}
+
+/**
+ * Does the work for each object, so many at a time; returns in their order. A free place goes to the namespace that has
+ * the fewest of them, so that objects of one, however many and slow, keep no other waiting. Which object of a namespace
+ * comes first is drawn anew each minute: where time does not suffice for all, each has its turn.
+ * @throws the first error, at once
+ */
+export async function inTurns<T extends Spaced, R>(
+  items: readonly T[],
+  { atOnce, now }: { readonly atOnce: number; readonly now: Date },
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const spaces = [...Map.groupBy(items.entries(), ([, { metadata }]) => metadata.namespace ?? '')].map(
+    ([namespace, entries]) => ({ waiting: rotated(entries, namespace, now), busy: 0 }),
+  );
+  const next = () =>
+    spaces
+      .filter(({ waiting }) => waiting.length > 0)
+      .reduce<(typeof spaces)[number] | undefined>(
+        (best, one) => (best && best.busy <= one.busy ? best : one),
+        undefined,
+      );
+  const worker = async () => {
+    for (let space = next(); space; space = next()) {
+      const [index, item] = space.waiting.shift() ?? [];
+      if (index === undefined || item === undefined) return;
+      space.busy += 1;
+      results[index] = await work(item);
+      space.busy -= 1;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return results;
+}
+
+const minuteMs = 60_000;
+
+function rotated<T>(all: readonly T[], namespace: string, now: Date): T[] {
+  const drawn = createHash('sha256')
+    .update(`${namespace} ${Math.floor(now.getTime() / minuteMs)}`)
+    .digest();
+  const from = drawn.readUInt32BE() % all.length;
+  return [...all.slice(from), ...all.slice(0, from)];
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inTurns } from '../../../reconcile/stepping/in-turns.ts';
+
+const now = new Date('2026-11-26T12:00:00Z');
+const objects = (namespace: string, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ metadata: { namespace, name: `${namespace}-${index}` } }));
+
+test('results come in the order of the objects, whatever the order of the work', async () => {
+  const items = [...objects('b', 5), ...objects('a', 5)];
+  const results = await inTurns(items, { atOnce: 3, now }, async ({ metadata }) => metadata.name);
+  assert.deepEqual(
+    results,
+    items.map(({ metadata }) => metadata.name),
+  );
+});
+
+test('objects that never end keep those of another namespace waiting for no place', async () => {
+  const items = [...objects('mallory', 300), ...objects('payments', 40)];
+  const silent = Promise.withResolvers<void>();
+  const paid = Promise.withResolvers<void>();
+  let left = 40;
+  const all = inTurns(items, { atOnce: 32, now }, async ({ metadata: { namespace } }) => {
+    if (namespace === 'mallory') return silent.promise;
+    left -= 1;
+    if (left === 0) paid.resolve();
+  });
+  await paid.promise;
+  silent.resolve();
+  await all;
+});
+
+test('a namespace alone has all places', async () => {
+  const begun: string[] = [];
+  const silent = Promise.withResolvers<void>();
+  const all = inTurns(objects('payments', 40), { atOnce: 32, now }, ({ metadata }) => {
+    begun.push(metadata.name);
+    return silent.promise;
+  });
+  assert.equal(begun.length, 32);
+  silent.resolve();
+  await all;
+  assert.equal(begun.length, 40);
+});
+
+test('where one place serves for a moment only, each object has its turn within an hour', async () => {
+  const served = new Set<string>();
+  for (let minute = 0; minute < 60; minute += 1) {
+    const at = new Date(now.getTime() + minute * 60_000);
+    const first = inTurns(objects('payments', 8), { atOnce: 1, now: at }, async ({ metadata }) => {
+      served.add(metadata.name);
+      throw new Error('no time is left');
+    });
+    await assert.rejects(first, /no time is left/);
+  }
+  assert.equal(served.size, 8);
+});
+
+test('a failure is told at once', async () => {
+  const failed = inTurns(objects('payments', 3), { atOnce: 1, now }, () => Promise.reject(new Error('refused')));
+  await assert.rejects(failed, /refused/);
+});
