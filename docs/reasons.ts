@@ -3,12 +3,20 @@ import { type FailureReason, failures } from '../reconcile/jobs/failure.ts';
 import { type NodeMeaning, nodeMeanings } from '../reconcile/nodes/reasons.ts';
 import { goesOn, isWell, type Meaning } from '../reconcile/reasons/meaning.ts';
 import { tables } from '../reconcile/reasons/reasons.ts';
+import { isLasting, lasting } from '../reconcile/reasons/waits.ts';
 import { restoreMeanings } from '../reconcile/restore/reasons.ts';
 import { scheduleMeanings } from '../reconcile/schedule/reasons.ts';
 
 type Row = readonly [word: string, meaning: Meaning];
 
-const rows: readonly Row[] = tables.flatMap((table) => Object.entries<Meaning>(table));
+const rows: readonly Row[] = tables.flatMap((table) =>
+  Object.entries<Meaning>(table).map(([word, meaning]): Row => [word, { ...meaning, cure: cureOf(word, meaning) }]),
+);
+
+/** What goes on by itself, and is a person's where it does not. */
+function cureOf(word: string, { cure }: Meaning): string {
+  return cure === goesOn && isLasting(word) ? `nothing, while it is not Stalled; then ${lasting[word].cure}` : cure;
+}
 
 /** What to do: reasons with the same cure share a row. Reasons that ask for nothing are left out. */
 export function curesTable(): string {

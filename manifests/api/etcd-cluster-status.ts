@@ -141,6 +141,11 @@ export const etcdClusterStatusSchema = object({
         }),
         reason: reasonWord,
         message: text(2048, { description: 'Why, in words.' }),
+        waitingSince: Type.Optional(
+          time({
+            description: 'Since when it has waited for that, or failed at it. A person is told after some time.',
+          }),
+        ),
       },
       { description: 'What the last invocation decided.' },
     ),

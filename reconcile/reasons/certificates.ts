@@ -8,7 +8,8 @@ const tlsFails =
   'the member is there, and TLS between it and etcd-ratchet fails: the message names both certificates and the defect ([runbook](docs/runbooks/certificates.md#a-handshake-fails))';
 const whichSide =
   'correct what the message names: the key of a Secret, or the certificate that one side presented ([runbook](docs/runbooks/certificates.md#a-handshake-fails))';
-const asksOthers = 'nothing: it goes on by itself, when cert-manager answers or the members have loaded a new CA';
+const asksOthers =
+  'nothing, while it is not Stalled: it goes on when cert-manager answers or the members have loaded a new CA ([runbook](docs/runbooks/certificates.md#cert-manager))';
 const theIssuer =
   "the message names the issuer, the Certificate and cert-manager's own message; members keep their certificates ([runbook](docs/runbooks/certificates.md#cert-manager))";
 const install =
@@ -96,7 +97,7 @@ export const certificates = {
   NotRead: step('The certificates could not be read (condition `CertificatesReady`).'),
   Issuing: step('A Secret is not there yet (condition `CertificatesReady`).'),
   Requesting: step('No Certificate is requested from cert-manager yet (condition `CertificatesReady`).'),
-  LoadingAuthorities: step('A member has not loaded the current CAs yet (condition `CertificatesReady`).'),
+  LoadingAuthorities: step('A member has not loaded the current CAs, or does not present its certificate, yet.'),
   RenewalDue: step('A certificate is due for renewal (condition `CertificatesReady`).'),
   Propagating: step('A member does not present its new certificate yet (condition `CertificatesReady`).'),
 } as const satisfies Record<string, Meaning>;

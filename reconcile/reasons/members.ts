@@ -3,7 +3,7 @@ import { isWell, type Meaning } from './meaning.ts';
 /** Problems of one member: its pod, its volume, etcd itself. */
 
 const comesBack =
-  'nothing: a member starts, stops or catches up. If it lasts, see the logs and events of the pod ([runbook](docs/runbooks/member-does-not-run.md))';
+  'nothing, while it is not Stalled: a member starts, stops or catches up. Stalled, do what the message says ([runbook](docs/runbooks/member-does-not-run.md#it-starts-stops-or-catches-up))';
 const correctTheSpec =
   'correct the spec; members that do not run get the new one at once ([runbook](docs/runbooks/member-does-not-run.md#its-image-or-its-container-does-not-start))';
 const whatKubeletNames =
@@ -31,7 +31,12 @@ export const members = {
   MemberLagging: { means: 'The member lags behind the leader and catches up.', cure: comesBack },
   EndpointSilent: { means: 'The pod runs, and etcd in it does not answer.', cure: comesBack },
   NoLeader: { means: 'The member knows no leader that answers.', cure: comesBack },
-  NoQuorum: { means: 'No quorum of the members answers.', cure: comesBack, outage: true },
+  NoQuorum: {
+    means: 'No quorum of the members answers.',
+    cure: 'nothing, while it is not Stalled. Stalled, members run and do not hear each other: correct the network between them ([runbook](docs/runbooks/member-does-not-run.md#members-do-not-hear-each-other))',
+    outage: true,
+    tells: 'NoQuorum',
+  },
   PodLeaving: { means: 'The pod is terminating.', cure: comesBack },
   PodOutdated: { means: 'The pod runs an older template than its StatefulSet has.', cure: comesBack },
   PodUnscheduled: {

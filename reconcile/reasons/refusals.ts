@@ -1,6 +1,7 @@
 import { attempts, ofTheApiServer } from './attempts.ts';
 import { ofSecrets } from './certificates.ts';
 import type { Reason } from './reasons.ts';
+import { lasting } from './waits.ts';
 
 /**
  * How a refusal ends. `itself`: as pods, nodes, volumes or members change, so a look before the next tick is worth it;
@@ -11,6 +12,8 @@ export type Ending = 'itself' | 'retried' | 'person';
 
 /** Every reason that a refusal can have. One that is not here cannot be refused for: that does not compile. */
 export const refusals = {
+  // A wait that has outlasted its grace.
+  ...each(lasting, 'itself'),
   ...each(attempts, 'retried'),
   ...each(ofTheApiServer, 'retried'),
   // Others provide them, and may be late: an operator that writes Secrets is no person.
@@ -20,64 +23,29 @@ export const refusals = {
   CertificateNamesRefused: 'person',
   CertManagerNotInstalled: 'itself',
   CertManagerForbidden: 'person',
-  CertManagerUnreachable: 'itself',
-  AwaitingCertificates: 'itself',
   IssuanceFailed: 'itself',
   RenewalFailed: 'itself',
   CertManagerSilent: 'itself',
-  WrongAuthority: 'itself',
-  NameMismatch: 'itself',
-  ClientCertificateRefused: 'itself',
-  PlaintextOnTlsPort: 'itself',
-  TlsOnPlaintextPort: 'itself',
-  HandshakeFailed: 'itself',
 
-  NotStarted: 'itself',
-  MemberExited: 'itself',
-  MemberLeaving: 'itself',
-  MemberLagging: 'itself',
-  EndpointSilent: 'itself',
-  NoLeader: 'itself',
-  NoQuorum: 'itself',
-  PodLeaving: 'itself',
-  PodOutdated: 'itself',
-  PodUnscheduled: 'itself',
   PodRefused: 'itself',
-  PodMissing: 'itself',
-  PodInitializing: 'itself',
-  PodEnded: 'itself',
-  PodSandboxFailed: 'itself',
   PodStays: 'itself',
-  OldObjectsLeaving: 'itself',
   OldObjectsStay: 'itself',
   ImageUnavailable: 'itself',
   ContainerCannotStart: 'itself',
-  MemberStarting: 'itself',
   MemberKeepsExiting: 'itself',
   MemberKilled: 'itself',
-  OtherContainerFails: 'itself',
   OutOfMemory: 'itself',
-  VolumeNotAttached: 'itself',
-  VolumeNotMounted: 'itself',
-  VolumeNotProvisioned: 'itself',
   VolumeMissing: 'itself',
   VolumeLost: 'itself',
   VolumeLeaving: 'itself',
   VolumeCannotGrow: 'itself',
-  MemberDown: 'itself',
   HealingHeld: 'itself',
   MemberCorrupt: 'itself',
-  MemberRemoved: 'itself',
   NotAMember: 'itself',
   UnknownMember: 'itself',
   UnknownLearner: 'itself',
   LearnersFail: 'retried',
-  LearnerStarting: 'itself',
-  LearnerCatchingUp: 'itself',
-  RemovalUnsafe: 'itself',
-  Corrupt: 'itself',
   DataDiffer: 'itself',
-  NoSpace: 'itself',
 
   QuorumLost: 'itself',
   AllMembersLost: 'itself',
@@ -114,7 +82,6 @@ export const refusals = {
   AdoptionNotApproved: 'person',
   InheritedMemberDown: 'itself',
   ExistingRemoved: 'person',
-  AdoptionUnfinished: 'itself',
 
   BackupFailed: 'person',
   BackupsNotPermitted: 'person',

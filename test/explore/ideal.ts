@@ -75,8 +75,15 @@ export function ideal(state: State, { code, decide }: Rules): State | undefined 
   if (decision.kind === 'act') return claimed(state, decision.action, decision.reason);
   const told = toldIn(world);
   if (told !== world) return { ...state, world: told };
-  const later = timePasses(world);
+  const later = timePasses(world) ?? daysPass(world, decision);
   return later && { ...state, world: later };
+}
+
+/** A world at rest that waits has soon waited for days: that is a person's then, but for a cause that is named. */
+function daysPass(world: World, { kind, reason }: Decision): World | undefined {
+  const { cluster } = world;
+  if (kind !== 'wait' || cluster.memory.waited === reason) return undefined;
+  return { ...world, cluster: { ...cluster, memory: { ...cluster.memory, waited: reason } } };
 }
 
 function firstHappening(state: State, code: Rules['code']): World | undefined {

@@ -1,7 +1,16 @@
+import { awaitQuorum } from '../../reconcile/cluster/decide/rules/recovery/await-quorum.ts';
 import type { Situation } from '../../reconcile/cluster/know/situation.ts';
 import { type Bug, instead } from './seeding.ts';
 
 export const outageBugs: readonly Bug[] = [
+  {
+    name: 'waits for ever',
+    what: 'members that run and do not hear each other are waited for without end',
+    violates: 'convergence',
+    scenario: 'members apart',
+    faults: { apart: 1 },
+    seed: (code) => instead(code, 'awaitQuorum', (situation) => awaitQuorum({ ...situation, at: new Date(0) })),
+  },
   {
     name: 'cure waits for room',
     what: 'a larger quota for a cluster that accepts no writes waits for room in its fleet',

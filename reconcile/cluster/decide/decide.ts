@@ -1,6 +1,7 @@
 import type { Decision } from '../know/decision.ts';
 import type { Observation } from '../know/observation.ts';
 import { type Rule, situate } from '../know/situation.ts';
+import { outlasted } from './outlasted.ts';
 import { dropInherited, takeOver } from './rules/adoption/take-over.ts';
 import { adopt } from './rules/birth/adopt.ts';
 import { awaitLeftovers } from './rules/birth/await-leftovers.ts';
@@ -247,7 +248,7 @@ export function decide(observation: Observation): Decision {
     if (!said) continue;
     const stands = asItStands(rule, said, situation);
     const passing = passOver(rule, said, stands, situation);
-    if (!passing) return concluded(rule, stands, passed, situation);
+    if (!passing) return outlasted(concluded(rule, stands, passed, situation), situation);
     passed.push(passing);
   }
   throw new Error('no rule spoke: the last one, converged, always does');

@@ -1,15 +1,13 @@
 import { parseDuration } from '../../../manifests/api/duration.ts';
 import { tlsDefaults } from '../../../manifests/api/spec-defaults.ts';
 import { skew } from '../know/certificates/validity.ts';
-import type { Decision } from '../know/decision.ts';
+import { type Decision, endsAfter } from '../know/decision.ts';
 import { graceOf } from '../know/health/grace.ts';
 import { connectedIn } from '../know/membership/connecting.ts';
 import { longer } from '../know/membership/learners-time.ts';
 import type { Observation } from '../know/observation.ts';
 import { patience } from '../know/space/defragmented.ts';
 
-/** A decision that asks to be looked at again so soon only polls; seconds. */
-const polling = 5;
 const second = 1000;
 
 /**
@@ -27,9 +25,7 @@ export function laterThan(observation: Observation, decision: Decision): Date | 
 /** What says itself when it is over. */
 function timersOf(decision: Decision, now: number): readonly number[] {
   if (decision.kind !== 'wait') return [];
-  return decision.wakeOn.flatMap((wake) =>
-    wake.on === 'time' && wake.afterSeconds > polling ? [now + wake.afterSeconds * second] : [],
-  );
+  return endsAfter(decision).map((seconds) => now + seconds * second);
 }
 
 function momentsOf(observation: Observation): readonly number[] {

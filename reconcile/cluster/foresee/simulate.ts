@@ -26,9 +26,14 @@ export function simulate(observation: Observation, decision: Decision): Observat
   }
 }
 
-/** Rules read from status which members have been unhealthy since when, and what was tried. */
+/**
+ * Rules read from status which members have been unhealthy since when, and what was tried. That a wait outlasts its
+ * grace is not foreseen: only what lasts already is told.
+ */
 export function reported(observation: Observation, situation: Situation, decision: Decision): Observation {
   const outcome = { kind: decision.kind === 'act' ? 'acted' : 'none' } as const;
-  const status = statusFor(situation, decision, outcome);
-  return { ...observation, cluster: { ...observation.cluster, status } };
+  const { lastDecision, ...rest } = statusFor(situation, decision, outcome);
+  if (!lastDecision) return { ...observation, cluster: { ...observation.cluster, status: rest } };
+  const { waitingSince: _, ...decided } = lastDecision;
+  return { ...observation, cluster: { ...observation.cluster, status: { ...rest, lastDecision: decided } } };
 }

@@ -3,6 +3,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { approveCommand } from '../../../manifests/render/kubectl.ts';
 import type { Reason } from '../../reasons/reasons.ts';
 import { type RefusalReason, refusals } from '../../reasons/refusals.ts';
+import type { WaitReason } from '../../reasons/waits.ts';
 import type { Action } from './action.ts';
 
 /** What to look at, or when, before the next step can come out differently. */
@@ -22,7 +23,7 @@ export type Decision = (
   | { readonly kind: 'act'; readonly action: Action; readonly reason: Reason; readonly message: string }
   | {
       readonly kind: 'wait';
-      readonly reason: Reason;
+      readonly reason: WaitReason;
       readonly message: string;
       /** Any of these is worth another look. */
       readonly wakeOn: readonly Wake[];
@@ -42,13 +43,19 @@ export interface Refused {
   readonly cure: string;
   /** What a person may approve, so that it goes on; the command in `cure` is made from it. */
   readonly approval?: Approval;
+  /** It was a wait, and has outlasted its grace. */
+  readonly waited?: true;
 }
 
 export function act(action: Action, reason: Reason, message: string): Decision {
   return { kind: 'act', action, reason, message };
 }
 
-export function wait(reason: Reason, message: string, ...wakeOn: readonly Wake[]): Decision {
+export function wait(
+  reason: WaitReason,
+  message: string,
+  ...wakeOn: readonly Wake[]
+): Extract<Decision, { kind: 'wait' }> {
   return { kind: 'wait', reason, message, wakeOn };
 }
 
@@ -74,8 +81,15 @@ export function done(reason: Reason, message: string): Decision {
   return { kind: 'done', reason, message };
 }
 
-/** Seconds; looks become rarer while nothing happens. */
+/** Seconds; looks become rarer while nothing happens. A wait that asks for a look so soon only polls. */
 const refusedSeconds = 5;
+
+/** Seconds until what it waits for is over, where it says that itself. */
+export function endsAfter({ wakeOn }: Extract<Decision, { kind: 'wait' }>): readonly number[] {
+  return wakeOn.flatMap((wake) =>
+    wake.on === 'time' && wake.afterSeconds > refusedSeconds ? [wake.afterSeconds] : [],
+  );
+}
 
 const whileRefused: readonly Wake[] = [
   { on: 'change', of: 'pods' },

@@ -5,11 +5,14 @@ import type { Decision } from '../know/decision.ts';
 import type { Outage } from '../know/outage.ts';
 import type { Outcome } from '../know/outcome.ts';
 import type { Statement } from '../know/statement.ts';
+import { cureOfRepeated } from './set-aside-after.ts';
 
 /** What stands beside a decision: it is told whatever the decision waits for. */
 interface Facts {
   readonly outage?: Outage | undefined;
   readonly allHealthy: boolean;
+  /** Its action has failed for so long that a person is told. */
+  readonly failsForLong?: boolean;
 }
 
 /**
@@ -40,7 +43,10 @@ function progress(decision: Decision, outcome: Outcome, facts: Facts): readonly 
   const { outage } = facts;
   // An action that was refused for good is set aside: the next decision, without it, tells of it.
   if (outcome.kind === 'failed' && outcome.failure.class !== 'terminal') {
-    return reconciling('ProgressingWithRetry', afterOutage('ProgressingWithRetry', outcome.failure.message, outage));
+    const reason = 'ProgressingWithRetry';
+    const message = afterOutage(reason, outcome.failure.message, outage);
+    if (!facts.failsForLong) return reconciling(reason, message);
+    return stalled(reason, inFull({ reason, message, cure: cureOfRepeated(outcome.failure) }));
   }
   const { reason } = decision;
   const message = afterOutage(reason, decision.message, outage);

@@ -69,7 +69,7 @@ function isPart({ kind }: Action, others: readonly ClusterSetAside[], at: Date):
 }
 
 /** By what answered, as far as its code tells. */
-function cureOfRepeated({ reason }: Failure): string {
+export function cureOfRepeated({ reason }: Failure): string {
   return reason.startsWith('Etcd')
     ? 'look at the logs of the members: etcd does not answer this, or refuses it'
     : reason === 'WorldMoved' || reason === 'Conflict' || reason === 'AlreadyExists'

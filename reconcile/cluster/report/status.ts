@@ -9,6 +9,7 @@ import { reconcileRequestOf } from '../../../manifests/render/reconcile-request.
 import { isAspirant } from '../../../manifests/render/volume-record.ts';
 import { conditionsFrom } from '../../objects/conditions.ts';
 import { withCure } from '../../reasons/cure.ts';
+import { ofAttempts } from '../../reasons/waits.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import { targetOf } from '../act/act.ts';
 import { existingKept } from '../know/adoption/kept.ts';
@@ -24,6 +25,7 @@ import { outageOf } from '../know/outage.ts';
 import type { Outcome } from '../know/outcome.ts';
 import { livesGivenUp } from '../know/recovery/outvoted.ts';
 import type { Situation } from '../know/situation.ts';
+import { attempts, awaitedAfter, hasLasted, waitingSince } from '../know/waiting.ts';
 import { approvalsAsked } from './approvals.ts';
 import { availability } from './availability.ts';
 import { certificatesStatement, certificatesStatus } from './certificates.ts';
@@ -61,6 +63,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
   const statements = statementsFor(next, next === decision ? outcome : { kind: 'none' }, {
     outage,
     allHealthy,
+    failsForLong: hasLasted(attempts, ofAttempts, situation),
   });
   const approvals = approvalsAsked(next, situation);
   const certificates = certificatesStatus(situation);
@@ -68,6 +71,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
   const gaveUp = livesGivenUp(situation, life);
   const revisionFloor = floorOf(situation, life);
   const existing = existingKept(situation, decision.kind === 'act' ? decision.action : undefined);
+  const awaited = awaitedAfter(decision, outcome);
   const answered = reconcileRequestOf(cluster) ?? previous?.lastHandledReconcileAt;
   return {
     observedGeneration: generation,
@@ -95,7 +99,12 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
     ...(approvals.length > 0 && { approvals }),
     ...(setAside.length > 0 && { setAside }),
     ...(history.length > 0 && { history }),
-    lastDecision: { kind: kinds[decision.kind], reason: decision.reason, message: decision.message.slice(0, 2000) },
+    lastDecision: {
+      kind: kinds[decision.kind],
+      reason: decision.reason,
+      message: decision.message.slice(0, 2000),
+      ...(awaited !== undefined && { waitingSince: timestamp(waitingSince(awaited, situation)) }),
+    },
     ...(previous?.revision !== undefined && { revision: previous.revision }),
     conditions: conditionsFrom(
       [

@@ -32,6 +32,7 @@ export function runningVoters(world: World, formation: Formation): readonly Memb
 
 export function hasQuorum(world: World, formation: Formation): boolean {
   const voters = votersOf(formation).length;
+  if (world.apart && voters > 1) return false;
   return voters > 0 && runningVoters(world, formation).length >= quorumOf(voters);
 }
 
@@ -231,6 +232,7 @@ function join(world: World, { name }: Place, named: readonly string[]): Started 
       (member) => member.name !== name && named.includes(member.name) && runnerOf(world, one, member.id),
     ),
   );
+  if (world.apart) return { kind: 'exits', words: words.mismatch };
   const me = formation?.members.find((member) => member.name === name);
   const same = formation?.members.length === named.length && formation.members.every((one) => named.includes(one.name));
   if (!formation || !me || !same) return { kind: 'exits', words: words.mismatch };

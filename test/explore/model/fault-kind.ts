@@ -24,6 +24,7 @@ type MemberFault =
   | 'leader'
   | 'lag'
   | 'status'
+  | 'apart'
   | 'writes'
   | 'backupFails'
   | 'backupAges'

@@ -101,6 +101,10 @@ export const worldFaults = {
       return withPlace(world, place.name, (one) => ({ ...one, disk: { ...disk, behind: true } }));
     },
   },
+  apart: {
+    what: 'the network keeps every member from every other',
+    strike: (world, { ordinal }) => (ordinal > 0 || world.apart ? undefined : settleEtcd({ ...world, apart: true })),
+  },
   writes: {
     what: 'clients write for years',
     strike: (world, { ordinal }) => (ordinal > 0 ? undefined : written(world)),

@@ -96,7 +96,8 @@ function sent(state: State, acting: Acting, position: Position, code: Code): Adv
 export function reported(state: State, { action, reason, former }: Acting, done: boolean): State {
   if (former) return withoutActing(state);
   const { cluster } = state.world;
-  const memory = done ? remembering(cluster.memory, action, reason) : cluster.memory;
+  const before = lacking(cluster.memory, 'waited');
+  const memory = done ? remembering(before, action, reason) : before;
   const world = toldIn({ ...state.world, cluster: { ...cluster, memory } }, action);
   return withoutActing({ ...state, world, ...(state.looked && { looked: { ...state.looked, stale: true } }) });
 }

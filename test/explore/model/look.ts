@@ -42,6 +42,7 @@ const since: Readonly<Record<Age, string>> = {
   3: new Date(now - ages[3]).toISOString(),
 };
 const longAgo = new Date(now - 24 * 60 * minute);
+const daysAgo = new Date(now - 2 * 24 * 60 * minute).toISOString();
 
 export interface Seen {
   /** Fresh randomness, as a value. */
@@ -294,7 +295,7 @@ function resourceOf(cluster: Cluster, places: readonly Place[]): EtcdCluster {
 }
 
 function statusOf({ memory, generation }: Cluster, places: readonly Place[]): EtcdClusterStatus {
-  const { clusterId, clusterVersion, existing, floor, failedJoins = 0, retired = [] } = memory;
+  const { clusterId, clusterVersion, existing, floor, failedJoins = 0, retired = [], waited } = memory;
   const told = { at: nowText, message: 'as it was', outcome: 'acted', generation };
   return {
     observedGeneration: generation,
@@ -302,6 +303,7 @@ function statusOf({ memory, generation }: Cluster, places: readonly Place[]): Et
     ...(clusterVersion !== undefined && { clusterVersion }),
     ...(existing && { existing }),
     ...(floor !== undefined && { revisionFloor: floor }),
+    ...(waited && { lastDecision: { kind: 'Wait', reason: waited, message: 'as it was', waitingSince: daysAgo } }),
     members: places.flatMap(({ name, ill }) =>
       ill === undefined ? [] : [{ name, healthy: false, unhealthySince: since[ill] }],
     ),

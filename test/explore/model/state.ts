@@ -45,6 +45,8 @@ export interface World {
   readonly named?: readonly MadeBackup[];
   /** Another client has given a member the next minor: what that starts, no rule of ours can take back. */
   readonly newerByOthers?: true;
+  /** Every etcd runs, is asked and answers, and none hears another. */
+  readonly apart?: true;
   /** Absent: revisions are left out. */
   readonly clients?: Clients;
 }
@@ -101,6 +103,8 @@ export interface Memory {
   readonly retired?: readonly string[];
   /** What the spec said of others when ours joined them, while they vote. */
   readonly existing?: ExistingCluster;
+  /** For what it has waited for days. */
+  readonly waited?: string;
   /** Only where there are clients. */
   readonly floor?: number;
 }

@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const outage = 'test/unit/cluster/outage.test.ts';
+const waits = 'test/unit/cluster/waits.test.ts';
 const report = 'test/unit/fleet/report.test.ts';
 const quota = 'reconcile/cluster/decide/rules/space/raise-quota.ts';
 const conditions = 'reconcile/cluster/report/conditions.ts';
@@ -104,6 +105,48 @@ export const ofOutages: readonly Mutant[] = [
     to: '',
     without: 'a suspended cluster with an outage is as its commit asked',
     killers: [outage],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/birth/support-members.ts',
+    from: "life.stage === 'born' || isTakingOver(slots);",
+    to: 'true;',
+    without: 'a cluster that never came up holds the drains of its nodes',
+    killers: ['test/unit/cluster/support-members.test.ts'],
+  },
+  {
+    file: 'reconcile/backup/decide.ts',
+    from: '!isRefused(trouble.code) && ',
+    to: '',
+    without: 'a pod that the API server refuses is told only after minutes',
+    killers: ['test/unit/backup/pod-start.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/decide/outlasted.ts',
+    from: "decision.kind !== 'wait' || endsAfter(decision).length > 0",
+    to: "decision.kind !== 'wait' || decision.kind === 'wait'",
+    without: 'a cluster waits for ever and is never Stalled',
+    killers: [waits],
+  },
+  {
+    file: 'reconcile/cluster/know/health/persons-ailment.ts',
+    from: "({ ailment }) => ailment.reason !== 'NoQuorum'",
+    to: '() => true',
+    without: 'members that run are blamed while another one still starts',
+    killers: [waits],
+  },
+  {
+    file: 'reconcile/cluster/know/waiting.ts',
+    from: "const before = kind === 'Act' ? attempts : awaitedBy(reason);",
+    to: 'const before = awaitedBy(reason);',
+    without: 'a step that fails for ever is never Stalled',
+    killers: [waits],
+  },
+  {
+    file: 'reconcile/cluster/know/health/health.ts',
+    from: "!(inKubernetes.reason === 'MemberStarting' && hearsNone)",
+    to: 'true',
+    without: 'members that hear no other are told as members that start',
+    killers: [waits],
   },
   {
     file: 'reconcile/fleet/statements.ts',

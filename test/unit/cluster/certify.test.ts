@@ -259,7 +259,7 @@ describe('new CAs', () => {
     ['have all leaves issued at once', 'issue-certificates 8', managed(3, both), asked],
     [
       'are waited for until each leaf is seen',
-      'wait RotatingAuthorities',
+      'wait LoadingAuthorities',
       managed(3, {
         ...both,
         every: ofTheNew(),

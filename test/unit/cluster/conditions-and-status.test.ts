@@ -50,6 +50,12 @@ describe('conditions', () => {
     });
   }
 
+  test('of a step that has failed for long: Stalled, with what answers there', () => {
+    const [ready, stalled] = statementsFor(acting, failed('retryable'), { ...facts, failsForLong: true });
+    assert.deepEqual([ready?.status, stalled?.type, stalled?.status], ['False', 'Stalled', 'True']);
+    assert.match(stalled?.message ?? '', /^it did not work \(runbook: .*\)\. To go on: see to what answers there/);
+  });
+
   test('of a suspended cluster that is not healthy: not Ready, and not Reconciling', () => {
     const statements = statementsFor(done('Paused', 'x'), none, { ...facts, allHealthy: false });
     assert.deepEqual(

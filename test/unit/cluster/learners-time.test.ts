@@ -93,7 +93,7 @@ describe('the time of a learner', () => {
 
   test('does not run while no node has room for it and its volume is bound to none; it says so', () => {
     const decision = decided(all(unscheduled, withVolume({ bound: false })), 6000);
-    assert.deepEqual([decision.kind, decision.reason], ['wait', 'PodUnscheduled']);
+    assert.deepEqual([decision.kind, decision.reason], ['refuse', 'PodUnscheduled']);
   });
 
   test('is long where its volume is bound to a place that has no room: at another one there may be', () => {

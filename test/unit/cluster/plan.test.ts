@@ -113,11 +113,11 @@ describe('a plan', () => {
     assert.equal(summaryOf(observation, made), '3 steps: 3 restarts; then a person is needed (DowngradeRefused)');
   });
 
-  test('waits where no end is known, and says for what', () => {
+  test('ends with what a person is asked for where what is waited for outlasts a grace', () => {
     const unschedulable = (slot: Observation['slots'][number]) =>
       withEndpoint(silent)(withPod({ ready: false, unscheduled: 'Unschedulable' })(slot));
     const { end, steps } = plan(healthy(3, { every: running, slots: { 2: unschedulable } }));
-    assert.deepEqual([steps, end.kind, end.reason], [[], 'waits', 'PodUnscheduled']);
+    assert.deepEqual([steps, end.kind, end.reason], [[], 'refused', 'PodUnscheduled']);
   });
 
   test('waits for another cluster of the fleet to be done', () => {

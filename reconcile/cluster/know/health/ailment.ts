@@ -1,19 +1,29 @@
 import type { RefusalReason } from '../../../reasons/refusals.ts';
+import { ofMembers } from '../../../reasons/waits.ts';
+
 /**
  * Why a member is not healthy: a reason for machines and a message for people.
  *
- * `passing` ailments cure themselves (a pod that starts); the others need a person. A passing one with a cure needs a
- * person, too, when it has lasted for the grace period of a member (`personsAilment`).
+ * `passing` ailments cure themselves (a pod that starts); the others need a person. So does a passing one that has
+ * lasted for the grace period of a member (`personsAilment`).
  */
-export interface Ailment {
-  readonly reason: RefusalReason;
-  readonly message: string;
-  readonly passing: boolean;
-  readonly cure: string;
+export type PassingReason = keyof typeof ofMembers;
+
+export type Ailment = (
+  | { readonly passing: true; readonly reason: PassingReason }
+  | { readonly passing: false; readonly reason: RefusalReason }
+) & { readonly message: string; readonly cure: string };
+
+export function isPassing(ailment: Ailment): ailment is Extract<Ailment, { passing: true }> {
+  return ailment.passing;
 }
 
-export function passing(reason: RefusalReason, message: string): Ailment {
-  return { reason, message, passing: true, cure: '' };
+/**
+ * @param cure where there is a better one than that of its reason; empty where a moment later something else is told, or
+ * another rule knows when it has lasted
+ */
+export function passing(reason: PassingReason, message: string, cure: string = ofMembers[reason]): Ailment {
+  return { reason, message, passing: true, cure };
 }
 
 export function lasting(reason: RefusalReason, message: string, cure: string): Ailment {

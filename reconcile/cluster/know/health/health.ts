@@ -1,6 +1,5 @@
 import { kubectl } from '../../../../manifests/render/kubectl.ts';
 import type { EndpointStatus, ListedMember } from '../../../interfaces/etcd.ts';
-import type { RefusalReason } from '../../../reasons/refusals.ts';
 import { statusesOf } from '../adoption/inherited.ts';
 import { driftInWords } from '../drift.ts';
 import { foreignCure, foreignOf, isBlockedByLeftovers, leftoverIn } from '../leftovers.ts';
@@ -62,10 +61,12 @@ function ailmentBeside(slot: Slot, seen: Seen): Ailment | undefined {
   if (hasDeparted(slot) || isOnlyLate(slot)) return undefined;
   // Without a quorum it is not removed, and is needed.
   if (recordOf(slot)?.state === 'releasing' && membership.kind === 'known')
-    return passing('MemberLeaving', `${slot.name} is being removed from the cluster`);
-  const inKubernetes = podAilment(slot);
-  if (inKubernetes) return inKubernetes;
+    return passing('MemberLeaving', `${slot.name} is being removed from the cluster`, '');
   const { name, endpoint } = slot;
+  const inKubernetes = podAilment(slot);
+  const hearsNone = membership.kind === 'unknown' && endpoint.kind === 'known' && endpoint.status.leader === '0';
+  // It is not Ready because no quorum is there, however long it is given to start.
+  if (inKubernetes && !(inKubernetes.reason === 'MemberStarting' && hearsNone)) return inKubernetes;
   if (endpoint.kind === 'unknown' && endpoint.tls !== undefined) {
     return passing(
       endpoint.tls,
@@ -186,7 +187,7 @@ function podAilment(slot: Slot): Ailment | undefined {
   if (!pod)
     return (
       blockedBy(slot, 'statefulSet') ??
-      overdue(
+      passing(
         'PodMissing',
         statefulSet.drift?.kind === 'changed' && statefulSet.drift.replicas === 0
           ? driftInWords(name, statefulSet.drift)
@@ -194,7 +195,7 @@ function podAilment(slot: Slot): Ailment | undefined {
         `see why it is not: ${kubectl(slot, `describe statefulset ${name}`)}`,
       )
     );
-  if (pod.leaving) return passing('PodLeaving', `the pod of ${name} is terminating`);
+  if (pod.leaving) return passing('PodLeaving', `the pod of ${name} is terminating`, '');
   if (pod.unscheduled !== undefined) {
     return (
       blockedBy(slot, 'volume') ??
@@ -211,7 +212,7 @@ function podAilment(slot: Slot): Ailment | undefined {
 function heldBackBy(slot: Slot): Ailment | undefined {
   if (!isBlockedByLeftovers(slot)) return undefined;
   const foreign = foreignOf(slot);
-  if (foreign === undefined) return passing('OldObjectsLeaving', leftoverIn(slot));
+  if (foreign === undefined) return passing('OldObjectsLeaving', leftoverIn(slot), '');
   return lasting(
     'NameTaken',
     `there is ${foreign} with the labels of this cluster, and no resource of etcd-ratchet owns it: it is left alone`,
@@ -258,14 +259,14 @@ function containerAilment(slot: Slot, pod: PodView): Ailment | undefined {
   const beside = endingBeside(slot, pod);
   if (beside) return beside;
   if (!ready && container.reason === 'PodInitializing') {
-    return overdue(
+    return passing(
       'PodInitializing',
       `the init containers of ${name} have not finished`,
       `see which one: ${kubectl(slot, `describe pod ${name}-0`)}; correct spec.podTemplate, or what that container waits for`,
     );
   }
   if (!ready && !isShut(slot)) {
-    return overdue(
+    return passing(
       'MemberStarting',
       `${name} is starting${startupInWords(container)}`,
       `see how far it has come: ${kubectl(slot, `describe pod ${name}-0`)} and ${kubectl(slot, `logs ${name}-0`)}; a large database may need a startupProbe with more time (spec.podTemplate)`,
@@ -298,9 +299,4 @@ export function isDownOnItsConfiguration({ pod }: Slot): boolean {
 /** Its image is not there, whatever its registry says. */
 export function isWithoutImage({ pod }: Slot): boolean {
   return pod !== undefined && !pod.leaving && imageReasons.has(pod.container.reason);
-}
-
-/** Passing, and left to a person when it has lasted too long. */
-function overdue(reason: RefusalReason, message: string, cure: string): Ailment {
-  return { reason, message, passing: true, cure };
 }

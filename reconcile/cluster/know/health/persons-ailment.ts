@@ -12,7 +12,12 @@ export function personsAilment(slots: readonly Slot[], situation: Situation): Ai
     return ailment ? [{ slot, ailment }] : [];
   });
   const lasting = ailments.find(({ ailment }) => !ailment.passing);
-  return (lasting ?? ailments.find(({ slot, ailment }) => ailment.cure !== '' && isOverdue(slot, situation)))?.ailment;
+  const causes = ailments.filter(({ ailment }) => ailment.reason !== 'NoQuorum');
+  // Members that run wait for those that do not: only where all run is that the ailment itself.
+  const overdue = (causes.length > 0 ? causes : ailments).find(
+    ({ slot, ailment }) => ailment.cure !== '' && isOverdue(slot, situation),
+  );
+  return (lasting ?? overdue)?.ailment;
 }
 
 function isOverdue(slot: Slot, situation: Situation): boolean {

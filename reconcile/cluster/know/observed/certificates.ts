@@ -3,6 +3,7 @@ import type { Asked } from '../../../../manifests/render/certificate-allowance.t
 import type { Authority, LeafPlan } from '../../../../manifests/render/certificate-names.ts';
 import type { AuthorityRecord } from '../../../../manifests/render/certificate-secret.ts';
 import type { RefusalReason } from '../../../reasons/refusals.ts';
+import type { LastingReason } from '../../../reasons/waits.ts';
 import type { AuthorityFacts, LeafFacts } from '../../../x509/inspect.ts';
 import type { Defect } from '../../../x509/judge.ts';
 
@@ -26,7 +27,10 @@ export type Certificates =
 export type CertManagerView =
   | { readonly kind: 'known' }
   /** Without a cure, it may pass by itself. */
-  | { readonly kind: 'unknown'; readonly reason: RefusalReason; readonly message: string; readonly cure?: string };
+  | ({ readonly kind: 'unknown'; readonly message: string } & (
+      | { readonly reason: RefusalReason; readonly cure: string }
+      | { readonly reason: LastingReason; readonly cure?: undefined }
+    ));
 
 /** All certificates, read. */
 export type ReadCertificates = Extract<Certificates, { kind: 'read' }>;

@@ -1,29 +1,20 @@
 import { kubectl } from '../../../../manifests/render/kubectl.ts';
 import { podName } from '../../../../manifests/render/names.ts';
 import type { Reason } from '../../../reasons/reasons.ts';
-import type { RefusalReason } from '../../../reasons/refusals.ts';
+import type { Ailment } from '../health/ailment.ts';
 import type { Slot, Warning } from '../observation.ts';
 
-/** What keeps a member from running: a reason for machines, a message for people, and what to do. */
-export interface Blocker {
-  readonly reason: RefusalReason;
-  readonly message: string;
-  /** It may pass by itself: a person is told when it has lasted for the grace period of a member. */
-  readonly passing: boolean;
-  readonly cure: string;
-}
+type Kind = Ailment extends infer A ? (A extends Ailment ? Pick<A, 'passing' | 'reason'> : never) : never;
 
-interface Row {
+type Row = Kind & {
   readonly object: Warning['object'];
   /**
    * Reasons of events. Where several are reported, the first matching row counts: each row may wait for those above.
    */
   readonly codes: readonly string[];
-  readonly reason: RefusalReason;
-  readonly passing: boolean;
   readonly says: (slot: Slot) => string;
   readonly cure: (slot: Slot) => string;
-}
+};
 
 const rows: readonly Row[] = [
   {
@@ -86,16 +77,15 @@ export function isBeforeItsStart({ pod }: Slot): boolean {
 }
 
 /** As reported for the object that exists now; `undefined`: nothing is. */
-export function blockedBy(slot: Slot, object: Warning['object']): Blocker | undefined {
+export function blockedBy(slot: Slot, object: Warning['object']): Ailment | undefined {
   const told = warningsOf(slot, object);
   for (const row of rows) {
     const [warning] = told
       .filter(({ reason }) => row.object === object && row.codes.includes(reason))
       .toSorted(byCount);
     if (!warning) continue;
-    const { reason, passing, says, cure } = row;
     const words = warning.message === '' ? '' : `: ${warning.message}`;
-    return { reason, passing, message: `${says(slot)} (${warning.reason}${words})`, cure: cure(slot) };
+    return { ...row, message: `${row.says(slot)} (${warning.reason}${words})`, cure: row.cure(slot) };
   }
   return undefined;
 }

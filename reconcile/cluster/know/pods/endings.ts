@@ -1,6 +1,6 @@
 import { mustNotRun } from '../../../../manifests/api/version-defects.ts';
 import { kubectl } from '../../../../manifests/render/kubectl.ts';
-import { type Ailment, lasting } from '../health/ailment.ts';
+import { type Ailment, lasting, passing } from '../health/ailment.ts';
 import type { ContainerExit, ContainerView, PodView, Slot } from '../observation.ts';
 
 /** The runtime could not start the container at all: its template, its image or its node is the cause. */
@@ -36,7 +36,7 @@ export function endingOf(slot: Slot, pod: PodView): Ailment | undefined {
   if (!isCrashing(container)) {
     if (state !== 'terminated') return undefined;
     const why = exit?.reason === 'OOMKilled' ? `was killed ${beyond(container)}` : 'has exited';
-    return { reason: 'MemberExited', message: `etcd on ${name} ${why} and is restarted`, passing: true, cure: '' };
+    return passing('MemberExited', `etcd on ${name} ${why} and is restarted`, '');
   }
   if (exit && neverRan.has(exit.reason)) {
     return lasting(
@@ -91,12 +91,12 @@ export function endingBeside(slot: Slot, { ready, beside }: PodView): Ailment | 
         `${message}, and the pod is not Ready without it`,
         `see why: ${kubectl(slot, `logs ${name}-0 -c ${beside.name} --previous`)}; correct spec.podTemplate`,
       )
-    : { reason: 'OtherContainerFails', message: `${message} and is restarted`, passing: true, cure: '' };
+    : passing('OtherContainerFails', `${message} and is restarted`, '');
 }
 
 /** Its node ended the whole pod; the StatefulSet controller makes another one. */
 export function endedWhole({ name }: Slot, { failed }: PodView): Ailment | undefined {
   if (failed === undefined) return undefined;
   const message = `the node ended the pod of ${name} (${failed}), and another pod is being made`;
-  return { reason: 'PodEnded', message, passing: true, cure: '' };
+  return passing('PodEnded', message, '');
 }

@@ -233,7 +233,8 @@ async function until(world: World, reason: string, slow: boolean, between: () =>
     const result = await world.tick();
     assert.deepEqual(world.violations, []);
     if (result?.decision.reason === reason) return;
-    if (result?.decision.reason === 'RotatingAuthorities' && result.decision.kind === 'wait') between();
+    const { kind, reason: told = '' } = result?.decision ?? {};
+    if (kind === 'wait' && ['RotatingAuthorities', 'LoadingAuthorities'].includes(told)) between();
     world.advance(30);
   }
   assert.fail(`never ${reason}`);

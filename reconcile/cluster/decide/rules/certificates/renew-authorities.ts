@@ -70,13 +70,13 @@ function retire(situation: Situation, read: ReadCertificates): Decision | undefi
   // Only a person can change that: `checkCertificates` reports it.
   if (unseen?.state === 'foreign') return undefined;
   if (unseen) {
-    return wait('RotatingAuthorities', `waiting until a member presents the certificate in ${unseen.plan.secretName}`, {
+    return wait('LoadingAuthorities', `waiting until a member presents the certificate in ${unseen.plan.secretName}`, {
       on: 'time',
       afterSeconds: 2,
     });
   }
   if (!allHaveLoaded(slots)) {
-    return wait('RotatingAuthorities', 'waiting until every member has loaded the CAs that it should trust', {
+    return wait('LoadingAuthorities', 'waiting until every member has loaded the CAs that it should trust', {
       on: 'change',
       of: 'pods',
     });

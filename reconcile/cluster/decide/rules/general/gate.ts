@@ -1,5 +1,6 @@
 import { isAdopting } from '../../../know/adoption/inherited.ts';
 import { type Decision, refuse, wait } from '../../../know/decision.ts';
+import { isPassing } from '../../../know/health/ailment.ts';
 import { needOfReplacement, wasRemovedByOthers } from '../../../know/health/down.ts';
 import { ailmentOf, memberOf } from '../../../know/health/health.ts';
 import { personsAilment } from '../../../know/health/persons-ailment.ts';
@@ -51,7 +52,7 @@ export function gate(situation: Situation): Decision | undefined {
   }
   const persons = personsAilment(slots, situation);
   if (persons) return refuse(persons.reason, persons.message, persons.cure);
-  const [passing] = slots.flatMap((slot) => ailmentOf(slot, situation) ?? []);
+  const passing = slots.flatMap((slot) => ailmentOf(slot, situation) ?? []).find(isPassing);
   if (passing)
     return wait(passing.reason, passing.message, { on: 'change', of: 'pods' }, { on: 'time', afterSeconds: 2 });
 

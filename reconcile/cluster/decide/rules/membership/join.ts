@@ -103,10 +103,11 @@ function starting(slot: Slot, situation: Situation): Decision {
   if (persons && givenUpAt(slot, situation) === undefined) {
     return refuse(persons.reason, `${persons.message}, and it can't join as a learner`, persons.cure);
   }
-  const { reason, message, passing } = ailmentOf(slot, situation) ?? ordinary;
-  const isOrdinary = passing && reason !== 'PodUnscheduled' && !isBlockedFor(reason);
+  const ailment = ailmentOf(slot, situation) ?? ordinary;
+  const { reason, message } = ailment;
+  const isOrdinary = ailment.passing && reason !== 'PodUnscheduled' && !isBlockedFor(reason);
   return wait(
-    isOrdinary ? 'LearnerStarting' : reason,
+    isOrdinary || !ailment.passing ? 'LearnerStarting' : ailment.reason,
     isOrdinary ? `${name} is starting as a learner` : `${message}; ${name} is to join as a learner`,
     { on: 'change', of: 'pods' },
     // No watch tells when etcd answers: often half a second after its container runs.

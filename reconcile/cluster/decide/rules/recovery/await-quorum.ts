@@ -6,7 +6,7 @@ import { offered } from '../../../../reasons/offers.ts';
 import type { Reason } from '../../../../reasons/reasons.ts';
 import { existingInDoubt, goneForGood } from '../../../know/adoption/inherited.ts';
 import { act, type Decision, refuse, refuseUntil, wait } from '../../../know/decision.ts';
-import type { Ailment } from '../../../know/health/ailment.ts';
+import { type Ailment, isPassing } from '../../../know/health/ailment.ts';
 import { ailmentOf } from '../../../know/health/health.ts';
 import { personsAilment } from '../../../know/health/persons-ailment.ts';
 import { isReported } from '../../../know/leftovers.ts';
@@ -54,7 +54,9 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
   const ailments = slots.flatMap((slot) => ailmentOf(slot, situation) ?? []);
   const left = stuckMember(situation);
   if (left) return left;
-  const apart = ailments.find(({ reason }) => slots.some(({ endpoint }) => isApart(endpoint, reason)));
+  const apart = ailments
+    .filter(isPassing)
+    .find(({ reason }) => slots.some(({ endpoint }) => isApart(endpoint, reason)));
   if (apart) return wait(apart.reason, apart.message, { on: 'time', afterSeconds: 2 });
   return wait(
     'WaitingForQuorum',
