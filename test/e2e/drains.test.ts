@@ -57,6 +57,30 @@ async function budgetOf(name: string): Promise<number | string | undefined> {
   return budgets.find(({ metadata }) => metadata.name === name)?.spec.minAvailable;
 }
 
+test('a cluster that never came up holds no drain: there is no quorum to keep', async () => {
+  const { kubectl, namespace, get, tickUntil } = stage();
+  const name = 'unborn';
+  // etcd does not know what it is told, and exits.
+  const etcd = { extraArgs: { 'max-txn-ops': 'none' } };
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace, { replicas: 3, etcd }) });
+  await tickUntil(name, ({ status }) => (status?.members ?? []).length === 3, 90);
+  await until('its pods run, and none is Ready', async () => {
+    const pods = await Promise.all([0, 1, 2].map((ordinal) => get<Pod>(resources.pods, podName(`${name}-${ordinal}`))));
+    return pods.every((pod) => pod?.status?.phase === 'Running');
+  });
+  assert.equal(await budgetOf(name), undefined);
+  // kubelet writes the status of a pod now and then: a conflict is asked again.
+  for (const ordinal of [0, 1, 2])
+    await until('it is evicted', async () => (await evictIn(`${name}-${ordinal}`)) === 'evicted');
+});
+
+/** A budget refuses at once. */
+async function evictIn(name: string): Promise<string> {
+  const said = await evict(name);
+  assert.notEqual(said, '429');
+  return said;
+}
+
 test('two members: a drain is refused, the condition says why, and the spec can allow it', async () => {
   const name = 'pair';
   const refused = condition(await converged(name, 2), 'Drainable');

@@ -4,7 +4,7 @@ import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
-import { healthy, prepared, unborn, unsealed, withInputs, without, withVolume } from './observations.ts';
+import { healthy, noQuorum, prepared, unborn, unsealed, withInputs, without, withVolume } from './observations.ts';
 
 const missing = { state: 'missing' } as const;
 const outside = { service: { type: 'NodePort' } } as const;
@@ -15,27 +15,27 @@ describe('Services and disruption budget', () => {
     [
       'before birth there is no Service for clients',
       unborn(3, { shared: none }),
-      ['headless-service', 'disruption-budget', 'network-policy'],
+      ['headless-service', 'network-policy'],
     ],
     [
       'during birth there is no Service for clients',
       prepared(3, { shared: none }),
-      ['headless-service', 'disruption-budget', 'network-policy'],
+      ['headless-service', 'network-policy'],
     ],
     [
       'while one member is not sealed there is no Service for clients',
       healthy(3, { slots: { 2: unsealed }, shared: none }),
-      ['headless-service', 'disruption-budget', 'network-policy'],
+      ['headless-service', 'network-policy'],
     ],
     [
       'during birth there is no Service for clients from outside either',
       prepared(3, { shared: none, spec: outside }),
-      ['headless-service', 'disruption-budget', 'network-policy'],
+      ['headless-service', 'network-policy'],
     ],
     [
       'while one member is not sealed there is no Service for clients from outside',
       healthy(3, { slots: { 2: unsealed }, shared: none, spec: outside }),
-      ['headless-service', 'disruption-budget', 'network-policy'],
+      ['headless-service', 'network-policy'],
     ],
     ['once all are sealed clients from outside come in', healthy(3, { spec: outside }), ['external-service']],
     [
@@ -53,6 +53,11 @@ describe('Services and disruption budget', () => {
       'a single member has no budget, or its node could never be drained',
       unborn(1, { shared: none }),
       ['headless-service', 'network-policy'],
+    ],
+    [
+      'once all are sealed the cluster has a quorum to keep, and gets its budget',
+      healthy(3, { shared: { disruptionBudget: missing } }),
+      ['disruption-budget'],
     ],
     [
       'a budget that somebody loosened is put back',
@@ -101,9 +106,25 @@ describe('Services and disruption budget', () => {
     [7, 4],
   ] as const) {
     test(`of ${size} members a quorum of ${minAvailable} is kept`, () => {
-      assert.equal(sharedBy(unborn(size, { shared: { disruptionBudget: missing } })).minAvailable, minAvailable);
+      assert.equal(sharedBy(healthy(size, { shared: { disruptionBudget: missing } })).minAvailable, minAvailable);
     });
   }
+});
+
+test('the budget comes with the Service for clients, in the step that seals the last member', () => {
+  const seals = (of: Parameters<typeof healthy>[1]) => {
+    const action = actionOf(healthy(3, { every: unsealed, ...of }));
+    return action?.kind === 'seal-members' ? [action.opens, action.minAvailable] : assert.fail(action?.kind);
+  };
+  const closed = { clientService: missing, disruptionBudget: missing } as const;
+  assert.deepEqual(seals({ shared: closed }), [true, 2]);
+  const present = { ...closed, disruptionBudget: { state: 'present', minAvailable: 2 } } as const;
+  assert.deepEqual(seals({ shared: present }), [true, undefined]);
+});
+
+test('a cluster that has lost its quorum keeps its budget: a drain of a survivor waits', () => {
+  const lost = healthy(3, { membership: noQuorum('no quorum answers'), shared: { disruptionBudget: missing } });
+  assert.deepEqual([sharedBy(lost).objects, sharedBy(lost).minAvailable], [['disruption-budget'], 2]);
 });
 
 describe('what a drain may do', () => {

@@ -28,6 +28,8 @@ export type BirthAction =
       readonly members: readonly SealedMember[];
       /** With these the birth is over: then the Service for clients is made. */
       readonly opens?: true;
+      /** Of the disruption budget that is made with it; absent: it needs none, or is right. */
+      readonly minAvailable?: number;
       /** The one that is sealed is a learner in sync: it becomes a voter. */
       readonly promotes?: true;
     };

@@ -62,6 +62,12 @@ export function restoringIn(slots: readonly Slot[]): Slot | undefined {
   });
 }
 
+/** Of a rollback: the members of the cluster that is given up may still serve. */
+export function isTakingOver(slots: readonly Slot[]): boolean {
+  const slot = restoringIn(slots.filter((one) => !hasDeparted(one)));
+  return slot !== undefined && recordOf(slot)?.gaveUp !== undefined;
+}
+
 /** What the cluster with this token was born from, as its volumes remember it. */
 export function sourceOfBirth(slots: readonly Slot[], token: string): string | undefined {
   return slots

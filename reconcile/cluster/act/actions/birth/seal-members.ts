@@ -20,14 +20,15 @@ import { applyShared } from './apply-shared.ts';
  */
 export const sealMembers = defineAction('seal-members', {
   target: ({ members }) => namesOf(members),
-  parts: ({ opens: _, promotes: __, ...action }) => action.members.map((member) => ({ ...action, members: [member] })),
-  *run({ clusterId, members, opens, promotes }, cluster) {
+  parts: ({ opens: _, promotes: __, minAvailable: ___, ...action }) =>
+    action.members.map((member) => ({ ...action, members: [member] })),
+  *run({ clusterId, members, opens, promotes, minAvailable = 0 }, cluster) {
     const sealed = yield* each(members, function* (member) {
       return { name: member.name, volume: yield* sealedVolume(member, clusterId) };
     });
     yield* each(sealed, ({ name, volume }) => followRecord(name, volume));
-    const opening = { kind: 'apply-shared', objects: ['client-service'], minAvailable: 0 } as const;
-    if (opens) yield* applyShared.run(opening, cluster);
+    const objects = ['client-service', ...(minAvailable > 0 ? (['disruption-budget'] as const) : [])] as const;
+    if (opens) yield* applyShared.run({ kind: 'apply-shared', objects, minAvailable }, cluster);
     if (!promotes) return;
     for (const { name, memberId } of members)
       yield* promoteLearner.run({ kind: 'promote-learner', name, memberId, clusterId }, cluster);

@@ -1,8 +1,10 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
 import type { SealedMember } from '../../../know/actions/birth.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
+import { minAvailableFor } from '../../../know/health/drains.ts';
 import { isNearlyInSync } from '../../../know/health/health.ts';
 import { recordOf } from '../../../know/life.ts';
+import { votersOf } from '../../../know/membership/voters.ts';
 import type { Membership, Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { revisionsGoBack } from '../../restoring.ts';
@@ -40,7 +42,7 @@ export function seal(situation: Situation): Decision | undefined {
       kind: 'seal-members',
       clusterId: membership.clusterId,
       members,
-      ...(opens && { opens: true as const }),
+      ...(opens && opening(situation, membership)),
       ...(promotes && { promotes: true as const }),
     },
     'SealingMembers',
@@ -69,13 +71,10 @@ function endsBirth(members: readonly SealedMember[], { life, slots, shared }: Si
 }
 
 /** After a restore: alone, in a cluster with an ID of its own. */
-function sealRestored(
-  slot: Slot,
-  { clusterId, members }: KnownMembership,
-  { shared }: Situation,
-): Decision | undefined {
+function sealRestored(slot: Slot, membership: KnownMembership, situation: Situation): Decision | undefined {
   const { name, endpoint } = slot;
   if (endpoint.kind === 'unknown') return undefined;
+  const { clusterId, members } = membership;
   const { memberId, version, revision } = endpoint.status;
   const [only, ...others] = members;
   if (only?.id !== memberId || only.isLearner || others.length > 0) {
@@ -85,18 +84,26 @@ function sealRestored(
       'delete the EtcdCluster with its PersistentVolumeClaims, and create it again: no client was admitted yet',
     );
   }
-  const { state } = shared.clientService;
+  const { state } = situation.shared.clientService;
   const opens = state === 'missing' || state === 'drifted';
   return act(
     {
       kind: 'seal-members',
       clusterId,
       members: [{ name, memberId, version, floor: Number(revision) }],
-      ...(opens && { opens: true as const }),
+      ...(opens && opening(situation, membership)),
     },
     'RestoredSnapshot',
     `${name} serves the restored data, as the first member of etcd cluster ${clusterId}${insteadOf(slot)}${opens ? '; then the Service for clients is opened' : ''}`,
   );
+}
+
+/** With its first client a cluster has a quorum to lose: then its disruption budget comes. */
+function opening(situation: Situation, { members }: KnownMembership) {
+  const { state, minAvailable: present } = situation.shared.disruptionBudget;
+  const minAvailable = minAvailableFor(votersOf(members).length, situation);
+  const isDue = state === 'missing' || state === 'drifted' || (state === 'present' && present !== minAvailable);
+  return { opens: true as const, ...(isDue && minAvailable > 0 && { minAvailable }) };
 }
 
 function insteadOf(slot: Slot): string {

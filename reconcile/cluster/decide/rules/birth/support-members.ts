@@ -6,11 +6,11 @@ import {
 } from '../../../../../manifests/render/names.ts';
 import { isIsolated } from '../../../../../manifests/render/network-policy.ts';
 import type { SharedObject } from '../../../know/actions/birth.ts';
-import { restoringIn } from '../../../know/backups/restore.ts';
+import { isTakingOver } from '../../../know/backups/restore.ts';
 import { isContested, pauseMinutes } from '../../../know/contested.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { minAvailableFor, votersToProtect } from '../../../know/health/drains.ts';
-import { hasDeparted, recordOf } from '../../../know/life.ts';
+import { hasDeparted } from '../../../know/life.ts';
 import type { SharedView, Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { sharedKeys } from '../../../know/spec/shared-objects.ts';
@@ -74,20 +74,14 @@ export function dueShared(
     minAvailable === 0
       ? disruptionBudget.state !== 'missing'
       : disruptionBudget.state !== 'present' || disruptionBudget.minAvailable !== minAvailable;
-  if (isWrong && !isOthers(disruptionBudget)) {
-    objects.push('disruption-budget');
-  }
+  // Before it has served there is no quorum to keep, and a budget would refuse every drain.
+  const hasServed = life.stage === 'born' || isTakingOver(slots);
+  if (hasServed && isWrong && !isOthers(disruptionBudget)) objects.push('disruption-budget');
   if (!isIsolated(situation.cluster)) {
     if (isToBeRemoved(shared.networkPolicy)) objects.push('no-network-policy');
   } else if (isToBeMade(shared.networkPolicy)) objects.push('network-policy');
   if (objects.length === 0) return undefined;
   return { objects, minAvailable };
-}
-
-/** Of a rollback: the members of the cluster that is given up may still serve. */
-function isTakingOver(slots: readonly Slot[]): boolean {
-  const record = restoringIn(slots.filter((slot) => !hasDeparted(slot)));
-  return record !== undefined && recordOf(record)?.gaveUp !== undefined;
 }
 
 function messageFor(objects: readonly SharedObject[]): string {
