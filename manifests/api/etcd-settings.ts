@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { durationBetween, quantityBetween, wholeMilliseconds } from './common-rules.ts';
 import { durationPattern, isDuration, longestDurationText, parseDuration } from './duration.ts';
-import { reservedBecause, reservedFlags, reservedPrefixes } from './reserved-flags.ts';
+import { ownGates, reservedBecause, reservedFlags, reservedPrefixes } from './reserved-flags.ts';
 import { rule } from './rule.ts';
 import { int64, intOrString, map, object, text } from './schema.ts';
 
@@ -60,6 +60,28 @@ const flagsAreFree = rule<Record<string, string>>({
       .join('; '),
 });
 
+const gate = '^[A-Z][A-Za-z0-9]*$';
+
+const gatesAreGates = rule<Record<string, boolean>>({
+  message: 'must be named like feature gates of etcd: LeaseCheckpoint',
+  cel: `self.all(name, name.matches('${gate}'))`,
+  holds: (gates) => Object.keys(gates).every((name) => new RegExp(gate).test(name)),
+});
+
+const gatesAreFree = rule<Record<string, boolean>>({
+  ofPeople: true,
+  message: `must not set ${ownGates.join(' or ')}: the corruption checks are set for you`,
+  cel: `self.all(name, !(name in ${celList(ownGates)}))`,
+  holds: (gates) => Object.keys(gates).every((name) => !ownGates.includes(name)),
+});
+
+/** etcd refuses to start otherwise (`Validate` in embed/config.go). */
+const persistNeedsCheckpoint = rule<Record<string, boolean>>({
+  message: 'LeaseCheckpointPersist needs LeaseCheckpoint',
+  cel: `!('LeaseCheckpointPersist' in self && self['LeaseCheckpointPersist']) || ('LeaseCheckpoint' in self && self['LeaseCheckpoint'])`,
+  holds: ({ LeaseCheckpoint = false, LeaseCheckpointPersist = false }) => !LeaseCheckpointPersist || LeaseCheckpoint,
+});
+
 export const etcdSchema = object(
   {
     quotaBackendBytes: Type.Optional(
@@ -97,6 +119,13 @@ export const etcdSchema = object(
     ),
     snapshotCount: Type.Optional(
       int64({ minimum: 1, maximum: 10_000_000, description: 'Applied entries between two snapshots of raft.' }),
+    ),
+    featureGates: Type.Optional(
+      map<boolean>(Type.Boolean(), 32, {
+        description:
+          'Feature gates of etcd, each on or off, like LeaseCheckpoint: true. Etcd 3.5 has flags in their place, which are set instead.',
+        rules: [gatesAreGates, gatesAreFree, persistNeedsCheckpoint],
+      }),
     ),
     extraArgs: Type.Optional(
       map<string>(text(1024), 64, {

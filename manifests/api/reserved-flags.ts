@@ -1,5 +1,18 @@
 import { flagFields } from './flag-fields.ts';
 
+/** Feature gates that are switched on for every member. */
+export const ownGates: readonly string[] = ['InitialCorruptCheck', 'CompactHashCheck'];
+
+/** By which flag 3.5 has each gate that it knows. */
+export const gatesIn35: Readonly<Record<string, string>> = {
+  CompactHashCheck: 'experimental-compact-hash-check-enabled',
+  InitialCorruptCheck: 'experimental-initial-corrupt-check',
+  LeaseCheckpoint: 'experimental-enable-lease-checkpoint',
+  LeaseCheckpointPersist: 'experimental-enable-lease-checkpoint-persist',
+  StopGRPCServiceOnDefrag: 'experimental-stop-grpc-service-on-defrag',
+  TxnModeWriteWithSharedBuffer: 'experimental-txn-mode-write-with-shared-buffer',
+};
+
 /**
  * Flags that `extraArgs` can't set, and why. Flags of identity, membership, addresses or the data's place would undo
  * the seal; a flag with a field of its own must not have two values.
@@ -20,14 +33,13 @@ export const reservedFlags: Readonly<Record<string, string>> = {
   'unsafe-no-fsync': 'acknowledged writes would be lost',
   'max-learners': 'members join one at a time',
   proxy: 'members are no proxies',
-  'feature-gates': 'the corruption checks are set there',
+  'feature-gates': 'use spec.etcd.featureGates',
+  ...Object.fromEntries(Object.values(gatesIn35).map((flag) => [flag, 'use spec.etcd.featureGates'])),
   'corrupt-check-time': 'the corruption checks are set for you',
   'compact-hash-check-time': 'the corruption checks are set for you',
-  'experimental-initial-corrupt-check': 'the corruption checks are set for you',
-  'experimental-compact-hash-check-enabled': 'the corruption checks are set for you',
   'experimental-compact-hash-check-time': 'the corruption checks are set for you',
-  'experimental-peer-skip-client-san-verification':
-    'members verify the names of each other, and no field turns that off',
+  'experimental-peer-skip-client-san-verification': 'use spec.tls.peerSourceAddress',
+  'peer-skip-client-san-verification': 'use spec.tls.peerSourceAddress',
   'experimental-corrupt-check-time': 'the corruption checks are set for you',
   logger: 'logs go to the container',
   'log-outputs': 'logs go to the container',

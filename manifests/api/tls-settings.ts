@@ -8,6 +8,7 @@ import { issuerDefaults, tlsDefaults } from './spec-defaults.ts';
 /** How a cluster's connections are encrypted, and who signs for whom. */
 
 export const tlsModes = ['Managed', 'CertManager', 'Provided', 'Disabled'] as const;
+const peerSourceAddresses = ['Verified', 'Any'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
 function secretName(description: string) {
@@ -48,6 +49,19 @@ const secretsIfProvided = rule<Given>({
   cel: `(has(self.mode) && self.mode == 'Provided') == has(self.provided)`,
   holds: ({ mode, provided }) => (mode === 'Provided') === (provided !== undefined),
   fieldPath: '.provided',
+});
+
+/** Without the check of addresses, a client's certificate of the same issuer would do as a member's. */
+const anyNeedsPeerIssuer = rule<{
+  readonly peerSourceAddress?: string;
+  readonly certManager?: { readonly peerIssuerRef?: unknown };
+}>({
+  message:
+    'peerSourceAddress Any needs certManager.peerIssuerRef: else the certificate of any client would be let in as that of a member',
+  cel: `!has(self.peerSourceAddress) || self.peerSourceAddress != 'Any' || !has(self.certManager) || has(self.certManager.peerIssuerRef)`,
+  holds: ({ peerSourceAddress, certManager }) =>
+    peerSourceAddress !== 'Any' || certManager === undefined || certManager.peerIssuerRef !== undefined,
+  fieldPath: '.peerSourceAddress',
 });
 
 const dnsName = `^([*][.])?${dnsLabel.slice(1, -1)}([.]${dnsLabel.slice(1, -1)})*$`;
@@ -98,6 +112,12 @@ export const tlsSchema = object(
         rules: [durationBetween('1s', '168h')],
       }),
     ),
+    peerSourceAddress: Type.Optional(
+      Type.Enum(peerSourceAddresses, {
+        description:
+          "Verified (where it is left out): a member takes connections of another one only from an address of the names in that one's certificate. Any: from every address, for networks that rewrite it (SNAT); then each certificate of the peer CA is let in.",
+      }),
+    ),
     managed: Type.Optional(
       object(
         {
@@ -141,7 +161,7 @@ export const tlsSchema = object(
     default: {},
     keepsDefault,
     description: 'Decided at birth: peer URLs carry the scheme.',
-    rules: [managedGoesWithMode, issuerIfCertManager, secretsIfProvided],
+    rules: [managedGoesWithMode, issuerIfCertManager, secretsIfProvided, anyNeedsPeerIssuer],
   },
 );
 
@@ -149,6 +169,11 @@ export const tlsSchema = object(
 export const peerTlsSchema = object(
   {
     mode: Type.Enum(tlsModes, { description: "As the cluster's spec.tls.mode." }),
+    peerSourceAddress: Type.Optional(
+      Type.Enum(peerSourceAddresses, {
+        description: "As the cluster's spec.tls.peerSourceAddress, where that is Any.",
+      }),
+    ),
     trust: Type.Optional(
       text(64, { description: 'The CAs that it must have loaded, as one word: etcd reads them only at its start.' }),
     ),

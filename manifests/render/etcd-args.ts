@@ -1,8 +1,8 @@
 import type { EtcdPeer } from '../api/etcd-peer.ts';
 import { flagFields } from '../api/flag-fields.ts';
-import { reservedBecause } from '../api/reserved-flags.ts';
-import { compareVersions, parseVersion } from '../api/version.ts';
-import { unknownFlags } from './etcd-flags.ts';
+import { ownGates, reservedBecause } from '../api/reserved-flags.ts';
+import { parseVersion } from '../api/version.ts';
+import { gateFlags, unknownFlags } from './etcd-flags.ts';
 import { clientUrl, peerUrl, ports, schemeOf } from './names.ts';
 import { quotaBackendBytes } from './quota.ts';
 import { tlsFlags } from './tls-files.ts';
@@ -15,7 +15,10 @@ export const dataDirectory = '/var/lib/etcd/data';
  * @throws {RangeError} for an invalid version, duration or quantity; the API refuses those first
  */
 export function etcdArgs(peer: EtcdPeer): string[] {
-  return written({ ...flagsOf(peer), ...corruptionChecks(peer.spec.version) });
+  return written({
+    ...flagsOf(peer),
+    ...gateFlags({ ...corruptionChecks, ...featureGates(peer) }, parseVersion(peer.spec.version)),
+  });
 }
 
 /**
@@ -26,6 +29,7 @@ export function isolatedArgs(peer: EtcdPeer): string[] {
   const scheme = schemeOf(peer.spec.tls.mode);
   return written({
     ...flagsOf(peer),
+    ...gateFlags(featureGates(peer), parseVersion(peer.spec.version)),
     'listen-peer-urls': `${scheme}://127.0.0.1:${ports.peer}`,
     'listen-client-urls': `${scheme}://127.0.0.1:${ports.client}`,
     'force-new-cluster': true,
@@ -73,7 +77,7 @@ function settings({ spec }: EtcdPeer): Flags {
   };
 }
 
-type Fields = Omit<NonNullable<EtcdPeer['spec']['etcd']>, 'extraArgs'>;
+type Fields = Omit<NonNullable<EtcdPeer['spec']['etcd']>, 'extraArgs' | 'featureGates'>;
 type Value<F extends keyof Fields> = NonNullable<Fields[F]>;
 
 const flagsByField: {
@@ -92,10 +96,12 @@ function flagsOfField<F extends keyof Fields>(field: F, value: Fields[F]): Flags
 }
 
 /** A member that lost or mangled data should say so, at its start and at every compaction. */
-function corruptionChecks(version: string): Flags {
-  const hasFeatureGates = compareVersions(parseVersion(version), { major: 3, minor: 6, patch: 0 }) >= 0;
-  if (hasFeatureGates) return { 'feature-gates': 'InitialCorruptCheck=true,CompactHashCheck=true' };
-  return { 'experimental-initial-corrupt-check': true, 'experimental-compact-hash-check-enabled': true };
+const corruptionChecks = Object.fromEntries(ownGates.map((gate) => [gate, true]));
+
+/** Those of the spec alone: a member in isolation has no other to compare its data with. */
+function featureGates({ spec }: EtcdPeer): Readonly<Record<string, boolean>> {
+  const given = Object.entries(spec.etcd?.featureGates ?? {});
+  return Object.fromEntries(given.filter(([gate]) => !ownGates.includes(gate)).toSorted());
 }
 
 /**

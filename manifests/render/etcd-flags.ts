@@ -1,3 +1,4 @@
+import { gatesIn35 } from '../api/reserved-flags.ts';
 import type { Version } from '../api/version.ts';
 
 /**
@@ -22,6 +23,26 @@ const since36 = [
   'warning-unary-request-duration',
   'watch-progress-notify-interval',
 ];
+/** Feature gates that a minor after 3.6 brought: etcd exits on one that it does not know. */
+const gatesSince: Readonly<Record<string, number>> = { FastLeaseKeepAlive: 7, PriorityRequest: 7 };
+
+type Gates = Readonly<Record<string, boolean>>;
+
+/** The flags that switch these gates, in their order and in the words of this version, without gates that it lacks. */
+export function gateFlags(wanted: Gates, version: Version): Readonly<Record<string, string | boolean>> {
+  const unknown = unknownGates(Object.keys(wanted), version);
+  const known = Object.entries(wanted).filter(([gate]) => !unknown.includes(gate));
+  if (version.minor < 6) return Object.fromEntries(known.map(([gate, on]) => [gatesIn35[gate], on]));
+  const said = known.map(([gate, on]) => `${gate}=${on}`);
+  return said.length === 0 ? {} : { 'feature-gates': said.join(',') };
+}
+
+/** Of these gates those that etcd of this version does not know, as far as that is known here. */
+export function unknownGates(names: readonly string[], { minor }: Version): string[] {
+  const isKnown = (name: string) => (minor < 6 ? Object.hasOwn(gatesIn35, name) : minor >= (gatesSince[name] ?? 6));
+  return names.filter((name) => !isKnown(name));
+}
+
 const until35 = ['enable-v2', 'experimental-enable-v2v3'];
 const until36 = 'experimental-';
 

@@ -60,8 +60,9 @@ export const ofTheCertificates = {
 >;
 
 function peerTls(tls: EffectiveSpec['tls']): EtcdPeerSpec['tls'] {
-  const { mode = tlsDefaults.mode, trust } = tls ?? {};
-  return { mode, ...(trust !== undefined && { trust }) };
+  const { mode = tlsDefaults.mode, trust, peerSourceAddress } = tls ?? {};
+  const isAny = mode !== 'Disabled' && peerSourceAddress === 'Any';
+  return { mode, ...(isAny && { peerSourceAddress }), ...(trust !== undefined && { trust }) };
 }
 
 /** The peer of this ordinal. Its spec holds all inputs of the member: what is built from it later needs no cluster. */

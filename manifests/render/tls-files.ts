@@ -1,4 +1,5 @@
 import type { EtcdPeer } from '../api/etcd-peer.ts';
+import { parseVersion } from '../api/version.ts';
 import { memberSecretName } from './certificate-names.ts';
 
 /** A member's certificates: two Secrets, mounted read-only, whose files follow the Secrets without a restart. */
@@ -28,6 +29,12 @@ export function tlsMounts({ metadata, spec }: EtcdPeer): readonly TlsMount[] {
   ];
 }
 
+/** 3.7 knows only the later word, 3.5 only the earlier one. */
+function anySource({ spec }: EtcdPeer): string {
+  const flag = 'peer-skip-client-san-verification';
+  return parseVersion(spec.version).minor < 6 ? `experimental-${flag}` : flag;
+}
+
 /** etcd's flags for them: without a certificate of the right CA no connection is accepted. */
 export function tlsFlags(peer: EtcdPeer): Readonly<Record<string, string | boolean>> {
   const [members, server] = tlsMounts(peer);
@@ -37,6 +44,7 @@ export function tlsFlags(peer: EtcdPeer): Readonly<Record<string, string | boole
     'peer-key-file': `${members.directory}/tls.key`,
     'peer-trusted-ca-file': `${members.directory}/ca.crt`,
     'peer-client-cert-auth': true,
+    ...(peer.spec.tls.peerSourceAddress === 'Any' && { [anySource(peer)]: true }),
     'cert-file': `${server.directory}/tls.crt`,
     'key-file': `${server.directory}/tls.key`,
     'trusted-ca-file': `${server.directory}/ca.crt`,

@@ -18,6 +18,7 @@ const everySetting: EtcdSettings = {
   heartbeatInterval: '100ms',
   electionTimeout: '1s',
   snapshotCount: 5000,
+  featureGates: { LeaseCheckpoint: true, LeaseCheckpointPersist: true, TxnModeWriteWithSharedBuffer: false },
   extraArgs: { 'max-txn-ops': '1024', 'max-request-bytes': '2097152' },
 };
 

@@ -58,6 +58,45 @@ for (const [version, present, absent] of [
   });
 }
 
+for (const [version, expected] of [
+  ['3.5.35', ['--experimental-enable-lease-checkpoint=true', '--experimental-txn-mode-write-with-shared-buffer=false']],
+  [
+    '3.6.16',
+    ['InitialCorruptCheck=true,CompactHashCheck=true,LeaseCheckpoint=true,TxnModeWriteWithSharedBuffer=false'],
+  ],
+  [
+    '3.7.3',
+    [
+      'InitialCorruptCheck=true,CompactHashCheck=true,FastLeaseKeepAlive=false,LeaseCheckpoint=true,TxnModeWriteWithSharedBuffer=false',
+    ],
+  ],
+] as const) {
+  test(`etcd ${version} gets the feature gates that it knows, in its own words`, () => {
+    const featureGates = { TxnModeWriteWithSharedBuffer: false, LeaseCheckpoint: true, FastLeaseKeepAlive: false };
+    const args = etcdArgs(peerOf({ version, etcd: { featureGates } }));
+    for (const arg of expected)
+      assert.ok(
+        args.some((one) => one === arg || one === `--feature-gates=${arg}`),
+        arg,
+      );
+  });
+}
+
+test('a feature gate can not take back a check of ours', () => {
+  const featureGates = { InitialCorruptCheck: false, CompactHashCheck: false };
+  assert.deepEqual(etcdArgs(peerOf({ etcd: { featureGates } })), etcdArgs(peerOf()));
+});
+
+test('peers come from any address only where the spec says so, by the flag of each minor', () => {
+  const said = (version: string, tls: EtcdPeer['spec']['tls']) =>
+    etcdArgs(peerOf({ version, tls })).filter((arg) => arg.includes('skip-client-san'));
+  for (const version of ['3.5.35', '3.6.16', '3.7.3']) assert.deepEqual(said(version, { mode: 'Managed' }), []);
+  const any = { mode: 'Managed', peerSourceAddress: 'Any' } as const;
+  assert.deepEqual(said('3.5.35', any), ['--experimental-peer-skip-client-san-verification=true']);
+  assert.deepEqual(said('3.6.16', any), ['--peer-skip-client-san-verification=true']);
+  assert.deepEqual(said('3.7.3', any), ['--peer-skip-client-san-verification=true']);
+});
+
 test('durations become whole milliseconds, quantities bytes', () => {
   const args = etcdArgs(
     peerOf({
@@ -176,10 +215,16 @@ test('each field that a reserved flag names in its place is there, and sets that
       properties: { spec: definitions.EtcdCluster.spec },
     });
     assert.ok(found, `${flag}: there is no ${path}`);
-    const isSet = path === 'spec.tls' ? ofFiles.has(flag) : path.startsWith('spec.etcd.');
+    const isSet = path === 'spec.tls' ? ofFiles.has(flag) : path.startsWith('spec.etcd.') || isRendered(flag);
     assert.ok(isSet, `${flag}: ${path} does not set it`);
   }
 });
+
+/** Of `spec.tls` with every field that sets a flag, by some minor. */
+function isRendered(flag: string): boolean {
+  const tls = { mode: 'Managed', peerSourceAddress: 'Any' } as const;
+  return ['3.5.35', '3.7.3'].some((version) => etcdArgs(peerOf({ version, tls })).includes(`--${flag}=true`));
+}
 
 /** Flags whose files, and whether there are any, follow from the mode of spec.tls. */
 const ofFiles: ReadonlySet<string> = new Set(['auto-tls', 'cert-file', 'key-file', 'trusted-ca-file']);

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseDuration } from '../../../manifests/api/duration.ts';
-import { etcdClusterSpecSchema } from '../../../manifests/api/etcd-cluster.ts';
+import { type EtcdClusterSpec, etcdClusterSpecSchema } from '../../../manifests/api/etcd-cluster.ts';
 import { etcdPeerSpecSchema } from '../../../manifests/api/etcd-peer.ts';
 import { definitions } from '../../../manifests/api/kinds.ts';
 import {
@@ -20,6 +20,7 @@ import { ofTheCertificates, ofTheCluster, peerInputs } from '../../../manifests/
 import { clusterOf, peerOf } from './build-fixtures.ts';
 
 const { spec: peer } = peerOf();
+type ClusterTls = NonNullable<EtcdClusterSpec['tls']>;
 
 /** Total, like the hash itself: a new field that is not tried here does not compile. */
 const others: { readonly [K in keyof Required<ConfigurationInputs>]: ConfigurationInputs[K] } = {
@@ -59,10 +60,18 @@ describe('what a member is made from', () => {
   });
 
   test('what only decides about certificates starts no member anew', () => {
-    const fields = Object.keys(tlsSchema.properties).filter((field) => field !== 'mode');
+    const ofMembers = ['mode', 'peerSourceAddress'];
+    const fields = Object.keys(tlsSchema.properties).filter((field) => !ofMembers.includes(field));
     assert.deepEqual(Object.keys(ofTheCertificates).toSorted(), fields.toSorted());
     const longer = peerInputs(clusterOf({ tls: { mode: 'Managed', certificateLifetime: '4320h' } }).spec);
     assert.deepEqual(longer.tls, { mode: 'Managed' });
+  });
+
+  test('from where peers are taken is said to a member only where it is from everywhere', () => {
+    const said = (tls: ClusterTls) => peerInputs(clusterOf({ tls }).spec).tls;
+    assert.deepEqual(said({ peerSourceAddress: 'Verified' }), { mode: 'Managed' });
+    assert.deepEqual(said({ peerSourceAddress: 'Any' }), { mode: 'Managed', peerSourceAddress: 'Any' });
+    assert.deepEqual(said({ mode: 'Disabled', peerSourceAddress: 'Any' }), { mode: 'Disabled' });
   });
 });
 

@@ -11,7 +11,7 @@ import {
   type Version,
 } from '../../../../manifests/api/version.ts';
 import { mustNotRun } from '../../../../manifests/api/version-defects.ts';
-import { unknownFlags } from '../../../../manifests/render/etcd-flags.ts';
+import { unknownFlags, unknownGates } from '../../../../manifests/render/etcd-flags.ts';
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import type { Refusal } from '../spec/refusal.ts';
@@ -75,7 +75,9 @@ export function judgeVersion(looked: Looked): VersionPlan {
     const value = highest ?? presentOf(slots) ?? wanted;
     return { value: formatVersion(value), refusal: defective(formatVersion(wanted), defect) };
   }
-  const flags = unknownFlags(Object.keys(spec.etcd?.extraArgs ?? {}), wanted);
+  const { extraArgs = {}, featureGates = {} } = spec.etcd ?? {};
+  const gates = unknownGates(Object.keys(featureGates), wanted).map((gate) => `feature-gates=${gate}`);
+  const flags = [...unknownFlags(Object.keys(extraArgs), wanted), ...gates];
   return flags.length === 0 ? plan : withoutFlags(plan, wanted, highest, flags);
 }
 

@@ -66,10 +66,15 @@ export function defective(version: string, { because, use }: NonNullable<ReturnT
 }
 
 export function flagsUnknown(wanted: Version, flags: readonly string[]): Refusal {
+  const ofGate = flags.filter((flag) => flag.startsWith('feature-gates='));
+  const fields = [
+    ...(ofGate.length < flags.length ? ['spec.etcd.extraArgs'] : []),
+    ...(ofGate.length > 0 ? ['spec.etcd.featureGates'] : []),
+  ];
   return {
     reason: 'FlagNotInVersion',
     message: `etcd ${formatVersion(wanted)} does not have ${flags.map((flag) => `--${flag}`).join(', ')}`,
-    cure: `remove ${flags.join(', ')} from spec.etcd.extraArgs, or name what replaced it`,
-    field: 'spec.etcd.extraArgs',
+    cure: `remove ${flags.join(', ')} from ${fields.join(' and ')}, or name what replaced it`,
+    field: fields[0] ?? 'spec.etcd',
   };
 }
