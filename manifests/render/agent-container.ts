@@ -2,7 +2,7 @@ import type { BackupTarget, SnapshotSource } from '../api/backup-settings.ts';
 import type { ObjectLocation } from '../api/object-template.ts';
 import { storeDefaults } from '../api/spec-defaults.ts';
 import type { Egress } from '../egress/egress.ts';
-import type { Container, EnvVar, PodSpec, Volume, VolumeMount } from '../kube-types.ts';
+import type { Container, EnvVar, PodSpec, ResourceRequirements, Volume, VolumeMount } from '../kube-types.ts';
 import { endpointNamed, type StoreRequest, type StoreSettings, stores } from '../stores/stores.ts';
 import { hostsText } from './listed-hosts.ts';
 import { restrictedRights } from './restricted.ts';
@@ -132,6 +132,8 @@ export interface AgentOrder {
   readonly egress?: Egress | undefined;
   /** It asks an etcd whose addresses an author wrote. */
   readonly outside?: boolean | undefined;
+  /** Those of the member beside which it runs; absent: it runs beside none. */
+  readonly resources?: ResourceRequirements | undefined;
 }
 
 /**
@@ -144,6 +146,8 @@ export const agentRun = {
   env: [{ name: 'MALLOC_ARENA_MAX', value: '1' }],
 } as const;
 
+const aloneResources = { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } };
+
 /** One run of the agent. Its memory does not grow with the snapshot. */
 export function agentContainer({
   name,
@@ -154,6 +158,7 @@ export function agentContainer({
   env = [],
   egress,
   outside = false,
+  resources = aloneResources,
 }: AgentOrder): Container {
   return {
     name,
@@ -165,7 +170,7 @@ export function agentContainer({
       ...hostsFor(access, egress, outside),
       ...env,
     ],
-    resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+    resources,
     volumeMounts: [...access.volumeMounts, ...volumeMounts, { name: temporary, mountPath: '/tmp' }],
     securityContext: { ...restrictedRights, readOnlyRootFilesystem: true },
   };

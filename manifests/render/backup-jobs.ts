@@ -4,7 +4,7 @@ import { type ObjectLocation, urlOf } from '../api/object-template.ts';
 import type { Quantity } from '../api/quantity.ts';
 import { backupDefaults, storeDefaults } from '../api/spec-defaults.ts';
 import type { Egress } from '../egress/egress.ts';
-import type { Container, Job, PodSpec, Volume } from '../kube-types.ts';
+import type { Container, Job, PodSpec, ResourceRequirements, Volume } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, etcdTlsFiles, volumesOf } from './agent-container.ts';
 import { annotations, backupJobName, labels } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
@@ -25,6 +25,8 @@ export interface TakeOrder {
   /** With the client certificate for etcd. */
   readonly tlsSecretName?: string | undefined;
   readonly egress?: Egress | undefined;
+  /** Of the members whose data it takes; absent: an author named others. */
+  readonly resources?: ResourceRequirements | undefined;
 }
 
 export interface VerifyOrder {
@@ -38,6 +40,7 @@ export interface VerifyOrder {
   /** Of the object, as it was noted when it was stored. */
   readonly sha256?: string | undefined;
   readonly egress?: Egress | undefined;
+  readonly resources?: ResourceRequirements | undefined;
 }
 
 /** Between the agent's own deadline and that of its pod: for starting, and for ending in order. Seconds. */
@@ -70,9 +73,9 @@ export function takeJob(backup: EtcdBackup, order: TakeOrder): Job {
     compression: agentCompression[to.compression ?? storeDefaults.compression],
     deadlineSeconds: deadlineOf(backup),
   };
-  const { image, egress, outside } = order;
+  const { image, egress, outside, resources } = order;
   const pod = agentPod(to);
-  const agent = { name: 'agent', image, request, access, volumeMounts: tls.volumeMounts, egress, outside };
+  const agent = { name: 'agent', image, request, access, volumeMounts: tls.volumeMounts, egress, outside, resources };
   return jobOf(backup, 'Take', order, {
     ...pod,
     containers: [agentContainer(agent)],
@@ -81,7 +84,7 @@ export function takeJob(backup: EtcdBackup, order: TakeOrder): Job {
 }
 
 /** The comparison is of bytes as stored, so the Job gets no key. */
-function lookJob(backup: EtcdBackup, { image, attempt, location, egress }: TakeOrder, sha256: string): Job {
+function lookJob(backup: EtcdBackup, { image, attempt, location, egress, resources }: TakeOrder, sha256: string): Job {
   const { encryption: _, ...to } = backup.spec.to;
   const access = agentAccess(location, to, 'read');
   const request = {
@@ -98,7 +101,7 @@ function lookJob(backup: EtcdBackup, { image, attempt, location, egress }: TakeO
     { attempt, location },
     {
       ...pod,
-      containers: [agentContainer({ name: 'agent', image, request, access, egress })],
+      containers: [agentContainer({ name: 'agent', image, request, access, egress, resources })],
       volumes: [...pod.volumes, ...access.volumes],
     },
   );
@@ -115,7 +118,7 @@ export const drillContainers = { stage: 'stage', restore: 'restore', etcd: 'etcd
  */
 export function verifyJob(backup: EtcdBackup, order: VerifyOrder): Job {
   const { to } = backup.spec;
-  const { image, location, egress } = order;
+  const { image, location, egress, resources } = order;
   const [reading, proving] = [agentAccess(location, to, 'read'), agentAccess(location, to, 'prove')];
   const common = {
     object: urlOf(location),
@@ -137,13 +140,14 @@ export function verifyJob(backup: EtcdBackup, order: VerifyOrder): Job {
         access: reading,
         volumeMounts,
         egress,
+        resources,
       }),
-      etcdContainer(drillContainers.restore, order.etcdImage, [
+      etcdContainer(drillContainers.restore, order, [
         '/usr/local/bin/etcdutl',
         ...scratchRestoreArgs(snapshot, member),
       ]),
       {
-        ...etcdContainer(drillContainers.etcd, order.etcdImage, ['/usr/local/bin/etcd', ...scratchEtcdArgs(member)]),
+        ...etcdContainer(drillContainers.etcd, order, ['/usr/local/bin/etcd', ...scratchEtcdArgs(member)]),
         restartPolicy: 'Always',
       },
     ],
@@ -161,6 +165,7 @@ export function verifyJob(backup: EtcdBackup, order: VerifyOrder): Job {
         access: proving,
         volumeMounts,
         egress,
+        resources,
       }),
     ],
     volumes: [...pod.volumes, ...volumesOf(reading, proving), scratchVolume(backup, order.snapshotBytes)],
@@ -180,14 +185,18 @@ export function drillMember(directory: string): { readonly member: ScratchMember
   return { member, snapshot };
 }
 
-function etcdContainer(name: string, image: string, [program = '', ...args]: readonly string[]): Container {
+function etcdContainer(
+  name: string,
+  { etcdImage, resources }: VerifyOrder,
+  [program = '', ...args]: readonly string[],
+): Container {
   return {
     name,
-    image,
+    image: etcdImage,
     command: [program],
     args,
-    // No limit: the index of a large database takes memory, and to be killed for it would prove nothing.
-    resources: { requests: { cpu: '100m', memory: '256Mi' } },
+    // As its members have them: the index of a large database takes memory, and to be killed for less proves nothing.
+    resources: resources ?? { requests: { cpu: '100m', memory: '256Mi' } },
     volumeMounts: [{ name: 'scratch', mountPath: scratchMountPath }],
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: { ...restrictedRights, readOnlyRootFilesystem: true },

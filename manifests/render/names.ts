@@ -245,5 +245,8 @@ export function labelSelector(wanted: Readonly<Record<string, string>>): string 
 }
 
 /** The container that runs etcd; a podTemplate that wants to change it names it so. */
+/** Of the Job of a recovery, beside etcd's. */
+export const recoveryContainers = { setAside: 'set-aside' } as const;
+
 export const etcdContainer = 'etcd';
 export const dataVolume = 'data';

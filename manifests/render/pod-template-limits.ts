@@ -1,12 +1,15 @@
 import type { PodTemplate } from '../api/member-settings.ts';
 import { didYouMean } from '../api/suggest.ts';
 import { isRecord } from '../json.ts';
-import { dataVolume, etcdContainer, group, labelsOf } from './names.ts';
+import { dataVolume, etcdContainer, group, labelsOf, recoveryContainers } from './names.ts';
 import { notMergeable } from './pod-template-merge.ts';
 import { tlsMountPath } from './tls-files.ts';
 
 /** A member's own. */
 export const ownVolumes = [dataVolume, 'peer-tls', 'server-tls'] as const;
+
+/** In the pods of members, and of the Job of a recovery, which has the template's init containers as well. */
+const ownContainers = [etcdContainer, recoveryContainers.setAside] as const;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -24,6 +27,11 @@ export function reservedIn(template: PodTemplate): string[] {
     ),
     ...records(spec, 'containers').flatMap(([container, path]) =>
       container.name === etcdContainer ? reservedInEtcd(container, path) : [],
+    ),
+    ...records(spec, 'initContainers').flatMap(([{ name }, path]) =>
+      ownContainers
+        .filter((own) => own === name)
+        .map((own) => `${path}: the container "${own}" is etcd-ratchet's own; choose another name`),
     ),
     ...records(spec, 'volumes').flatMap(([volume, path]) =>
       ownVolumes

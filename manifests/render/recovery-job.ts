@@ -1,14 +1,14 @@
 import type { EtcdPeer } from '../api/etcd-peer.ts';
-import type { Container, Job } from '../kube-types.ts';
+import type { Container, Job, ResourceRequirements } from '../kube-types.ts';
 import { dataDirectory, isolatedArgs } from './etcd-args.ts';
 import { memberJob } from './member-job.ts';
-import { dataVolume, etcdContainer, recoveryJobName, recoveryPodLabels } from './names.ts';
+import { resourcesOf } from './member-resources.ts';
+import { dataVolume, etcdContainer, recoveryContainers, recoveryJobName, recoveryPodLabels } from './names.ts';
 import { dataMountPath, type Offered, podTemplate } from './pod-template.ts';
 import { isolatedReadiness } from './probes.ts';
 import { restrictedRights } from './restricted.ts';
 
-/** The init container that keeps a copy of the data; what it says when it fails is told by its exit codes. */
-const setAsideContainer = 'set-aside';
+/** What the init container that keeps a copy of the data says when it fails. */
 export const setAsideCodes = { noRoom: 3, ranAlready: 4, noData: 5 } as const;
 
 export interface RecoveryOrder {
@@ -30,7 +30,8 @@ export function recoveryJob(peer: EtcdPeer, order: RecoveryOrder, offered?: Offe
   const etcd = spec.containers.find((container) => container.name === etcdContainer);
   // No sidecars: they would only keep the pod from ending.
   const containers = etcd ? [isolated(etcd, peer)] : [];
-  const initContainers = [...(spec.initContainers ?? []), setAside(order)];
+  const resources = resourcesOf(spec.containers, spec.resources);
+  const initContainers = [...(spec.initContainers ?? []), setAside(order, resources)];
   return memberJob(peer, metadata, {
     name: recoveryJobName(peer.metadata.name),
     id: order.id,
@@ -45,9 +46,9 @@ function isolated({ livenessProbe: _, lifecycle: __, ...etcd }: Container, peer:
   return { ...etcd, args: isolatedArgs(peer), readinessProbe: isolatedReadiness() };
 }
 
-function setAside({ image, id, attempt, withoutCopy }: RecoveryOrder): Container {
+function setAside({ image, id, attempt, withoutCopy }: RecoveryOrder, resources: ResourceRequirements): Container {
   return {
-    name: setAsideContainer,
+    name: recoveryContainers.setAside,
     image,
     command: ['node', '/app/set-aside.js'],
     args: [
@@ -56,7 +57,7 @@ function setAside({ image, id, attempt, withoutCopy }: RecoveryOrder): Container
       `--attempt=${attempt}`,
       ...(withoutCopy ? ['--without-copy'] : []),
     ],
-    resources: { requests: { cpu: '50m', memory: '128Mi' } },
+    resources,
     volumeMounts: [{ name: dataVolume, mountPath: dataMountPath }],
     securityContext: { ...restrictedRights, readOnlyRootFilesystem: true },
   };

@@ -7,6 +7,7 @@ import { agentAccess, agentContainer, agentPod, volumesOf } from './agent-contai
 import { dataDirectory } from './etcd-args.ts';
 import { formatInitialCluster } from './initial-cluster.ts';
 import { memberJob } from './member-job.ts';
+import { resourcesOf } from './member-resources.ts';
 import { dataVolume, etcdContainer, restoreJobName, restorePodLabels } from './names.ts';
 import { dataMountPath, type Offered, podTemplate } from './pod-template.ts';
 import { restorePaths } from './restore-paths.ts';
@@ -76,11 +77,12 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
   const volumeMounts = [{ name: dataVolume, mountPath: dataMountPath }];
   const etcd = spec.containers.find((container) => container.name === etcdContainer);
   const { serviceAccountName = spec.serviceAccountName } = snapshot;
+  const resources = resourcesOf(spec.containers, spec.resources);
   return {
     ...spec,
     ...(serviceAccountName !== undefined && { serviceAccountName }),
     initContainers: [
-      agentContainer({ name: restoreContainers.fetch, image, request: fetch, access, volumeMounts, egress }),
+      agentContainer({ name: restoreContainers.fetch, image, request: fetch, access, volumeMounts, egress, resources }),
       ...(etcd ? [etcdutl(etcd, peer, order)] : []),
     ],
     containers: [
@@ -91,6 +93,7 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
         // It asks no store.
         access: { ...access, request: { store: {} }, volumeMounts: [] },
         volumeMounts,
+        resources,
       }),
     ],
     // Nothing of the member's certificates, which etcdutl has no use for.

@@ -2,7 +2,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import { parseObjectTemplate } from '../../manifests/api/object-template.ts';
 import { backupDefaults } from '../../manifests/api/spec-defaults.ts';
 import { failures } from '../jobs/failure.ts';
-import { cureOfStart, startSeconds } from '../jobs/pod-start.ts';
+import { cureOfStart, isRefused, startSeconds } from '../jobs/pod-start.ts';
 import { withCure } from '../reasons/cure.ts';
 import type { BackupRecord } from './agent/record.ts';
 import { type BackupDecision, failed, retryMessage } from './decision.ts';
@@ -114,7 +114,8 @@ function underWay(
   // etcd that restarts on what was restored is told by its own end.
   if (trouble.code === 'CrashLoopBackOff') return { kind: 'wait', reason, message };
   const waited = (at.getTime() - Date.parse(trouble.since)) / 1000;
-  if (!(waited >= startSeconds)) return { kind: 'wait', reason, message, afterSeconds: startSeconds };
+  if (!isRefused(trouble.code) && !(waited >= startSeconds))
+    return { kind: 'wait', reason, message, afterSeconds: startSeconds };
   return {
     kind: 'wait',
     reason: 'PodNotStarting',

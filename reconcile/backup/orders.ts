@@ -12,6 +12,7 @@ import { hostRefusal } from '../../manifests/egress/host-refusal.ts';
 import type { TakeOrder } from '../../manifests/render/backup-jobs.ts';
 import { applicationSecretName } from '../../manifests/render/certificate-names.ts';
 import { etcdImage } from '../../manifests/render/image.ts';
+import { memberResources } from '../../manifests/render/member-resources.ts';
 import { clientUrl, schemeOf } from '../../manifests/render/names.ts';
 import { endpointNamed } from '../../manifests/stores/stores.ts';
 import { failures } from '../jobs/failure.ts';
@@ -46,14 +47,14 @@ function hostRefused(
   return problem === undefined ? undefined : failed(situation, 'HostRefused', problem, failures.HostRefused);
 }
 
-type Source = Pick<TakeOrder, 'endpoints' | 'outside' | 'clusterId' | 'tlsSecretName'>;
+type Source = Pick<TakeOrder, 'endpoints' | 'outside' | 'clusterId' | 'tlsSecretName' | 'resources'>;
 
 type NoSource = { readonly reason: 'ClusterAbsent' | 'ClusterNotAvailable'; readonly message: string };
 
 /** A look at a stored object asks no etcd. */
 function sourceOf({ backup, cluster }: BackupSituation): Source | NoSource {
   const { clusterName = '', source, existing } = backup.spec;
-  if (existing) return { endpoints: [] };
+  if (existing) return { endpoints: [], ...(cluster && { resources: memberResources(cluster.spec) }) };
   if (source) return { endpoints: source.endpoints, outside: true, tlsSecretName: source.tlsSecretName };
   return votersOf(cluster, clusterName);
 }
@@ -85,6 +86,7 @@ function votersOf(cluster: EtcdCluster | undefined, name: string): Source | NoSo
     endpoints: voters.map((voter) => clientUrl(namespace, name, voter.name, schemeOf(mode))),
     clusterId: status?.clusterID,
     tlsSecretName,
+    resources: memberResources(spec),
   };
 }
 
@@ -140,6 +142,7 @@ export function verify(
       pullSecrets: 'pullSecrets' in image ? (image.pullSecrets ?? []) : [],
       snapshotBytes: taken.snapshot.bytes,
       sha256: taken.sha256,
+      ...(situation.cluster && { resources: memberResources(situation.cluster.spec) }),
     },
     facts,
   };

@@ -27,7 +27,10 @@ const own = {
     means: '`to.object` names the PersistentVolumeClaim of a member of an EtcdCluster: nothing else is put there.',
     cure: 'create another EtcdBackup that names another PersistentVolumeClaim',
   },
-  PodNotStarting: { means: 'The pod of the Job has waited for three minutes, and does not start.', cure: names },
+  PodNotStarting: {
+    means: 'The pod of the Job is refused, or has waited for three minutes and does not start.',
+    cure: names,
+  },
   JobRefused: { means: 'The API server refuses the Job.', cure: names },
   OldJobLeaving: step('The Job of an earlier EtcdBackup of this name is being deleted.'),
   JobNameTaken: { means: 'A Job that is not of this backup has the name.', cure: names },

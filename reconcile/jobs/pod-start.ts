@@ -19,6 +19,11 @@ const cures: readonly (readonly [codes: readonly string[], cure: string])[] = [
   [['FailedCreate'], 'raise the quota, or correct the admission policy, that refuses its pod'],
 ];
 
+/** The API server refuses the pod: no time makes a difference, and a person is asked at once. */
+export function isRefused(code: string): boolean {
+  return code === 'FailedCreate';
+}
+
 /** An imperative. */
 export function cureOfStart(code: string): string {
   const found = cures.find(([codes]) => codes.includes(code));

@@ -59,8 +59,8 @@ async function whyNotStarted(
   { at, signal }: { readonly at: Date; readonly signal: AbortSignal },
 ): Promise<Reported | undefined> {
   const pod = pods.find(({ metadata }) => isControlledBy({ metadata }, job.metadata.uid ?? ''));
-  const { creationTimestamp = '' } = (pod ?? job).metadata;
-  if (isOver(job) || !(at.getTime() - Date.parse(creationTimestamp) >= startSeconds * 1000)) return undefined;
+  const waited = at.getTime() - Date.parse(pod?.metadata.creationTimestamp ?? '');
+  if (isOver(job) || (pod && !(waited >= startSeconds * 1000))) return undefined;
   return reportedOf(kube, pod ?? job, pod ? 'pod' : 'job', { at, signal });
 }
 

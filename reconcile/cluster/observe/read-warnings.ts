@@ -1,6 +1,6 @@
 import type { Event } from '../../../manifests/kube-types.ts';
 import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
-import { downFor, graceOf } from '../know/health/grace.ts';
+import { downFor, graceOf, notedSince } from '../know/health/grace.ts';
 import { hasDeparted, isAsleep } from '../know/life.ts';
 import type { Observation, Slot, Warning } from '../know/observation.ts';
 import { isBeforeItsStart } from '../know/pods/blocked.ts';
@@ -17,8 +17,8 @@ type When = Pick<Observation, 'at' | 'cluster'>;
 export type Warnings = ReadonlyMap<string, readonly Warning[]>;
 
 /**
- * Warnings about the objects of members that have not run for `podGracePeriod`. A cluster that is well, or
- * only slow, costs no request.
+ * Warnings about the objects of members that have not run for `podGracePeriod`, or have no pod. A cluster that is well,
+ * or only slow, costs no request.
  */
 export async function readWarnings(
   kube: Kube,
@@ -27,7 +27,7 @@ export async function readWarnings(
   signal: AbortSignal,
 ): Promise<Warnings> {
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(budget)]);
-  const due = slots.filter((slot) => downFor(slot, when) >= graceOf(when).pod);
+  const due = slots.filter((slot) => isRefusedSoon(slot, when) || downFor(slot, when) >= graceOf(when).pod);
   const found = await Promise.all(
     due.map(async (slot) => {
       const subjects = subjectsOf(slot);
@@ -38,6 +38,11 @@ export async function readWarnings(
     }),
   );
   return new Map(found.flat());
+}
+
+/** Where no pod comes at all, the API server may refuse it: that is asked at the second look. */
+function isRefusedSoon(slot: Slot, when: When): boolean {
+  return slot.statefulSet?.current === true && !slot.pod && notedSince(slot, when) !== undefined;
 }
 
 /** The slots with what is reported of them. */

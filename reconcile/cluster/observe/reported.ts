@@ -15,7 +15,7 @@ export interface Reported {
 
 /**
  * What kubelet or the Job controller reports of what does not come to run, like a Secret that is not there: a pod's
- * status does not say it. Asked only after a while, and left out where it can't be read.
+ * status does not say it. Left out where it can't be read; of a pod it is asked only after a while.
  */
 export async function reportedOf(
   kube: Kube,
@@ -24,8 +24,9 @@ export async function reportedOf(
   { at, signal }: { readonly at: Date; readonly signal: AbortSignal },
 ): Promise<Reported | undefined> {
   const { namespace, uid = '', creationTimestamp = '' } = metadata;
-  const isPending = object === 'job' || (status as Pod['status'])?.phase === 'Pending';
-  if (!isPending || !(at.getTime() - Date.parse(creationTimestamp) >= usualStart * 1000)) return undefined;
+  const waits =
+    (status as Pod['status'])?.phase === 'Pending' && at.getTime() - Date.parse(creationTimestamp) >= usualStart * 1000;
+  if (object === 'pod' && !waits) return undefined;
   try {
     const options = { namespace, fieldSelector: `regarding.uid=${uid}`, limit: mostEvents, signal };
     const { items } = await kube.list<Event>(resources.events, options);

@@ -7,7 +7,7 @@ import { statementOf } from '../../../reconcile/backup/report.ts';
 import type { BackupSituation, Trouble } from '../../../reconcile/backup/situation.ts';
 import { at, backupWith, jobWith, object, podWith, serving } from './scene.ts';
 
-/** A Job whose pod does not start: told at once, and Stalled with a cure after three minutes. */
+/** A Job whose pod does not start: told at once, and Stalled with a cure after three minutes, or at once if refused. */
 
 function saidOf(trouble: Omit<Trouble, 'since'>, seconds: number) {
   const since = new Date(at.getTime() - seconds * 1000).toISOString();
@@ -35,7 +35,6 @@ for (const [code, cure] of [
   ['FailedMount', /To go on: make the Secret, ConfigMap, key or PersistentVolumeClaim that it names/],
   ['ImagePullBackOff', /To go on: see that the image exists/],
   ['Unschedulable', /To go on: make room on a node/],
-  ['FailedCreate', /To go on: raise the quota/],
   ['SomethingNew', /To go on: correct what it names/],
 ] as const) {
   test(`${code} is told at once, and asks for a person after three minutes`, () => {
@@ -49,6 +48,12 @@ for (const [code, cure] of [
     assert.match(late.message, cure);
   });
 }
+
+test('a pod that the API server refuses asks for a person at once', () => {
+  const said = saidOf({ code: 'FailedCreate', words: 'exceeded quota' }, 1);
+  assert.deepEqual([said.course, said.reason], ['stalled', 'PodNotStarting']);
+  assert.match(said.message, /exceeded quota\. To go on: raise the quota/);
+});
 
 test('etcd that restarts on what was restored is no pod that does not start', () => {
   assert.equal(saidOf({ code: 'CrashLoopBackOff', words: 'x' }, 9000).course, 'on-its-way');

@@ -74,6 +74,13 @@ describe('events are read', () => {
     assert.equal((await reading(seen(creating, 119), [])).requests, 0);
   });
 
+  test('at the second look where no pod was made: the API server may refuse it', async () => {
+    const podless = all(without('pod'), withEndpoint(silent));
+    assert.equal((await reading(seen(podless, 1), [event('a', 'set-1', 'FailedCreate')])).requests, 1);
+    const first = { ...seen(podless), cluster: healthy(3).cluster };
+    assert.equal((await reading(first, [])).requests, 0);
+  });
+
   test('of that very object, and of no other member', async () => {
     const events = [event('a', 'pod-1'), event('b', 'pod-0'), event('c', 'an earlier pod', 'FailedAttachVolume')];
     const { told, others } = await reading(seen(creating), events);

@@ -104,9 +104,9 @@ const steps: readonly (readonly [string, Observation, string])[] = [
     'RestoreFailed',
   ],
   [
-    'an agent that was killed for memory is repeated',
+    'an agent that was killed for memory is told: its limit is that of the members',
     seen(1, failedWith({ code: 137, reason: 'OOMKilled' })),
-    'RepeatingRestore',
+    'RestoreFailed',
   ],
   [
     'a pod that waits for a Secret that is not there is told',
@@ -186,10 +186,10 @@ describe('while a snapshot is restored', () => {
   });
 
   test('what killed the last attempt is named, and so is what its pod waits for', () => {
-    const killed = failedWith({ code: 137, reason: 'OOMKilled' });
+    const killed = failedWith({ code: 137, reason: 'Error' });
     assert.ok(killed.kind === 'known');
     const last = decide(seen(10, { ...killed, job: { ...job, attempt: `${id}/10`, failed: true } }));
-    assert.match(last.message, /10 attempts; the last one: container fetch ended with OOMKilled/);
+    assert.match(last.message, /10 attempts; the last one: container fetch ended with Error/);
     const notStarted = { reason: 'FailedMount', message: 'secret "key" not found' };
     const stuck = decide(seen(1, known({ job: { ...job, notStarted }, pods: [pod] })));
     assert.ok(stuck.kind === 'refuse');

@@ -155,6 +155,18 @@ test('a list that is none is named', () => {
   ]);
 });
 
+test('an init container with the name of one of ours is refused by name', () => {
+  const initContainers = [
+    { name: 'set-aside', image: 'i' },
+    { name: 'before', image: 'i' },
+    { name: 'etcd', image: 'i' },
+  ];
+  assert.deepEqual(reservedIn({ spec: { initContainers } }), [
+    `spec.initContainers[0]: the container "set-aside" is etcd-ratchet's own; choose another name`,
+    `spec.initContainers[2]: the container "etcd" is etcd-ratchet's own; choose another name`,
+  ]);
+});
+
 test('what an ordinary template sets lends no privileges and is not reserved', () => {
   const template = {
     metadata: { labels: { team: 'payments' }, annotations: { 'prometheus.io/scrape': 'true' } },

@@ -47,7 +47,7 @@ for (const [slip, spec, message] of [
   ],
   [
     'what an init container runs from',
-    { initContainers: [{ name: 'etcd' }] },
+    { initContainers: [{ name: 'before' }] },
     'spec.podTemplate.spec.initContainers[0].image: it is required',
   ],
 ] as const) {

@@ -19,8 +19,8 @@ export function isPassing(ailment: Ailment): ailment is Extract<Ailment, { passi
 }
 
 /**
- * @param cure where there is a better one than that of its reason; empty where a moment later something else is told, or
- * another rule knows when it has lasted
+ * @param cure where there is a better one than that of its reason. Empty where something else is told a moment later,
+ * or another rule knows when it has lasted.
  */
 export function passing(reason: PassingReason, message: string, cure: string = ofMembers[reason]): Ailment {
   return { reason, message, passing: true, cure };

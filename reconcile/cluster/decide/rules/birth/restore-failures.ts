@@ -28,9 +28,6 @@ export function failed(restore: FailedRestore, situation: Situation): Decision {
   const { namespace } = situation.cluster.metadata;
   if (failure === undefined || isKilled(failure)) return tryAgain(restore, situation);
   const again = `it is tried again when ${wanted.field} changes, or after: ${kubectl({ namespace }, `delete job ${job.name}`)}`;
-  // The agent's limit is its own, and its memory does not grow with the snapshot.
-  if (failure.reason === 'OOMKilled' && failure.container !== restoreContainers.restore)
-    return tryAgain(restore, situation);
   if (failure.reason === 'OOMKilled') {
     return refuse(
       'RestoreFailed',

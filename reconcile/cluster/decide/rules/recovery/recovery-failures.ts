@@ -1,5 +1,5 @@
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
-import { annotations } from '../../../../../manifests/render/names.ts';
+import { annotations, recoveryContainers } from '../../../../../manifests/render/names.ts';
 import { setAsideCodes } from '../../../../../manifests/render/recovery-job.ts';
 import { cureOfStart } from '../../../../jobs/pod-start.ts';
 import { act, type Decision, refuse, refuseUntil } from '../../../know/decision.ts';
@@ -44,7 +44,7 @@ export function failed(name: string, pod: RecoveryPodView | undefined, job: Ref,
   }
   if (failure === undefined || failure.code === setAsideCodes.ranAlready || isKilled(failure)) return again;
   const { namespace = 'default' } = cluster.metadata;
-  if (failure.code === setAsideCodes.noRoom && failure.container === 'set-aside') {
+  if (failure.code === setAsideCodes.noRoom && failure.container === recoveryContainers.setAside) {
     if (mayDoWithoutCopy(situation)) return again;
     return refuseUntil(
       {
