@@ -118,8 +118,9 @@ function restsWrongly(world: World, decision: Decision): string | undefined {
   return other && `it says that it is done, and ${other.name} runs ${other.process?.version}`;
 }
 
-/** Members that others run were there before ours, and serve on without them. */
+/** Members that others run were there before ours, and serve on without them, where they hear each other. */
 function leftAlone(world: World): string | undefined {
+  if (world.apart) return undefined;
   const left = world.formations.find((formation) =>
     votersOf(formation).some(({ id }) => world.places.some((one) => one.outside && one.disk?.memberId === id)),
   );

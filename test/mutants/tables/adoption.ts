@@ -5,6 +5,13 @@ const unit = 'test/unit/cluster';
 /** What guards an adoption: nothing leaves that should not, and nothing is joined that does not fit (I13). */
 export const ofAdoption: readonly Mutant[] = [
   {
+    file: 'reconcile/cluster/decide/rules/adoption/join-existing.ts',
+    from: '  if (failing) return failing;\n',
+    to: '',
+    without: 'a first member that never hears the others is made anew for ever, and no person is told',
+    killers: [`${unit}/adoption-begins.test.ts`],
+  },
+  {
     file: 'reconcile/cluster/decide/rules/adoption/take-over.ts',
     from: '  if (!isAdoptionApproved(situation)) return awaitApproval(existing, left, situation);\n',
     to: '',

@@ -23,6 +23,25 @@ describe('before any member of ours', () => {
     assert.equal(decision.action.members[0]?.name, 'orders-1');
   });
 
+  test('after two that were not promoted in time a person is told, and the next one waits', () => {
+    const seen = before();
+    const { cluster, at } = seen;
+    const entry = {
+      at: new Date(at.getTime() - 60_000).toISOString(),
+      action: 'remove-member',
+      reason: 'RemovingFailedLearner',
+      message: 'orders-0 does not hear old-0',
+      outcome: 'acted',
+      generation: cluster.metadata.generation ?? 0,
+    };
+    const told = (tries: number) => {
+      const status = { observedGeneration: 1, ...cluster.status, history: Array.from({ length: tries }, () => entry) };
+      return decide({ ...seen, cluster: { ...cluster, status } });
+    };
+    assert.equal(told(1).kind, 'act');
+    assert.deepEqual([told(2).kind, told(2).reason], ['refuse', 'LearnersFail']);
+  });
+
   test('a list that is unknown is never taken for an empty one', () => {
     const decision = decide({ ...before(), membership: noQuorum('no member runs'), inherited: [] });
     assert.deepEqual([decision.kind, decision.reason], ['refuse', 'ExistingUnreachable']);

@@ -4,6 +4,7 @@ import { authenticationIsOn, type Misfit, misfitOf, wrongMode } from '../../../k
 import { inheritedIn } from '../../../know/adoption/inherited.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { learnersFail } from '../../failed-joins.ts';
 import { firstStartOfLearner } from '../../first-start.ts';
 import { freeName } from '../../free-name.ts';
 import { dueShared } from '../birth/support-members.ts';
@@ -31,6 +32,8 @@ export function joinExisting(existing: ExistingCluster, situation: Situation): D
   const { clusterId, members } = membership;
   const misfit = misfitOf({ existing, inputs, members, inherited: inheritedIn(situation) });
   if (misfit) return notFit(misfit);
+  const failing = learnersFail(situation);
+  if (failing) return failing;
   const { name, url } = freeName(situation, members);
   const others = members.map((member) => ({ name: member.name, url: member.peerURLs[0] ?? '' }));
   const record: VolumeRecord = {
