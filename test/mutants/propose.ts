@@ -17,7 +17,11 @@ const unit = 'test/unit/cluster';
 export const rooms = {
   adoption: {
     files: [`${cluster}/{know,decide/rules}/adoption/*.ts`, `${cluster}/act/actions/membership/remove-inherited.ts`],
-    killers: [`${unit}/adopt*.test.ts`, `${unit}/world/adoption*.test.ts`],
+    killers: [
+      `${unit}/{adopt*,finish-deletion}.test.ts`,
+      'test/unit/plugin/adopt*.test.ts',
+      `${unit}/world/adoption*.test.ts`,
+    ],
   },
   rollback: {
     files: [
@@ -42,6 +46,10 @@ export const rooms = {
     ],
   },
   schedules: { files: ['reconcile/schedule/*.ts'], killers: ['test/unit/schedule/*.test.ts'] },
+  retention: {
+    files: ['reconcile/backup/agent/{retention,own-backups,kept,prune}.ts'],
+    killers: ['test/unit/backup/retention.test.ts'],
+  },
   nodes: { files: ['reconcile/nodes/**/*.ts'], killers: ['test/unit/nodes/*.test.ts'] },
 } as const satisfies Readonly<Record<string, Room>>;
 

@@ -76,7 +76,7 @@ export const ofAdoption: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/adoption/leave-existing.ts',
-    from: 'isBegun(next) ? !isQuorumWithout(member.id, situation) : ',
+    from: 'isBegun(slot) ? !isQuorumWithout(member.id, situation) : ',
     to: '',
     without: 'a deletion that had begun a removal waits for ever for a quorum that its member would complete',
     killers: [`${unit}/adoption-called-off.test.ts`, `${unit}/world/adoption-crashes.test.ts`],
@@ -171,5 +171,33 @@ export const ofAdoption: readonly Mutant[] = [
     to: '',
     without: 'a cluster of others that is gone for good holds up recovery and deletion for ever',
     killers: ['test/unit/cluster/adoption-called-off.test.ts', 'test/unit/cluster/adoption-goes-on.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/adoption/leave-existing.ts',
+    from: '!volume && !peer',
+    to: '!volume || !peer',
+    without: 'a deletion takes the vote of a member of ours whose peer is lost from members of others (I13)',
+    killers: [`${unit}/adoption-called-off.test.ts`],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/adoption/leave-existing.ts',
+    from: '  return peerURLs.includes(url);',
+    to: '  return true;',
+    without: 'a voter of others that has a name like ours is left without a quorum (I13)',
+    killers: [`${unit}/adoption-called-off.test.ts`, `${unit}/finish-deletion.test.ts`],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/adoption/take-over.ts',
+    from: "disruptionBudget.state === 'present' && disruptionBudget",
+    to: "disruptionBudget.state === 'present' || disruptionBudget",
+    without: 'a removal writes a disruption budget that is right',
+    killers: [`${unit}/adoption-goes-on.test.ts`],
+  },
+  {
+    file: 'reconcile/cluster/know/adoption/inherited.ts',
+    from: "  if (membership.kind === 'unknown') return [];\n",
+    to: '',
+    without: 'members of others are taken from a list that is unknown (I9)',
+    killers: [`${unit}/adoption-forgotten.test.ts`],
   },
 ];

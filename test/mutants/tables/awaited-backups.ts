@@ -375,4 +375,25 @@ export const ofAwaitedBackups: readonly Mutant[] = [
     without: 'a backup before a hibernation is taken while the fleet has no room',
     killers: ['test/unit/cluster/back-up-before-hibernation.test.ts'],
   },
+  {
+    file: 'reconcile/cluster/know/backups/hibernation-backup.ts',
+    from: 'isAtRest && ids.size === 1 ?',
+    to: 'isAtRest ?',
+    without: 'a deletion goes on a backup of one of two etcd clusters whose volumes sleep (I12)',
+    killers: ['test/unit/cluster/hibernation-backup-of.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/know/backups/hibernation-backup.ts',
+    from: 'slot.volume && !hasDeparted(slot)',
+    to: 'slot.volume',
+    without: 'a volume that was left behind hides the backup that a cluster was put to sleep on',
+    killers: ['test/unit/cluster/hibernation-backup-of.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/deletion/hibernate.ts',
+    from: '    if (stuck) return stuck;\n',
+    to: '',
+    without: 'a hibernation waits for ever for a pod on a dead node, and tells no person',
+    killers: ['test/unit/cluster/hibernation-backup-of.test.ts'],
+  },
 ];

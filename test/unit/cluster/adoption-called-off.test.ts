@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
-import { approved, before, beside, forgetting } from './adoptions.ts';
+import { approved, before, beside, forgetting, others } from './adoptions.ts';
 import { noQuorum, silent, withEndpoint, without, type withPod, withRecord } from './observations.ts';
 
 describe('a deletion', () => {
@@ -12,6 +12,39 @@ describe('a deletion', () => {
     const decision = decide(beside(3, { metadata: { deletionTimestamp, finalizers: [volumesFinalizer] } }));
     assert.ok(decision.kind === 'act' && decision.action.kind === 'remove-member', decision.reason);
     assert.deepEqual([decision.reason, decision.action.name], ['LeavingExisting', 'orders-2']);
+  });
+
+  test('has a member leave whose EtcdPeer is lost: its vote is on the list', () => {
+    const metadata = { deletionTimestamp, finalizers: [volumesFinalizer] };
+    const decision = decide(beside(1, { metadata, every: without('peer') }));
+    assert.ok(decision.kind === 'act' && decision.action.kind === 'remove-member', decision.reason);
+    assert.deepEqual([decision.reason, decision.action.name], ['LeavingExisting', 'orders-0']);
+  });
+
+  test('goes on where none of ours is on the list of the others any more', () => {
+    const seen = beside(1, { metadata: { deletionTimestamp, finalizers: [volumesFinalizer] } });
+    const { membership } = seen;
+    assert.ok(membership.kind === 'known');
+    assert.equal(decide({ ...seen, membership: { ...membership, members: others() } }).reason, 'LettingGo');
+  });
+
+  test('waits for a voter that has a name like ours, and an address that is not behind our Service', () => {
+    const {
+      membership,
+      inherited: _,
+      ...seen
+    } = beside(1, {
+      spec: { bootstrap: {} },
+      metadata: { deletionTimestamp, finalizers: [volumesFinalizer] },
+    });
+    assert.ok(membership.kind === 'known');
+    const list = (peerURL: string) => {
+      const [like] = others({ name: 'orders-7', peerURLs: [peerURL] });
+      assert.ok(like);
+      return { ...seen, membership: { ...membership, members: [...membership.members.slice(0, 1), like] } };
+    };
+    assert.equal(decide(list('http://orders-7-0.orders-peers.elsewhere.svc:2380')).reason, 'AdoptionUnfinished');
+    assert.equal(decide(list('http://orders-7-0.orders-peers.shop.svc:2380')).reason, 'LettingGo', 'it lost its peer');
   });
 
   test('waits while no quorum of all is healthy: what leaves could be needed for one', () => {

@@ -4,11 +4,12 @@ import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import { networkPolicy } from '../../../manifests/render/network-policy.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { planChange } from '../../../reconcile/cluster/foresee/change.ts';
+import { inheritedIn } from '../../../reconcile/cluster/know/adoption/inherited.ts';
 import { existingKept } from '../../../reconcile/cluster/know/adoption/kept.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
-import { approved, before, beside, existing, forgetting, memberIDs } from './adoptions.ts';
+import { approved, before, beside, existing, forgetting, inherited, memberIDs } from './adoptions.ts';
 import { members, noQuorum } from './observations.ts';
 
 const kept = (seen: Observation) => statusFor(situate(seen), decide(seen), { kind: 'none' }).existing;
@@ -37,6 +38,11 @@ describe('what the spec says of the cluster that is taken over', () => {
   test('is not kept where nothing of ours has joined: another wish may take its place', () => {
     assert.equal(kept(before({ version: '3.7.3' })), undefined, 'it does not fit');
     assert.equal(kept(forgetting(before({ version: '3.7.3' }), { existing })), undefined);
+  });
+
+  test('names none of the others where the list is unknown', () => {
+    const membership = noQuorum('no member runs');
+    assert.deepEqual(inheritedIn({ membership, inherited: inherited('ed2') }), []);
   });
 
   test('stays where the list is unknown, and is not made up there', () => {

@@ -47,6 +47,15 @@ describe('while members of others vote beside ours', () => {
     assert.ok(sentBy(last.action, seen).writes.some((write) => write.startsWith('moveLeader')));
   });
 
+  test('a removal writes the disruption budget only where a quorum of the others is another number', () => {
+    const budgetAfter = (ours: number) => {
+      const decision = decide(approved(beside(ours, { spec: { replicas: ours } })));
+      assert.ok(decision.kind === 'act' && decision.action.kind === 'remove-inherited', decision.reason);
+      return decision.action.minAvailable;
+    };
+    assert.deepEqual([budgetAfter(3), budgetAfter(2)], [3, undefined]);
+  });
+
   test('an approval that was taken back meanwhile stops the removal before it is sent', () => {
     const seen = approved(beside(3));
     const decision = decide(seen);

@@ -120,8 +120,7 @@ function illMember({ inherited }: Candidate): Misfit | undefined {
 
 function wrongMember({ inherited, inputs }: Candidate): Misfit | undefined {
   for (const { member, status } of inherited) {
-    if (!status) continue;
-    const misfit = wrongVersion(member, status, inputs) ?? tooLarge(status, inputs);
+    const misfit = status && (wrongVersion(member, status, inputs) ?? tooLarge(status, inputs));
     if (misfit) return misfit;
   }
   return undefined;

@@ -1,4 +1,4 @@
-import { ordinalOf, peerUrl, schemeOf } from '../../../../../manifests/render/names.ts';
+import { peerUrl, schemeOf } from '../../../../../manifests/render/names.ts';
 import type { ListedMember } from '../../../../interfaces/etcd.ts';
 import { existingInDoubt, goneForGood, inheritedIn, isAdopting } from '../../../know/adoption/inherited.ts';
 import { act, type Decision, refuse, refuseUntil, wait } from '../../../know/decision.ts';
@@ -19,12 +19,17 @@ export function leaveExisting(situation: Situation): Decision | undefined {
   if (!isAdopting(situation) || slots.every(({ volume, peer }) => !volume && !peer)) return undefined;
   if (membership.kind === 'unknown') return awaitList(membership.cause, situation);
   const { members, clusterId } = membership;
-  const ours = slots.filter((slot) => memberOf(slot, members));
-  const [next] = ours.toSorted((a, b) => Number(isBegun(b)) - Number(isBegun(a)) || b.ordinal - a.ordinal);
-  const member = next && memberOf(next, members);
-  if (!next || !member) return undefined;
+  const ours = slots.flatMap((slot) => {
+    const member = memberOf(slot, members);
+    return member ? [{ slot, member }] : [];
+  });
+  const [next] = ours.toSorted(
+    (a, b) => Number(isBegun(b.slot)) - Number(isBegun(a.slot)) || b.slot.ordinal - a.slot.ordinal,
+  );
+  if (!next) return undefined;
+  const { slot, member } = next;
   // A removal that was begun may have been sent, and its member counts as ill: only the others must be a quorum.
-  if (isBegun(next) ? !isQuorumWithout(member.id, situation) : !hasHealthyQuorum(situation)) {
+  if (isBegun(slot) ? !isQuorumWithout(member.id, situation) : !hasHealthyQuorum(situation)) {
     return wait(
       'AdoptionUnfinished',
       `the deletion waits: without a healthy quorum no member of ours leaves ${inheritedIn(situation)
@@ -35,9 +40,9 @@ export function leaveExisting(situation: Situation): Decision | undefined {
     );
   }
   return act(
-    removalOf(next, member, clusterId, situation),
+    removalOf(slot, member, clusterId, situation),
     'LeavingExisting',
-    `removing ${next.name} from the member list: the EtcdCluster is being deleted, and the members that were there before it go on alone`,
+    `removing ${slot.name} from the member list: the EtcdCluster is being deleted, and the members that were there before it go on alone`,
   );
 }
 
@@ -85,7 +90,7 @@ export function awaitStrangers(situation: Situation): Decision | undefined {
 function wasOurs({ name, peerURLs }: ListedMember, { cluster, effective }: Situation): boolean {
   const { name: ofCluster, namespace = '' } = cluster.metadata;
   const url = peerUrl(namespace, ofCluster, name, schemeOf(effective.inputs.tls.mode));
-  return ordinalOf(ofCluster, name) !== undefined && peerURLs.includes(url);
+  return peerURLs.includes(url);
 }
 
 function isBegun(slot: Situation['slots'][number]): boolean {

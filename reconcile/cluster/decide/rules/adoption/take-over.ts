@@ -30,7 +30,8 @@ export function takeOver(situation: Situation): Decision | undefined {
   const { membership, effective, life, slots } = situation;
   const existing = existingOf(situation.cluster);
   const left = inheritedIn(situation);
-  if (!existing || left.length === 0 || membership.kind === 'unknown' || life.stage !== 'born') return undefined;
+  const [next] = left.toSorted((a, b) => Number(leads(a)) - Number(leads(b)));
+  if (!existing || !next || membership.kind === 'unknown' || life.stage !== 'born') return undefined;
   if (effective.replicas === 0) {
     return refuse(
       'AdoptionUnfinished',
@@ -42,8 +43,6 @@ export function takeOver(situation: Situation): Decision | undefined {
   const ours = slots.filter((slot) => memberOf(slot, voters));
   if (ours.length < effective.replicas) return mayGrow(existing, left, situation) ?? grow(situation);
   if (!isAdoptionApproved(situation)) return awaitApproval(existing, left, situation);
-  const [next] = left.toSorted((a, b) => Number(leads(a)) - Number(leads(b)));
-  if (!next) return undefined;
   return (
     waitToBegin(situation) ??
     act(

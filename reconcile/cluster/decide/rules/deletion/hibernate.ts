@@ -27,8 +27,7 @@ export function hibernate(situation: Situation): Decision | undefined {
  * Guards I5: a hibernated volume is sealed when it wakes, as it was before.
  */
 export function sleep(situation: Situation): Decision | undefined {
-  const { effective, slots, life } = situation;
-  if (life.stage !== 'born') return undefined;
+  const { effective, slots } = situation;
   const asleep = slots.filter(isAsleep);
   if (asleep.length === 0) return undefined;
   if (effective.replicas > 0) {
