@@ -28,11 +28,15 @@ export const rooms = {
       `${cluster}/decide/rules/recovery/roll-back.ts`,
       `${cluster}/act/actions/recovery/{begin-rollback,call-off-rollback,restore-snapshot,conclude-restore,drop-peers}.ts`,
     ],
-    killers: [`${unit}/{roll-back,restore-snapshot}.test.ts`, `${unit}/world/roll-back*.test.ts`],
+    killers: [
+      `${unit}/{roll-back,restore-snapshot}.test.ts`,
+      `${unit}/actions/{restore*,recovery}.test.ts`,
+      `${unit}/world/roll*back*.test.ts`,
+    ],
   },
   'hand-over': {
     files: [`${cluster}/decide/rules/recovery/hand-over.ts`, `${cluster}/know/recovery/outvoted.ts`],
-    killers: [`${unit}/roll-back.test.ts`, `${unit}/world/roll-back*.test.ts`],
+    killers: [`${unit}/roll-back.test.ts`, `${unit}/world/{roll*back*,recover,restored}.test.ts`],
   },
   sleep: {
     files: [

@@ -327,4 +327,25 @@ export const ofRestore: readonly Mutant[] = [
     without: 'a rollback whose data are lost tells to delete the volumes of the cluster that it gave up',
     killers: [lostVolume],
   },
+  {
+    file: 'reconcile/cluster/act/actions/recovery/restore-snapshot.ts',
+    from: 'peer.uid !== ref.uid || found.uid !== volume.uid',
+    to: 'false',
+    without: 'a snapshot is restored to a volume that was made anew since it was looked at (I11)',
+    killers: ['test/unit/cluster/actions/restore.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/recovery/conclude-restore.ts',
+    from: 'if (found.uid !== volume.uid) throw',
+    to: 'if (false) throw',
+    without: 'a volume that was made anew counts as restored (I11)',
+    killers: ['test/unit/cluster/actions/restore.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/recovery/roll-back.ts',
+    from: '  if (isAdopting(situation)) return undefined;\n',
+    to: '',
+    without: 'a rollback takes the quorum of members of others (I13)',
+    killers: ['test/unit/cluster/adoption-goes-on.test.ts'],
+  },
 ];

@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { wantedRollback } from '../../../reconcile/cluster/know/backups/rollback.ts';
 import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
 import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import { sentBy } from './actions/sent.ts';
-import { approved, beside, forgetting, inherited, others } from './adoptions.ts';
+import { approved, beside, existing, forgetting, inherited, others } from './adoptions.ts';
 import {
   clusterId,
   type Differences,
   endpoint,
+  healthy,
   members,
   silent,
   withEndpoint,
@@ -99,6 +101,16 @@ describe('while members of others vote beside ours', () => {
     assert.equal(decide(beside(3, { spec: { replicas: 0 } })).reason, 'AdoptionUnfinished');
     assert.equal(decide(beside(3, { spec: { version: '3.6.17' } })).reason, 'AdoptionNotApproved');
     assert.equal(decide(beside(1, { spec: { replicas: 3, version: '3.7.3' } })).reason, 'ExistingNotFit');
+  });
+
+  test('a rollback that a person approved does not begin: the others would lose their quorum with ours', () => {
+    const rollback = { clusterID: clusterId, snapshot: { object: 'gs://backups/a.db', sha256: 'ab'.repeat(32) } };
+    const alone = healthy(3, { spec: { rollback } });
+    const text = wantedRollback(alone)?.approval ?? '';
+    const metadata = { annotations: { [annotations.rollBack]: text } };
+    assert.equal(decide(healthy(3, { spec: { rollback }, metadata })).reason, 'RollingBack');
+    const bootstrap = { existing };
+    assert.equal(decide(beside(3, { spec: { rollback, bootstrap }, metadata })).reason, 'AdoptionNotApproved');
   });
 
   describe('out of space', () => {

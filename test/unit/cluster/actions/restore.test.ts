@@ -57,6 +57,12 @@ describe('the Job of a restore', () => {
     ['its member is sealed', seen({ ...restoring(0), state: 'sealed' })],
   ] as const)
     test(`is not made where ${what} (I11)`, () => assertStopped(sentBy(action, observation)));
+
+  test('is not made for a peer or a volume that was made anew since it was looked at (I11)', () => {
+    const another = { name: 'orders-0', uid: 'another' };
+    assertStopped(sentBy({ ...action, peer: another }, seen(restoring(0))));
+    assertStopped(sentBy({ ...action, volume: another }, seen(restoring(0))));
+  });
 });
 
 describe('a restore', () => {
@@ -112,6 +118,11 @@ describe('a restore', () => {
     ['its volume is sealed', seen({ ...restoring(1), state: 'sealed' }, { job: done })],
   ] as const)
     test(`is not concluded where ${what} (I11)`, () => assertStopped(sentBy(action, observation)));
+
+  test('is not concluded on a volume that was made anew since it was looked at (I11)', () => {
+    const another = { name: 'orders-0', uid: 'another' };
+    assertStopped(sentBy({ ...action, volume: another }, seen(restoring(1), { job: done })));
+  });
 });
 
 describe('a rollback', () => {
