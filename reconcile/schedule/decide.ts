@@ -45,7 +45,6 @@ const mostForgotten = 20;
 export function decideSchedule(observation: ScheduleObservation): ScheduleDecision {
   const { schedule, now } = observation;
   const { spec } = schedule;
-  if (schedule.metadata.deletionTimestamp !== undefined) return { actions: [] };
   const name = parseObjectTemplate(spec.template.to.object);
   if ('problem' in name) return { actions: [], problem: `template.to.object: ${name.problem}` };
   const due = dueTimes(spec.schedule, spec.timeZone ?? scheduleDefaults.timeZone);

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import { dueBackup } from '../../../manifests/render/schedule-objects.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
+import { actOnSchedule } from '../../../reconcile/schedule/act.ts';
+import { createLife, type Life } from './life.ts';
+
+/** Each guard of an action by itself. */
+
+const at = new Date('2026-03-01T01:00:00Z');
+const { signal } = new AbortController();
+const context = ({ kube }: Life) => ({ kube, signal, image: async () => 'ratchet:1' });
+
+/** One that is under way. */
+function busy(life: Life): EtcdBackup {
+  const backup = dueBackup(life.schedule(), new Date('2026-03-01T00:00:00Z'));
+  life.kube.seed(resources.backups, backup);
+  const { namespace, name } = backup.metadata;
+  return (
+    life.kube
+      .stored<EtcdBackup>(resources.backups)
+      .find(({ metadata }) => metadata.name === name && metadata.namespace === namespace) ?? assert.fail(name)
+  );
+}
+
+describe('a schedule', () => {
+  test('begins no backup in place of one that could not be given up', async () => {
+    for (const fails of [false, true]) {
+      const life = createLife();
+      const backup = busy(life);
+      life.fault = ({ verb }, when) => {
+        if (fails && verb === 'DELETE' && when === 'before')
+          throw new KubeError('no right to delete', { class: 'terminal', status: 403, reason: 'Forbidden' });
+      };
+      const actions = [{ kind: 'give-up', backups: [backup] } as const, { kind: 'start', at } as const];
+      const deeds = await actOnSchedule(life.schedule(), actions, context(life));
+      assert.deepEqual(
+        deeds.map(({ action, failure }) => [action.kind, failure?.reason]),
+        fails
+          ? [['give-up', 'Forbidden']]
+          : [
+              ['give-up', undefined],
+              ['start', undefined],
+            ],
+      );
+    }
+  });
+
+  test('does not take a defect of ours for an answer of the API server', async () => {
+    const life = createLife();
+    life.fault = () => {
+      throw new TypeError('a defect');
+    };
+    await assert.rejects(actOnSchedule(life.schedule(), [{ kind: 'start', at }], context(life)), TypeError);
+  });
+
+  test('does not take something else that has the name for the backup that is due', async () => {
+    const life = createLife();
+    const own = dueBackup(life.schedule(), at);
+    const { ownerReferences: _, ...metadata } = own.metadata;
+    life.kube.seed(resources.backups, { ...own, metadata });
+    const [deed] = await actOnSchedule(life.schedule(), [{ kind: 'start', at }], context(life));
+    assert.equal(deed?.failure?.reason, 'NameTaken');
+    life.kube.remove(resources.backups, 'default', metadata.name);
+    const before = life.kube.journal().length;
+    const again = async () => (await actOnSchedule(life.schedule(), [{ kind: 'start', at }], context(life)))[0];
+    assert.partialDeepStrictEqual(await again(), { created: metadata.name });
+    assert.deepEqual(
+      life.kube
+        .journal()
+        .slice(before)
+        .map(({ verb }) => verb),
+      ['POST'],
+      'what was made is not asked for',
+    );
+    const second = await again();
+    assert.deepEqual([second?.created, second?.failure], [undefined, undefined], 'another invocation was faster');
+  });
+
+  test('sends no Job that prunes to a host that the installation does not list', async () => {
+    const to = { object: 's3://bucket/{{timestamp}}.db', s3: { endpoint: 'https://169.254.169.254', region: 'x' } };
+    const life = createLife({ template: { clusterName: 'orders', to } });
+    const prune = { kind: 'prune', after: busy(life), spare: [] } as const;
+    const [deed] = await actOnSchedule(life.schedule(), [prune], context(life));
+    assert.equal(deed?.failure?.reason, 'HostRefused');
+    assert.deepEqual(life.kube.stored(resources.jobs), []);
+  });
+
+  test('that is being deleted begins nothing, and deletes nothing', async () => {
+    const life = createLife({ schedule: '@hourly' });
+    await life.run(2);
+    const schedule = life.schedule();
+    const deletionTimestamp = '2026-03-01T00:02:00Z';
+    life.kube.remove(resources.schedules, 'default', schedule.metadata.name);
+    const metadata = { ...schedule.metadata, deletionTimestamp, finalizers: ['example.com/held'] };
+    life.kube.seed(resources.schedules, { ...schedule, metadata });
+    await life.run(70);
+    assert.deepEqual(life.backups(), []);
+  });
+});
