@@ -78,6 +78,21 @@ export const bugs: readonly Bug[] = [
     },
   },
   {
+    name: 'overlooks-the-service',
+    what: 'a cluster without a status is born anew, whose Service for clients is open',
+    violates: 'I5',
+    scenario: 'all of 1 by hand',
+    faults: { claim: 1, peer: 1, status: 1 },
+    seed: (code) => ({
+      ...code,
+      decide: (observation) => {
+        const { shared, slots } = observation;
+        if (slots.length > 0) return code.decide(observation);
+        return code.decide({ ...observation, shared: { ...shared, clientService: { state: 'missing' } } });
+      },
+    }),
+  },
+  {
     name: 'skips-minors',
     what: 'the version is taken as the spec says it',
     violates: 'I6',

@@ -2,7 +2,6 @@ import { partOf } from '../run/part.ts';
 import { adoptionScenarios } from './adoption-scenarios.ts';
 import { backupScenarios } from './backup-scenarios.ts';
 import type { FaultKind } from './model/fault-kind.ts';
-import type { Turn } from './model/git.ts';
 import { restoreScenarios } from './restore-scenarios.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -16,12 +15,10 @@ const once = {
 
 /** Any one fault beside a backup, a rollback or an adoption: two rare things at once. In ring 1 a third, by turns. */
 export const mixes: readonly Scenario[] = partOf(
-  [...backupScenarios, ...restoreScenarios, ...adoptionScenarios]
-    .filter(({ changes }) => !changes.some(isCallOff))
-    .map((scenario) => ({ ...scenario, name: `${scenario.name}; any fault`, faults: once, atMost: 1 })),
+  [...backupScenarios, ...restoreScenarios, ...adoptionScenarios].map((scenario) => ({
+    ...scenario,
+    name: `${scenario.name}; any fault`,
+    faults: once,
+    atMost: 1,
+  })),
 );
-
-/** Before it began, that is a birth like any other: `scenarios.ts` has those with more places for replacements. */
-function isCallOff(turn: Turn): boolean {
-  return 'spec' in turn && turn.spec?.bootstrap !== undefined && Object.keys(turn.spec.bootstrap).length === 0;
-}

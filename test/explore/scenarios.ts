@@ -74,6 +74,7 @@ export const scenarios: readonly Scenario[] = [
     { peer: 1, set: 1, configMap: 1, remove: 1, death: 1 },
     2,
   ),
+  one('all of 1 by hand', healthy({ replicas: 1 }, 4), [], { claim: 1, peer: 1, status: 1 }, 3),
   one('upgrade 3.6 to 3.7', healthy({}, 6), [version('3.7.3')], { ...holders, crash: 1, leader: 1 }, 2),
   one('upgrade, and back', healthy({}, 6), [version('3.7.3'), version('3.6.16')], { death: 1, late: 1, crash: 1 }, 2),
   one(

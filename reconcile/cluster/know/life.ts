@@ -42,19 +42,19 @@ export type Life =
 
 export type BirthRecord = Pick<VolumeRecord, 'token' | 'initialCluster' | 'tlsMode' | 'version'>;
 
-export function lifeOf({ membership, ...seen }: Seen): Life {
+export function lifeOf(seen: Seen): Life {
+  const { membership } = seen;
   const unreadable = slotsUnreadable(seen.slots);
   const [first] = unreadable;
-  const list = membership && { membership };
-  if (!first) return lifeIn({ ...seen, ...list });
-  const rest = lifeIn({ ...seen, slots: seen.slots.filter((slot) => !unreadable.includes(slot)), ...list });
+  if (!first) return lifeIn(seen);
+  const rest = lifeIn({ ...seen, slots: seen.slots.filter((slot) => !unreadable.includes(slot)) });
   // Where a quorum answers, the records of the others suffice; the unreadable member is left as it is.
   if (membership?.kind === 'known' && rest.stage === 'born' && rest.clusterId === membership.clusterId) return rest;
   const { message, cure } = unreadableInWords(first);
   return { stage: 'unclear', reason: 'VolumeRecordUnreadable', message, offers: [{ loses: 'nothing', cure }] };
 }
 
-type Seen = Pick<Observation, 'cluster' | 'slots' | 'lease'> & Partial<Pick<Observation, 'membership'>>;
+type Seen = Pick<Observation, 'cluster' | 'slots' | 'lease'> & Partial<Pick<Observation, 'membership' | 'shared'>>;
 
 export function isUnreadable({ volume }: Pick<Slot, 'volume'>): boolean {
   return volume?.record.kind === 'invalid';
@@ -73,12 +73,13 @@ export function unreadableInWords({ name, volume }: Slot): { readonly message: s
   };
 }
 
-function lifeIn({ cluster, slots, lease, membership }: Seen): Life {
+function lifeIn(seen: Seen): Life {
+  const { slots, lease } = seen;
   const recorded = slots.flatMap((slot) => {
     const record = recordOf(slot);
     return record && mayCount(record) ? [{ slot, record }] : [];
   });
-  if (recorded.length === 0) return withoutVolumes(cluster, slots, membership);
+  if (recorded.length === 0) return withoutVolumes(seen);
 
   const token = mainToken(recorded, slots, lease);
   if (token === undefined) {
@@ -153,11 +154,8 @@ function mayCount(record: VolumeRecord): boolean {
   return record.state !== 'released' && record.state !== 'superseded' && !isAspirant(record);
 }
 
-function withoutVolumes(
-  cluster: Observation['cluster'],
-  slots: readonly Slot[],
-  membership: Observation['membership'] | undefined,
-): Life {
+function withoutVolumes(seen: Seen): Life {
+  const { cluster, slots } = seen;
   const replaced = slots.find(isBeingReplaced)?.peer;
   if (replaced) {
     const { bootstrap, inputs } = replaced;
@@ -165,8 +163,7 @@ function withoutVolumes(
     return { stage: 'birth', record, clusterId: undefined, strays: [] };
   }
   const traces = slots.filter(({ peer, configMap }) => peer !== undefined || configMap !== undefined);
-  if (traces.length === 0 && (!cluster.status?.clusterID || isWholeWithoutUs(cluster, membership)))
-    return { stage: 'unborn' };
+  if (traces.length === 0 && (!hasServed(seen) || isWholeWithoutUs(seen))) return { stage: 'unborn' };
   const once = cluster.status?.clusterID ? ` (etcd cluster ${cluster.status.clusterID})` : '';
   const left = slots.filter((slot) => recordOf(slot)?.state === 'superseded').map(({ name }) => name);
   if (left.length > 0) {
@@ -205,16 +202,20 @@ function withoutVolumes(
   };
 }
 
+/** Clients are let in once all members are sealed: their Service tells that also where the status was lost (I5). */
+function hasServed({ cluster, shared }: Seen): boolean {
+  const { state } = shared?.clientService ?? {};
+  return cluster.status?.clusterID !== undefined || state === 'present' || state === 'drifted';
+}
+
 /**
  * The cluster that the spec asks to take over has all of its members: none left it, so what is lost of ours was no more
  * than a copy, and a member may join again.
  */
-function isWholeWithoutUs(
-  { spec, status }: Observation['cluster'],
-  membership: Observation['membership'] | undefined,
-): boolean {
+function isWholeWithoutUs({ cluster: { spec, status }, membership }: Seen): boolean {
   const existing = spec.bootstrap?.existing;
-  if (!existing || existing.clusterID !== status?.clusterID || membership?.kind !== 'known') return false;
+  if (!existing || membership?.kind !== 'known') return false;
+  if ((status?.clusterID ?? existing.clusterID) !== existing.clusterID) return false;
   if (membership.clusterId !== existing.clusterID) return false;
   return existing.memberIDs.every((id) => membership.members.some((member) => member.id === id && !member.isLearner));
 }

@@ -36,9 +36,14 @@ export function hasQuorum(world: World, formation: Formation): boolean {
   return voters > 0 && runningVoters(world, formation).length >= quorumOf(voters);
 }
 
-/** The cluster that answers: of two, the one that has a quorum. */
+/** The cluster that answers: one with a quorum; of others alone only while it is to be taken over. */
 export function serving(world: World): Formation | undefined {
-  return world.formations.find((formation) => hasQuorum(world, formation));
+  const all = world.formations.filter((formation) => hasQuorum(world, formation));
+  const runsOurs = ({ id }: Formation) =>
+    world.places.some(({ process, outside }) => process?.formation === id && !outside);
+  const { spec, memory } = world.cluster;
+  const isAsked = (spec.bootstrap?.existing ?? memory.existing) !== undefined;
+  return all.find(runsOurs) ?? (isAsked ? all[0] : undefined);
 }
 
 /**

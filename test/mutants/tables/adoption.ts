@@ -69,15 +69,15 @@ export const ofAdoption: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/adoption/leave-existing.ts',
-    from: ': !hasHealthyQuorum(situation)) {',
-    to: ': false) {',
+    from: '!isSpared && (isBegun(next) || !hasHealthyQuorum(situation))',
+    to: '!isSpared && isBegun(next)',
     without: 'a member of ours leaves others without a healthy quorum (I1)',
     killers: [`${unit}/adoption-called-off.test.ts`],
   },
   {
     file: 'reconcile/cluster/decide/rules/adoption/leave-existing.ts',
-    from: 'isBegun(slot) ? !isQuorumWithout(member.id, situation) : ',
-    to: '',
+    from: '!isSpared && (isBegun(slot) || !hasHealthyQuorum(situation))',
+    to: '!hasHealthyQuorum(situation)',
     without: 'a deletion that had begun a removal waits for ever for a quorum that its member would complete',
     killers: [`${unit}/adoption-called-off.test.ts`, `${unit}/world/adoption-crashes.test.ts`],
   },
@@ -199,5 +199,12 @@ export const ofAdoption: readonly Mutant[] = [
     to: '',
     without: 'members of others are taken from a list that is unknown (I9)',
     killers: [`${unit}/adoption-forgotten.test.ts`],
+  },
+  {
+    file: 'reconcile/cluster/know/life.ts',
+    from: "cluster.status?.clusterID !== undefined || state === 'present' || state === 'drifted'",
+    to: 'cluster.status?.clusterID !== undefined',
+    without: 'a cluster that has let clients in is born anew where its status was lost, with its Service open (I5)',
+    killers: ['test/unit/cluster/life.test.ts'],
   },
 ];

@@ -42,6 +42,12 @@ describe('before any member of ours', () => {
     assert.deepEqual([told(2).kind, told(2).reason], ['refuse', 'LearnersFail']);
   });
 
+  test('it joins again where an earlier one of ours let clients in, and the status was lost', () => {
+    const seen = before();
+    const decision = decide({ ...seen, shared: { ...seen.shared, clientService: { state: 'present' } } });
+    assert.equal(decision.reason, 'JoiningExisting', decision.message);
+  });
+
   test('a list that is unknown is never taken for an empty one', () => {
     const decision = decide({ ...before(), membership: noQuorum('no member runs'), inherited: [] });
     assert.deepEqual([decision.kind, decision.reason], ['refuse', 'ExistingUnreachable']);

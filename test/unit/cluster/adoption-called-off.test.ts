@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
 import { approved, before, beside, forgetting, others } from './adoptions.ts';
-import { noQuorum, silent, withEndpoint, without, type withPod, withRecord } from './observations.ts';
+import { noQuorum, silent, withEndpoint, without, type withPod, withRecord, withVolume } from './observations.ts';
 
 describe('a deletion', () => {
   const deletionTimestamp = '2026-01-02T03:00:00Z';
@@ -56,20 +56,25 @@ describe('a deletion', () => {
     assert.deepEqual([decision.kind, decision.reason], ['wait', 'AdoptionUnfinished']);
   });
 
-  test('goes on with a removal that was begun, where two are left and its member counts as ill', () => {
-    const metadata = { deletionTimestamp, finalizers: [volumesFinalizer] };
-    const seen = beside(1, { metadata, every: withRecord({ state: 'releasing' }) });
-    const { membership, inherited = [] } = seen;
-    assert.ok(membership.kind === 'known');
-    const left = membership.members.filter(({ id }) => id !== 'ed0' && id !== 'ed1');
-    const decision = decide({
-      ...seen,
-      membership: { ...membership, members: left },
-      inherited: inherited.filter(({ memberId }) => memberId === 'ed2'),
+  for (const [what, every] of [
+    ['goes on with a removal that was begun', withRecord({ state: 'releasing' })],
+    ['has a member leave whose volume is lost', withVolume({ lost: true })],
+  ] as const) {
+    test(`${what}, where two are left and it counts as ill`, () => {
+      const metadata = { deletionTimestamp, finalizers: [volumesFinalizer] };
+      const seen = beside(1, { metadata, every });
+      const { membership, inherited = [] } = seen;
+      assert.ok(membership.kind === 'known');
+      const left = membership.members.filter(({ id }) => id !== 'ed0' && id !== 'ed1');
+      const decision = decide({
+        ...seen,
+        membership: { ...membership, members: left },
+        inherited: inherited.filter(({ memberId }) => memberId === 'ed2'),
+      });
+      assert.ok(decision.kind === 'act' && decision.action.kind === 'remove-member', decision.reason);
+      assert.equal(decision.reason, 'LeavingExisting');
     });
-    assert.ok(decision.kind === 'act' && decision.action.kind === 'remove-member', decision.reason);
-    assert.equal(decision.reason, 'LeavingExisting');
-  });
+  }
 
   test('waits where the list is unknown, until a person approves that the others are gone for good', () => {
     const unknown = {

@@ -53,6 +53,8 @@ describe('the life of a cluster, told from what remembers it', () => {
     ['peers are left', healthy(3, { every: without('volume') })],
     ['a ConfigMap is left', healthy(3, { gone: [1, 2], slots: { 0: without('volume', 'peer') } })],
     ['only the status remembers it', unborn(3, { status: { observedGeneration: 3, clusterID: 'c1c1' } })],
+    ['only the Service for clients is left', unborn(3, { shared: { clientService: { state: 'present' } } })],
+    ['only a changed Service for clients is left', unborn(3, { shared: { clientService: { state: 'drifted' } } })],
   ] as const) {
     test(`without any volume a cluster of which ${what} is never born again`, () => {
       assert.partialDeepStrictEqual(lifeOf(observation), { stage: 'unclear', reason: 'AllVolumesGone' });

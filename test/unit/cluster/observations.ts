@@ -94,7 +94,8 @@ export function healthy(size: number, differences: Differences = {}): Observatio
 /** Before anything of it exists. */
 export function unborn(size: number, differences: Differences = {}): Observation {
   const ordinals = Array.from({ length: size }, (_, ordinal) => ordinal);
-  return healthy(size, { gone: ordinals, membership: noQuorum('no member runs'), ...differences });
+  const shared: Partial<Shared> = { clientService: { state: 'missing' }, ...differences.shared };
+  return healthy(size, { gone: ordinals, membership: noQuorum('no member runs'), ...differences, shared });
 }
 
 /** Everything recorded and prepared, nothing started. */

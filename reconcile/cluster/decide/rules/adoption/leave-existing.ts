@@ -2,7 +2,7 @@ import { peerUrl, schemeOf } from '../../../../../manifests/render/names.ts';
 import type { ListedMember } from '../../../../interfaces/etcd.ts';
 import { existingInDoubt, goneForGood, inheritedIn, isAdopting } from '../../../know/adoption/inherited.ts';
 import { act, type Decision, refuse, refuseUntil, wait } from '../../../know/decision.ts';
-import { memberOf } from '../../../know/health/health.ts';
+import { hearsLeader, memberOf } from '../../../know/health/health.ts';
 import { recordOf } from '../../../know/life.ts';
 import { hasHealthyQuorum, isQuorumWithout, unknownAmong, votersOf } from '../../../know/membership/voters.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -28,8 +28,9 @@ export function leaveExisting(situation: Situation): Decision | undefined {
   );
   if (!next) return undefined;
   const { slot, member } = next;
-  // A removal that was begun may have been sent, and its member counts as ill: only the others must be a quorum.
-  if (isBegun(slot) ? !isQuorumWithout(member.id, situation) : !hasHealthyQuorum(situation)) {
+  // A member that counts as ill leaves as well: its removal may have been sent, or its volume is lost.
+  const isSpared = (isBegun(slot) || hearsLeader(slot)) && isQuorumWithout(member.id, situation);
+  if (!isSpared && (isBegun(slot) || !hasHealthyQuorum(situation))) {
     return wait(
       'AdoptionUnfinished',
       `the deletion waits: without a healthy quorum no member of ours leaves ${inheritedIn(situation)
