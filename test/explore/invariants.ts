@@ -12,7 +12,7 @@ import { healthyVoters } from './model/kubernetes.ts';
 import { successorsOf, tookItsPlace } from './model/lineage.ts';
 import { recordIn } from './model/objects.ts';
 import { writtenBy } from './model/sending.ts';
-import { type Formation, placeOf, type State, type World } from './model/state.ts';
+import { type Formation, lacking, type Place, placeOf, type State, type World } from './model/state.ts';
 import { beginsAsApproved, recoversOnce } from './recovery-invariants.ts';
 import { handsOver, restoresOnce } from './restore-invariants.ts';
 import { servesOnlyOnward } from './revision-invariants.ts';
@@ -217,6 +217,18 @@ function restartsOnOurs({ world: before }: State, event: Event, { world: after }
   return `the pod of ${place.name} is ended, and comes back on the template of another client`;
 }
 
+/** Named exception of I11 and I12: a pod that a person deleted by force counts as ended, whatever runs on of it. */
+function asAsserted(holds: Invariant): Invariant {
+  return (before, event, after) => holds(withoutAsserted(before), event, withoutAsserted(after));
+}
+
+function withoutAsserted(state: State): State {
+  const { world } = state;
+  if (!world.places.some(({ asserted }) => asserted)) return state;
+  const ended = (place: Place): Place => (place.asserted ? lacking(place, 'process') : place);
+  return { ...state, world: { ...world, places: world.places.map(ended) } };
+}
+
 export const invariants = {
   I1: keepsQuorum,
   I2: oneAtATime,
@@ -227,8 +239,8 @@ export const invariants = {
   I7: neverStale,
   I9: (before, event) => othersHoldTheData(before, event) ?? beginsAsApproved(before, event),
   I10: recoversOnce,
-  I11: (before, event, after) => restoresOnce(before, event, after) ?? handsOver(before, event, after),
-  I12: backsUpFirst,
+  I11: asAsserted((before, event, after) => restoresOnce(before, event, after) ?? handsOver(before, event, after)),
+  I12: asAsserted(backsUpFirst),
   I13: leavesOthersBe,
   I14: healsAsApproved,
   I16: restartsOnOurs,

@@ -9,7 +9,7 @@ export function lettingGo(world: World, name: string): World {
     if (!place.volume) return place;
     const isHeld = place.pod !== undefined || place.jobPod !== undefined;
     if (isHeld) return { ...place, volume: { ...place.volume, leaving: true } };
-    return withoutVolume(lacking(place, 'process', 'orphan'));
+    return withoutVolume(lacking(place, 'process', 'orphan', 'asserted'));
   });
   return settleEtcd(after);
 }

@@ -56,7 +56,7 @@ function ofPlace(world: World, place: Place, referred: Referred): Change | undef
   const { name, pod, statefulSet, configMap, volume, jobPod } = place;
   if (place.outside) return ofOthers(world, place);
   if (place.orphan && !place.nodeDead) {
-    const without = (one: Place) => lacking(one, 'orphan', 'process');
+    const without = (one: Place) => lacking(one, 'orphan', 'asserted', 'process');
     return { what: 'what has no pod any more is ended', after: settleEtcd(withPlace(world, name, without)) };
   }
   if (configMap?.current === false || statefulSet?.current === false) {

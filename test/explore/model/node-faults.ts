@@ -21,8 +21,11 @@ export const nodeFaults = {
   force: {
     what: 'somebody deletes the pod of # by force',
     strike: (world, { name, pod }) =>
-      pod?.leaving
-        ? withPlace(world, name, (one) => ({ ...lacking(one, 'pod'), ...(one.process && { orphan: true }) }))
+      pod
+        ? withPlace(world, name, (one) => ({
+            ...lacking(one, 'pod'),
+            ...(one.process && { orphan: true, asserted: true }),
+          }))
         : undefined,
   },
   restore: {

@@ -133,6 +133,8 @@ export interface Place {
   readonly off?: true;
   /** The etcd that runs has no pod any more, which its kubelet will notice. */
   readonly orphan?: true;
+  /** A person deleted its pod by force, and so has said that it ended; Kubernetes asks no kubelet then. */
+  readonly asserted?: true;
   readonly job?: Job;
   readonly jobPod?: JobPod;
   /** What was saved of it before all this, and may be brought back. */

@@ -237,7 +237,9 @@ describe('when its data are there', () => {
         ? { ...slot, pod: { ...first.pod, leaving: true, endsBy: new Date('2026-01-02T03:04:35Z') } }
         : slot,
     );
-    assert.equal(decide({ ...seen, slots: leaving, recovery: view }).reason, 'FencingMembers');
+    const awaited = decide({ ...seen, slots: leaving, recovery: view });
+    assert.equal(awaited.reason, 'FencingMembers');
+    assert.match(awaited.message, /deleted by force it would count as ended/);
     const lastSeenOn = { 'orders-0': ['node-a'], 'orders-3': ['node-b'] };
     const noted = ended.map((slot) =>
       slot.name === 'orders-3' ? withRecord({ recovery: { id: '0123456789ab', attempt: 1, lastSeenOn } })(slot) : slot,

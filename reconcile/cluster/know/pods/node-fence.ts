@@ -25,7 +25,7 @@ export function openFences(
 }
 
 /**
- * Whether a pod of this member may still run; `undefined`: none can.
+ * Whether a pod of this member may still run; `undefined`: none can, or a person says so by deleting it by force.
  *
  * A pod that its kubelet has ended leaves the API server by that kubelet's own report. A pod that was deleted by force
  * leaves it as well, and its containers may run on where the API server does not hear: so every node where it was seen
@@ -44,6 +44,9 @@ function fenceOf(
       cure: endCure({}, podName(name), node),
     };
   }
-  if (pod) return { message: `waiting until kubelet reports the end of ${podName(name)}` };
+  if (pod)
+    return {
+      message: `waiting until kubelet reports the end of ${podName(name)}; deleted by force it would count as ended, and its etcd could run on`,
+    };
   return undefined;
 }
