@@ -1,6 +1,8 @@
 import { decide } from '../../reconcile/cluster/decide/decide.ts';
+import { keepTemplates } from '../../reconcile/cluster/decide/rules/rolling/keep-templates.ts';
+import { wait } from '../../reconcile/cluster/know/decision.ts';
 import type { Observation } from '../../reconcile/cluster/know/observation.ts';
-import { type Bug, unchecked } from './seeding.ts';
+import { type Bug, instead, unchecked } from './seeding.ts';
 
 export const handBugs: readonly Bug[] = [
   {
@@ -29,6 +31,33 @@ export const handBugs: readonly Bug[] = [
     scenario: 'hands while it rolls',
     faults: { hand: 1, crash: 1 },
     seed: (code) => unchecked(code, 'reconfigure-members', { readDrift: () => undefined }),
+  },
+  {
+    name: 'stops-without-an-answer',
+    what: 'a step fails whose dry runs get no answer: no member is healed',
+    violates: 'convergence',
+    scenario: 'heal 3, and dry runs are refused',
+    faults: { webhook: 1, wipe: 1 },
+    seed: (code) => ({
+      ...code,
+      decide: (observation) => {
+        const unanswered = observation.slots.some(({ statefulSet }) => statefulSet?.drift?.kind === 'unknown');
+        return unanswered ? wait('TemplateUnread', 'no answer', { on: 'time', afterSeconds: 5 }) : decide(observation);
+      },
+    }),
+  },
+  {
+    name: 'never-seals-unread',
+    what: 'a birth is not finished where dry runs are refused: its members are never sealed',
+    violates: 'convergence',
+    scenario: 'birth of 2, and dry runs are refused',
+    faults: { noDryRuns: 1 },
+    seed: (code) =>
+      instead(code, 'keepTemplates', (situation) => {
+        const { life } = situation;
+        if (life.stage !== 'birth') return keepTemplates(situation);
+        return keepTemplates({ ...situation, life: { ...life, stage: 'born', token: life.record.token } });
+      }),
   },
 ];
 

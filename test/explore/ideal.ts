@@ -1,10 +1,12 @@
 import type { Decision } from '../../reconcile/cluster/know/decision.ts';
+import { hasDeparted } from '../../reconcile/cluster/know/life.ts';
 import { destroys } from './cures.ts';
+import { isOpen } from './model/clients.ts';
 import { hasQuorum, serving, votersOf } from './model/etcd.ts';
 import { turned } from './model/former.ts';
 import { advance, claimed, toldIn, withoutActing } from './model/invocation.ts';
 import { happenings, timePasses } from './model/kubernetes.ts';
-import { lacking, type State, type World } from './model/state.ts';
+import { lacking, type Place, type State, type World } from './model/state.ts';
 import type { Rules } from './model/transitions.ts';
 import { referredIn } from './model/uids.ts';
 import { type Fingerprint, type Fingerprints, keyOf } from './search/fingerprint.ts';
@@ -101,6 +103,7 @@ function restsWrongly(world: World, decision: Decision): string | undefined {
   if (cluster.gone) return leftAlone(world);
   const forgotten = forgottenBy(decision, world);
   if (forgotten !== undefined) return forgotten;
+  if (decision.reason === 'TemplateUnread') return unfinished(world);
   if (decision.kind === 'refuse')
     return decision.cure === '' ? `it refuses (${decision.reason}) and names no cure` : undefined;
   if (decision.kind !== 'done') return `it waits for ever: ${decision.reason}: ${decision.message}`;
@@ -116,6 +119,18 @@ function restsWrongly(world: World, decision: Decision): string | undefined {
     ({ process, outside }) => process && !outside && process.version !== cluster.spec.version,
   );
   return other && `it says that it is done, and ${other.name} runs ${other.process?.version}`;
+}
+
+/** What needs no comparison of StatefulSets is done all the same: births are finished, and members healed. */
+function unfinished(world: World): string | undefined {
+  if (world.cluster.spec.replicas === 0) return undefined;
+  if (!isOpen(world)) return 'it waits for dry runs, and clients are not let in';
+  const voters = votersOf(serving(world) ?? { members: [] });
+  const isOut = (place: Place) =>
+    place.peer?.current && !hasDeparted(place) && !voters.some(({ id }) => id === place.process?.memberId);
+  const silent = voters.find(({ id }) => !world.places.some(({ process }) => process?.memberId === id));
+  const name = silent?.name ?? world.places.find(isOut)?.name;
+  return name && `it waits for dry runs, and ${name} does not serve`;
 }
 
 /** Members that others run were there before ours, and serve on without them, where they hear each other. */

@@ -18,7 +18,7 @@ export function formationOfCluster(world: World, clusterId: string | undefined):
   return all.find((one) => hasQuorum(world, one)) ?? all[0];
 }
 
-export function votersOf({ members }: Formation): readonly Member[] {
+export function votersOf({ members }: Pick<Formation, 'members'>): readonly Member[] {
   return members.filter(({ learner }) => !learner);
 }
 

@@ -1,8 +1,11 @@
 import type { SetDrift } from '../../../reconcile/cluster/know/observation.ts';
 import type { Fault } from './fault.ts';
-import { type Place, type World, withPlace } from './state.ts';
+import { lacking, type Place, type World, withPlace } from './state.ts';
 
-/** Other clients that write into StatefulSets of ours: their labels and our annotations stay as they were. */
+/**
+ * Other clients that write into StatefulSets of ours: their labels and our annotations stay as they were. And dry runs
+ * by which each would be found: without them none is known to be ours, as where the notes of all are lost.
+ */
 
 type Set = NonNullable<Place['statefulSet']>;
 
@@ -28,7 +31,22 @@ export const handFaults = {
     what: 'another client scales StatefulSet # to 0',
     strike: (world, place) => changed(world, place, (set) => ({ ...set, drift: scale })),
   },
-} as const satisfies Readonly<Record<'hand' | 'newer' | 'scale', Fault>>;
+  noDryRuns: {
+    what: 'the API server refuses dry runs of StatefulSets from now on',
+    strike: (world, { ordinal }) =>
+      ordinal > 0 || world.dryRuns === 'refused' ? undefined : { ...world, dryRuns: 'refused' },
+  },
+  webhook: {
+    what: 'a webhook for StatefulSets is down: dry runs get no answer',
+    strike: (world, { ordinal }) => (ordinal > 0 || world.dryRuns ? undefined : { ...world, dryRuns: 'unanswered' }),
+  },
+  dryRuns: {
+    what: 'the API server takes dry runs again',
+    strike: (world, { ordinal }) => (ordinal > 0 || !world.dryRuns ? undefined : lacking(world, 'dryRuns')),
+  },
+} as const satisfies Readonly<Record<HandFault, Fault>>;
+
+type HandFault = 'hand' | 'newer' | 'scale' | 'noDryRuns' | 'webhook' | 'dryRuns';
 
 const otherFlag = { snapshotCount: 4321 } as const;
 const nextMinor: Readonly<Record<string, string>> = { '3.5.35': '3.6.16', '3.6.16': '3.7.3' };
@@ -43,6 +61,16 @@ function changed(world: World, { name, statefulSet }: Place, change: (set: Set) 
   const written = change(statefulSet);
   return written && withPlace(world, name, (place) => ({ ...place, statefulSet: written }));
 }
+
+/** What a comparison tells of it. */
+export function compared<T extends { readonly drift?: SetDrift }>(set: T, { dryRuns }: Pick<World, 'dryRuns'>): T {
+  return dryRuns ? { ...set, drift: uncompared[dryRuns] } : set;
+}
+
+const uncompared = {
+  refused: { kind: 'unknown', cause: 'dry runs are refused' },
+  unanswered: { kind: 'unknown', cause: 'no answer', mayPass: true },
+} as const satisfies Readonly<Record<NonNullable<World['dryRuns']>, SetDrift>>;
 
 /** What a pod is made of now, as its controller names it. */
 export function templateOf({ drift, inputsHash, updateRevision }: Set): string {

@@ -8,6 +8,7 @@ import { didNotAnswer, refusedByEtcd, unreachable } from '../../../reconcile/req
 import { madeBackup } from './backups.ts';
 import { minorOf, movedLeader, runnerOf, runningVoters, serving, settleEtcd, votersOf, withFormation } from './etcd.ts';
 import { lettingGo, lettingPodGo } from './going.ts';
+import { compared } from './hands.ts';
 import { recoveryIn } from './host-recovery.ts';
 import { spaceIn } from './host-space.ts';
 import { clusterIdOf } from './lineage.ts';
@@ -37,7 +38,7 @@ export function worldHost({
 }: Sending): Host<World> {
   return {
     names: ({ places }) => places.map(({ name }) => name),
-    get: (world, name, kind) => placeOf(world, name)?.[kind] as Stored[typeof kind] | undefined,
+    get: storedIn,
     pod: podIn,
     isCurrent: ({ at }) => blind || at === 'current',
     make: (world, name, kind, build) =>
@@ -90,6 +91,12 @@ const uidPrefix = {
   configMap: 'config',
   statefulSet: 'set',
 } as const satisfies Record<keyof Stored, string>;
+
+function storedIn<K extends keyof Stored>(world: World, name: string, kind: K): Stored[K] | undefined {
+  const place = placeOf(world, name);
+  if (kind !== 'statefulSet' || !place?.statefulSet) return place?.[kind] as Stored[K] | undefined;
+  return compared(place.statefulSet, world) as Stored['statefulSet'] as Stored[K];
+}
 
 function podIn(world: World, name: string): PodSeen | undefined {
   const pod = placeOf(world, name)?.pod;

@@ -17,7 +17,7 @@ import { callsForExisting, inheritedAmong, listBeside } from '../../../reconcile
 import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import { awaitedIn, hibernationBackupIn } from './backups.ts';
 import { formationOf, hasQuorum } from './etcd.ts';
-import { templateOf } from './hands.ts';
+import { compared, templateOf } from './hands.ts';
 import { clusterIdOf } from './lineage.ts';
 import { nodeOf, recoveryOf } from './look-recovery.ts';
 import { namedIn } from './named-backups.ts';
@@ -53,7 +53,7 @@ export interface Seen {
 
 export function look(world: World, { nonce, forgetful = false }: Seen): Observation {
   const { cluster, places, shared } = world;
-  const found = places.flatMap((place) => (bearsAnything(place) ? [objectsOf(place)] : []));
+  const found = places.flatMap((place) => (bearsAnything(place) ? [asCompared(objectsOf(place), world)] : []));
   const remembers = places.some((place) => recordIn(place)?.outvoted ?? recordIn(place)?.gaveUp);
   const known = forgetful || !remembers ? found : withoutOutvoted(found);
   const reachable = reachableIn(world, known);
@@ -148,6 +148,11 @@ function answering(slot: Slot, reachable: readonly Place[], world: World): Slot 
 /** Its file was rewritten with nothing left to forget: it tells how much its data take. */
 function rewritten(slot: Slot): Slot {
   return slot.peer ? { ...slot, peer: { ...slot.peer, defragmented: { at: longAgo, vain: 1, bareAt: 10n } } } : slot;
+}
+
+function asCompared(slot: Slot, world: World): Slot {
+  if (!world.dryRuns || !slot.statefulSet) return slot;
+  return { ...slot, statefulSet: compared(slot.statefulSet, world) };
 }
 
 const views = new WeakMap<Place, Slot>();

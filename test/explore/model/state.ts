@@ -43,6 +43,8 @@ export interface World {
   readonly backups?: readonly AskedBackup[];
   /** Those that people made; absent: no spec of the scenario names one. */
   readonly named?: readonly MadeBackup[];
+  /** What becomes of dry runs of StatefulSets; absent: the API server takes them. */
+  readonly dryRuns?: 'refused' | 'unanswered';
   /** Another client has given a member the next minor: what that starts, no rule of ours can take back. */
   readonly newerByOthers?: true;
   /** Every etcd runs, is asked and answers, and none hears another. */
