@@ -5,6 +5,8 @@ import { explorePrunes, pruneScenario } from './prunes.ts';
 import { eventsOfAWalk, walkAtRandom } from './random.ts';
 import { count, heading, lineOf, seconds, storyOf, summaryOf } from './report.ts';
 import { searched as everyScenario, seeded } from './run.ts';
+import { scenarios } from './scenarios.ts';
+import { swarm } from './swarm.ts';
 import type { Done } from './task.ts';
 
 /** `npm run explore`: see `usage`. */
@@ -30,7 +32,7 @@ async function main(options: Options): Promise<number> {
   if (searched.length > 0)
     console.log(`\n${summaryOf(searched, { time: performance.now() - begun, workers, busy: busy() })}`);
   const sound = all.every(({ found }) => !found);
-  return (bug ? true : walks(options)) && sound ? 0 : 1;
+  return (bug ? true : walks(options) && swarms(options)) && sound ? 0 : 1;
 }
 
 /**
@@ -57,17 +59,26 @@ function walks({ random, seed = randomInt(2 ** 31 - 1), scenario }: Options): bo
   console.log(`The same walks again with: npm run explore -- --budget 1 --random ${random} --seed ${seed}`);
   if (!walked.found) return true;
   const { found } = walked;
-  tell({
-    scenario: 'random walk',
-    states: 0,
-    transitions: 0,
-    depth: found.story.length,
-    complete: false,
-    took: 0,
-    found,
-  });
+  tell({ ...nothing, scenario: 'random walk', depth: found.story.length, found });
   return false;
 }
+
+function swarms({ swarm: runs, seed = randomInt(2 ** 31 - 1), scenario }: Options): boolean {
+  if (runs === 0) return true;
+  const begun = performance.now();
+  const among = scenarios.filter(({ name }) => name.includes(scenario));
+  const swarmed = swarm(runs, seed, { among });
+  const took = seconds(performance.now() - begun);
+  const { found, events, trace } = swarmed;
+  console.log(
+    `\n${swarmed.runs} walks of a swarm, seed ${seed}: ${count(events)} events, ${found ? 1 : 0} violations, ${took}, trace ${trace.slice(0, 12)}`,
+  );
+  if (!found) return true;
+  tell({ ...nothing, scenario: found.scenario, depth: found.story.length, found });
+  return false;
+}
+
+const nothing = { states: 0, transitions: 0, complete: false, took: 0 } as const;
 
 function listing(): string {
   const lines = seeded.map(({ name, violates, what }) => `  ${name.padEnd(20)}${violates.padEnd(13)}${what}`);

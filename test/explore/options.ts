@@ -11,6 +11,7 @@ export interface Options {
   readonly states: number;
   readonly bug?: string;
   readonly random: number;
+  readonly swarm: number;
   readonly seed?: number;
   readonly list: boolean;
   readonly help: boolean;
@@ -27,7 +28,8 @@ a cluster would not come to rest. Prints the shortest story of each, and ends wi
   --states <n>       at most so many states a scenario       (3,000,000)
   --bug <name>       with a seeded bug, which must be found  (--list names them)
   --random <n>       then so many random walks of 150 events (300)
-  --seed <n>         of the random walks                     (any; it is printed)
+  --swarm <n>        then so many walks, each with a few kinds of faults, through any scenario (0)
+  --seed <n>         of the walks                            (any; it is printed)
   --list, --help`;
 
 /** @throws {TypeError} for what it does not know. */
@@ -41,6 +43,7 @@ export function parseOptions(args: readonly string[]): Options {
       states: { type: 'string', default: '3000000' },
       bug: { type: 'string' },
       random: { type: 'string', default: '300' },
+      swarm: { type: 'string', default: '0' },
       seed: { type: 'string' },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -52,6 +55,7 @@ export function parseOptions(args: readonly string[]): Options {
     workers: positive('workers', values.workers),
     states: positive('states', values.states),
     random: whole('random', values.random),
+    swarm: whole('swarm', values.swarm),
     ...(values.bug !== undefined && { bug: values.bug }),
     ...(values.seed !== undefined && { seed: whole('seed', values.seed) }),
     list: values.list,
