@@ -4,6 +4,7 @@ import { approvalOfAdoption } from '../../reconcile/cluster/know/adoption/inheri
 import { quorumOf } from '../../reconcile/cluster/know/membership/quorum.ts';
 import { formationOf, runnerOf, runningVoters, serving, votersOf } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
+import { asksForNoPod } from './model/hands.ts';
 import type { State, World } from './model/state.ts';
 
 /**
@@ -50,6 +51,8 @@ function begins(world: World, { action, begins: isBegun }: Event): string | unde
 /** Also where ours go by a deletion, which for a cluster of ours alone is a person's. */
 function keepsTheirQuorum(before: World, { who, what }: Event, after: World): string | undefined {
   if (who !== 'tick' && who !== 'world') return undefined;
+  // Another client has ended it, and no rule of ours.
+  if (before.places.some(({ statefulSet }) => asksForNoPod(statefulSet))) return undefined;
   for (const formation of after.formations) {
     const voters = votersOf(formation);
     const others = voters.filter(({ id }) => after.places.some((one) => one.outside && one.disk?.memberId === id));

@@ -7,7 +7,7 @@ import type { Place, World } from './model/state.ts';
 const all = /delete (?:the )?EtcdCluster/;
 const named = /delete pvc ((?:[a-z0-9-]+ ?)+)/g;
 /** What says that it gives data up is a person's choice. */
-const givesUp = /to start anew with no data|to give them up|to call the adoption off/;
+const givesUp = /to start anew with no data|to give them up|call the adoption off/;
 
 /**
  * I18: advice is an action. A cure that deletes or recreates is told only where no sealed volume of a formed cluster
