@@ -103,7 +103,7 @@ describe('while members of others vote beside ours', () => {
     assert.equal(decide(beside(1, { spec: { replicas: 3, version: '3.7.3' } })).reason, 'ExistingNotFit');
   });
 
-  test('a rollback that a person approved does not begin: the others would lose their quorum with ours', () => {
+  test('a rollback that a person approved does not begin: the others need ours for a quorum', () => {
     const rollback = { clusterID: clusterId, snapshot: { object: 'gs://backups/a.db', sha256: 'ab'.repeat(32) } };
     const alone = healthy(3, { spec: { rollback } });
     const text = wantedRollback(alone)?.approval ?? '';
