@@ -117,6 +117,7 @@ export const named = {
   OutsideWindows: 'the window that opens next',
   WaitingForRoom: 'the clusters that have the room',
   AnotherInvocationActs: 'the deadline of the lease',
+  NamespaceLeftOut: 'the namespace, whose objects take too much of the memory that all share',
   StepFailed: 'the request that failed, which the result of the pass tells',
 } as const satisfies Partial<Record<Reason, string>>;
 
