@@ -8,7 +8,7 @@ export interface ListBudget {
   readonly leftOut: ReadonlyMap<string, LeftOut>;
 }
 
-export interface ListAccount {
+interface ListAccount {
   /** Counts a page, and leaves the largest namespaces out where all lists together hold too much. */
   charge(items: readonly KubeObject[], bytes: number): void;
 }
