@@ -31,7 +31,7 @@ export const adoptionBugs: readonly Bug[] = [
     violates: 'convergence',
     scenario: 'adopt 1, call it off, and delete it',
     faults: {},
-    seed: (code) => instead(code, 'finishDeletion', (situation) => finishDeletion({ ...situation, ...unlisted })),
+    seed: (code) => instead(code, 'finishDeletion', (situation) => finishDeletion(forgetting(situation))),
   },
   {
     name: 'others leave unasked',
@@ -48,9 +48,7 @@ export const adoptionBugs: readonly Bug[] = [
     scenario: 'adopt 1, and delete it meanwhile',
     faults: {},
     seed: (code) => {
-      const { decide } = instead(code, 'finishDeletion', (situation) =>
-        finishDeletion({ ...situation, inherited: [], cluster: withoutBootstrap(situation.cluster), ...unlisted }),
-      );
+      const { decide } = instead(code, 'finishDeletion', (situation) => finishDeletion(forgetting(situation)));
       return { ...code, decide };
     },
   },
@@ -70,8 +68,11 @@ function leavingOnlyInHealth(situation: Parameters<Rule>[0]): Decision | undefin
   return wait('AdoptionUnfinished', 'no healthy quorum', { on: 'change', of: 'pods' });
 }
 
-function withoutBootstrap<T extends { readonly spec: object }>(cluster: T): T {
-  return { ...cluster, spec: { ...cluster.spec, bootstrap: {} } };
+/** Neither spec, status nor a list tells of members of others. */
+function forgetting(situation: Parameters<Rule>[0]): Parameters<Rule>[0] {
+  const { existing: _, ...status } = situation.cluster.status ?? { observedGeneration: 0 };
+  const cluster = { ...situation.cluster, spec: { ...situation.cluster.spec, bootstrap: {} }, status };
+  return { ...situation, inherited: [], cluster, ...unlisted };
 }
 
 function removing(situation: Parameters<Rule>[0]): Decision | undefined {
