@@ -9,7 +9,7 @@ const hourMs = 3_600_000;
 /** More are in the log alone. */
 const mostEvents = 20;
 
-/** Says of each namespace that this pass left out why, in the log and once an hour where its users look. Never throws. */
+/** Says why this pass left a namespace out: in the log, and once an hour where its users look. Never throws. */
 export async function tellLeftOut({ kube, log, dryRun, signal }: PassContext): Promise<void> {
   const at = kube.now() ?? new Date();
   const id = `left-out-${Math.floor(at.getTime() / hourMs)}`;

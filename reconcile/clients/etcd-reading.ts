@@ -1,3 +1,4 @@
+import { unbracketed, urlOf } from '../../manifests/render/hosts.ts';
 import { ports } from '../../manifests/render/names.ts';
 import { type EndpointStatus, type Etcd, EtcdError, type MemberList } from '../interfaces/etcd.ts';
 import type { Calls } from './etcd-calls.ts';
@@ -26,8 +27,7 @@ export function reading(calls: Calls): Pick<Etcd, 'members' | 'lastMembers' | 's
     version: (endpoint, { signal }) =>
       calls.fetch('GET /version', endpoint, signal, (limit, own) => readVersion(endpoint, limit, own)),
     metrics: (endpoint, { signal }) => {
-      const { hostname } = new URL(endpoint);
-      const url = `http://${hostname}:${ports.metrics}`;
+      const url = urlOf('http', unbracketed(new URL(endpoint).hostname), ports.metrics);
       return calls.fetch('GET /metrics', url, signal, (limit) => readMetrics(url, limit));
     },
   };

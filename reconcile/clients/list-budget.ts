@@ -81,8 +81,8 @@ function largestNamespace(all: readonly Held[]): { namespace: string; what: Omit
 }
 
 /**
- * Bytes of heap that a value from JSON takes, about; rather too many. Objects with the same keys in the same order share
- * what V8 knows of their keys. Not recursive: its depth is a stranger's.
+ * Bytes of heap that a value from JSON takes, about; rather too many. Objects with the same keys in the same order
+ * share what V8 knows of their keys. Not recursive: its depth is a stranger's.
  * @param shapes of objects that were weighed before
  */
 export function weightOf(value: unknown, shapes = new Set<string>()): number {

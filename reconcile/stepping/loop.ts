@@ -71,7 +71,7 @@ async function stepped(
   isChosen: (key: string) => boolean = () => true,
 ): Promise<readonly StepResult[]> {
   const worth = kind.worthAStep?.(all, context) ?? all;
-  // What is listed of them may lack something. Clusters tell of it themselves.
+  // Lists may lack some of their objects. Clusters tell of it themselves.
   const leftOut = kind.tellsLeftOut ? undefined : context.kube.leftOut();
   const chosen = worth.filter(({ metadata }) => isChosen(keyOf(metadata)) && !leftOut?.has(metadata.namespace ?? ''));
   return chosen.length === 0 && !kind.stepsNone ? [] : kind.step(chosen, context, all);

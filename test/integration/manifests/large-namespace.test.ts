@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { inParallel } from '../../../reconcile/stepping/in-parallel.ts';
+import { typedIn } from '../../support/docs/typed-by.ts';
 import { install, startApiServer } from './api-server.ts';
 
 /**
@@ -61,6 +62,23 @@ async function make(count: number, path: string, object: (index: number) => Kube
   });
 }
 
+/** What the commands of the runbook print, each. */
+function printedByRunbook(): Promise<readonly string[]> {
+  const blocks = typedIn('integration/manifests/large-namespace')(
+    'docs/runbooks/kubernetes-refuses.md#a-namespace-is-left-out',
+  );
+  const lines = blocks.flatMap(({ text }) => text.trim().split('\n'));
+  assert.equal(lines.length, 3);
+  return inParallel(lines, 1, (line) =>
+    api.kubectl(
+      line
+        .replace(/^kubectl /, '')
+        .replace('"$NAMESPACE"', 'mallory')
+        .split(' '),
+    ),
+  );
+}
+
 const cluster = (namespace: string, name: string, annotations = {}) => ({
   apiVersion: 'etcd.ratchet.dev/v1alpha1',
   kind: 'EtcdCluster',
@@ -104,8 +122,9 @@ for (const [index, [what, attack]] of Object.entries(attacks).entries()) {
     assert.equal(orders?.outcome, 'acted', JSON.stringify(orders));
     assert.deepEqual(Object.keys(namespacesLeftOut), ['mallory']);
     assert.ok(peakMiB < mostMiB, `${peakMiB} MiB`);
-    const events = await api.kubectl(['-n', 'mallory', 'get', 'events', '-o', 'jsonpath={.items[*].reason}']);
+    const [events = '', labelled = '', ofOurs = ''] = await printedByRunbook();
     assert.match(events, /NamespaceLeftOut/);
+    assert.match(`${labelled}${ofOurs}`, /junk-0/);
     await Promise.all(kinds.map((kind) => api.kubectl(['-n', 'mallory', 'delete', kind, '--all', '--wait=false'])));
   });
 }

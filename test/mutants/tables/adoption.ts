@@ -69,8 +69,8 @@ export const ofAdoption: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/adoption/leave-existing.ts',
-    from: '!isSpared && (isBegun(next) || !hasHealthyQuorum(situation))',
-    to: '!isSpared && isBegun(next)',
+    from: '!isSpared && (isBegun(slot) || !hasHealthyQuorum(situation))',
+    to: '!isSpared && isBegun(slot)',
     without: 'a member of ours leaves others without a healthy quorum (I1)',
     killers: [`${unit}/adoption-called-off.test.ts`],
   },

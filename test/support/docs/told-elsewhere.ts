@@ -6,6 +6,7 @@
 /** Real etcd and a real API server. */
 const onRealParts: Readonly<Record<string, readonly string[]>> = {
   'e2e/out-of-memory': ['OutOfMemory'],
+  'integration/manifests/large-namespace': ['NamespaceLeftOut'],
   'e2e/take-back': ['PodUnscheduled'],
   'e2e/older-disk': ['AnotherDisk'],
   'e2e/rollback': ['RollbackNotApproved', 'RollbackOutdated'],

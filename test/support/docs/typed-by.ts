@@ -85,6 +85,7 @@ export const typedBy = {
     'docs/runbooks/member-list.md#new-members-are-not-promoted',
     'docs/runbooks/node-stuck.md',
   ],
+  'integration/manifests/large-namespace': ['docs/runbooks/kubernetes-refuses.md#a-namespace-is-left-out'],
   'integration/manifests/tenants-page': [
     'docs/how-to/tenants.md#what-the-platform-does',
     'docs/how-to/tenants.md#what-a-team-does',

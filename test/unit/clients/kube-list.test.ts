@@ -55,7 +55,7 @@ test('one object larger than a page is read alone', async () => {
   assert.equal((await listed).items.length, 2);
 });
 
-test('a namespace that takes the room of others is not asked for any more, and the others are whole', async () => {
+test('a namespace that takes the room of others is asked for no more, and the others are whole', async () => {
   const sizes = { a: Array(300).fill(100), mallory: Array(30).fill(mebibyte), z: Array(300).fill(100) };
   const { listed, asked, budget } = server(sizes, { most: 10 * mebibyte });
   const namespaces = Map.groupBy((await listed).items, ({ metadata }) => metadata.namespace);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pass } from '../../../functions/pass/pass.ts';
 import { render } from '../../../functions/tick/output.ts';
-import type { Kube, LeftOut } from '../../../reconcile/interfaces/kube.ts';
+import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import { type Kube, type LeftOut, resources } from '../../../reconcile/interfaces/kube.ts';
 import { passIn } from '../../support/world/passing.ts';
 import { createWorld, namespace } from '../../support/world/world.ts';
 
@@ -12,6 +13,8 @@ const why: LeftOut = { bytes: 70 * mebibyte, plural: 'configmaps', mostBytes: 60
 async function passLeavingOut(left: string, { late = false } = {}) {
   const world = createWorld();
   await world.apply();
+  const spec = { clusterName: 'orders', to: { object: 's3://bucket/{{timestamp}}.db' } };
+  world.kube.seed(resources.backups, { metadata: { namespace, name: 'now', uid: 'now' }, spec } as EtcdBackup);
   const all = new Map([[left, why]]);
   let lists = 0;
   const kube: Kube = {
@@ -38,6 +41,7 @@ for (const late of [false, true])
       result.clusters.map(({ reason, outcome }) => [reason, outcome]),
       [['NamespaceLeftOut', 'failed']],
     );
+    assert.deepEqual(result.results.backup ?? [], []);
     assert.deepEqual(
       writes.map(({ key }) => key),
       ['POST events'],

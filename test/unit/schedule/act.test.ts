@@ -12,7 +12,7 @@ const at = new Date('2026-03-01T01:00:00Z');
 const { signal } = new AbortController();
 const context = ({ kube }: Life) => ({ kube, signal, image: async () => 'ratchet:1' });
 
-/** One that is under way. */
+/** It is under way. */
 function busy(life: Life): EtcdBackup {
   const backup = dueBackup(life.schedule(), new Date('2026-03-01T00:00:00Z'));
   life.kube.seed(resources.backups, backup);
