@@ -15,7 +15,7 @@ export const reason: Adding = {
     },
     {
       file: 'reconcile/reasons/refusals.ts',
-      text: [{ before: "  NotStarted: 'itself',\n", insert: "  ToyBroken: 'person',\n" }],
+      text: [{ before: "  PodRefused: 'itself',\n", insert: "  ToyBroken: 'person',\n" }],
       missedBy: {
         in: 'reconcile/cluster/decide/rules/general/converged.ts',
         says: /'"ToyBroken"' is not assignable/,
