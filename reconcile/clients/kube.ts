@@ -24,7 +24,7 @@ export interface KubeOptions {
   readonly requestTimeoutMs?: number;
   /** Instead of KUBECONFIG, the pod's service account or `~/.kube/config`. */
   readonly kubeconfig?: string;
-  /** Of memory, for what all lists hold together, in bytes. Default: two fifths of the heap that Node allows. */
+  /** Of memory, for what all lists hold together, in bytes. Default: three tenths of the heap that Node allows. */
   readonly listBytes?: number;
 }
 
@@ -211,7 +211,7 @@ export function kubeThrough(access: Access, options: KubeOptions): Kube {
 
 /** The rest is for what is made of the lists, for Git, and for what is parsed just now. */
 function mostListBytes(): number {
-  return Math.floor(getHeapStatistics().heap_size_limit * 0.4);
+  return Math.floor(getHeapStatistics().heap_size_limit * 0.3);
 }
 
 /** In whole seconds, as the header has it: so it is never ahead of the API server. */
