@@ -38,6 +38,13 @@ export const ofClients: readonly Mutant[] = [
     killers: ['test/unit/clients/kube-list.test.ts'],
   },
   {
+    file: 'reconcile/stepping/in-turns.ts',
+    from: 'best && best.busy <= one.busy ? best : one',
+    to: 'best ?? one',
+    without: 'objects of one namespace that never end keep all others waiting',
+    killers: ['test/unit/stepping/in-turns.test.ts'],
+  },
+  {
     file: 'reconcile/clients/list-budget.ts',
     from: '    if (upperBound() <= mostBytes) return;\n',
     to: '    if (upperBound() >= 0) return;\n',
