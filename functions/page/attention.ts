@@ -2,8 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { LeftOut } from '../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../reconcile/objects/conditions.ts';
-import { leftOutCure, sayLeftOut } from '../../reconcile/objects/left-out.ts';
-import { withCure } from '../../reconcile/reasons/cure.ts';
+import { leftOutWithCure } from '../../reconcile/objects/left-out.ts';
 import { isOutage } from '../../reconcile/reasons/reasons.ts';
 import { clusterState, fleetState } from './state.ts';
 import { duration } from './time.ts';
@@ -19,8 +18,7 @@ export interface Concern {
 const silentMs = 15 * 60_000;
 
 export function leftOutConcern([namespace, why]: readonly [string, LeftOut]): Concern {
-  const message = withCure(sayLeftOut(namespace, why), leftOutCure(namespace, why));
-  return { tone: 'bad', reason: 'NamespaceLeftOut', message };
+  return { tone: 'bad', reason: 'NamespaceLeftOut', message: leftOutWithCure(namespace, why) };
 }
 
 export function clusterConcerns(cluster: EtcdCluster): readonly Concern[] {

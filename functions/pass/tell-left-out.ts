@@ -1,7 +1,6 @@
 import { KubeError, resources } from '../../reconcile/interfaces/kube.ts';
 import { writeEvent } from '../../reconcile/objects/event.ts';
-import { leftOutCure, sayLeftOut } from '../../reconcile/objects/left-out.ts';
-import { withCure } from '../../reconcile/reasons/cure.ts';
+import { leftOutWithCure } from '../../reconcile/objects/left-out.ts';
 import type { PassContext } from './pass-context.ts';
 
 /** An event is kept for an hour. */
@@ -13,13 +12,11 @@ const mostEvents = 20;
 export async function tellLeftOut({ kube, log, dryRun, signal }: PassContext): Promise<void> {
   const at = kube.now() ?? new Date();
   const id = `left-out-${Math.floor(at.getTime() / hourMs)}`;
-  const all = [...kube.leftOut()];
-  for (const [namespace, why] of all)
-    log({ namespace, problem: withCure(sayLeftOut(namespace, why), leftOutCure(namespace, why)) }, 'left out');
+  const all = [...kube.leftOut()].map(([namespace, why]) => [namespace, leftOutWithCure(namespace, why)] as const);
+  for (const [namespace, problem] of all) log({ namespace, problem }, 'left out');
   if (dryRun || signal.aborted) return;
   await Promise.all(
-    all.slice(0, mostEvents).map(async ([namespace, why]) => {
-      const note = withCure(sayLeftOut(namespace, why), leftOutCure(namespace, why));
+    all.slice(0, mostEvents).map(async ([namespace, note]) => {
       const news = { type: 'Warning', action: 'Pass', reason: 'NamespaceLeftOut', note } as const;
       const about = { metadata: { name: namespace, namespace } };
       await writeEvent(kube, about, news, { id, at, signal, about: resources.namespaces }).catch((error: unknown) => {
