@@ -8,6 +8,7 @@ import { votersOf } from '../../../know/membership/voters.ts';
 import type { Membership, Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { revisionsGoBack } from '../../restoring.ts';
+import { isBudgetDue } from './support-members.ts';
 
 type KnownMembership = Extract<Membership, { kind: 'known' }>;
 
@@ -100,10 +101,9 @@ function sealRestored(slot: Slot, membership: KnownMembership, situation: Situat
 
 /** With its first client a cluster has a quorum to lose: then its disruption budget comes. */
 function opening(situation: Situation, { members }: KnownMembership) {
-  const { state, minAvailable: present } = situation.shared.disruptionBudget;
   const minAvailable = minAvailableFor(votersOf(members).length, situation);
-  const isDue = state === 'missing' || state === 'drifted' || (state === 'present' && present !== minAvailable);
-  return { opens: true as const, ...(isDue && minAvailable > 0 && { minAvailable }) };
+  const isDue = minAvailable > 0 && isBudgetDue(situation.shared.disruptionBudget, minAvailable);
+  return { opens: true as const, ...(isDue && { minAvailable }) };
 }
 
 function insteadOf(slot: Slot): string {

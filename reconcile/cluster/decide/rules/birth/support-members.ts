@@ -70,18 +70,23 @@ export function dueShared(
   if (situation.cluster.spec.service === undefined) {
     if (isToBeRemoved(shared.externalService)) objects.push('no-external-service');
   } else if (sealed && isToBeMade(shared.externalService)) objects.push('external-service');
-  const isWrong =
-    minAvailable === 0
-      ? disruptionBudget.state !== 'missing'
-      : disruptionBudget.state !== 'present' || disruptionBudget.minAvailable !== minAvailable;
   // Before it has served there is no quorum to keep, and a budget would refuse every drain.
   const hasServed = life.stage === 'born' || isTakingOver(slots);
-  if (hasServed && isWrong && !isOthers(disruptionBudget)) objects.push('disruption-budget');
+  if (hasServed && isBudgetDue(disruptionBudget, minAvailable)) objects.push('disruption-budget');
   if (!isIsolated(situation.cluster)) {
     if (isToBeRemoved(shared.networkPolicy)) objects.push('no-network-policy');
   } else if (isToBeMade(shared.networkPolicy)) objects.push('network-policy');
   if (objects.length === 0) return undefined;
   return { objects, minAvailable };
+}
+
+/** It is not as it should be, and ours to make, correct or remove. */
+export function isBudgetDue(budget: Situation['shared']['disruptionBudget'], minAvailable: number): boolean {
+  const isWrong =
+    minAvailable === 0
+      ? budget.state !== 'missing'
+      : budget.state !== 'present' || budget.minAvailable !== minAvailable;
+  return isWrong && !isOthers(budget);
 }
 
 function messageFor(objects: readonly SharedObject[]): string {
