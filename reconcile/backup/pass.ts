@@ -31,7 +31,7 @@ export async function stepBackups(
     asked ??= ownImage(kube, holder, signal);
     return asked;
   };
-  return inTurns(backups, { atOnce: parallel, now: kube.now() ?? new Date() }, async (backup) => {
+  return inTurns(backups, { atOnce: parallel, kube }, async (backup) => {
     const { namespace = '', name } = backup.metadata;
     try {
       const result = await traced('backup', { backup: `${namespace}/${name}` }, async (note) => {

@@ -42,11 +42,14 @@ export async function stepClusters(context: StepContext, scope: Scope): Promise<
   const waiting = objects
     .filter(({ cluster }) => chosen.has(cluster.metadata.uid))
     .map((one) => withoutRoom(one, without.get(one.cluster.metadata.uid ?? '')));
-  const order = { atOnce: parallel, now: context.kube.now() ?? new Date() };
-  const results = await inTurns(waiting.map(spaced), order, async ({ next, metadata }) => {
-    const why = leftOut.get(metadata.namespace ?? '');
-    return why ? notSeen(context, next, 'NamespaceLeftOut', tooLarge(next.cluster, why)) : stepOne(context, next);
-  });
+  const results = await inTurns(
+    waiting.map(spaced),
+    { atOnce: parallel, kube: context.kube },
+    async ({ next, metadata }) => {
+      const why = leftOut.get(metadata.namespace ?? '');
+      return why ? notSeen(context, next, 'NamespaceLeftOut', tooLarge(next.cluster, why)) : stepOne(context, next);
+    },
+  );
   return results.toSorted((a, b) => `${a.namespace}/${a.name}`.localeCompare(`${b.namespace}/${b.name}`));
 }
 

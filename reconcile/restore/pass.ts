@@ -41,8 +41,7 @@ export async function stepRestores(
 ): Promise<readonly RestoreResult[]> {
   const waiting = restores.filter((restore) => waitsForBackup(restore, context.clusters));
   const backups = waiting.length > 0 ? await backupsAwaited(waiting, context) : awaitsNone;
-  const order = { atOnce: parallel, now: context.kube.now() ?? new Date() };
-  return inTurns(restores, order, async (restore): Promise<RestoreResult> => {
+  return inTurns(restores, { atOnce: parallel, kube: context.kube }, async (restore): Promise<RestoreResult> => {
     const { namespace = '', name } = restore.metadata;
     const isOpen = !waiting.includes(restore);
     const step = await stepRestore(restore, backups, context);

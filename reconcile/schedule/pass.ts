@@ -40,8 +40,9 @@ export async function stepSchedules(
   context: SchedulePassContext,
 ): Promise<readonly ScheduleResult[]> {
   const { items } = await context.listBackups();
-  const order = { atOnce: parallel, now: context.kube.now() ?? new Date() };
-  return inTurns(schedules, order, (schedule) => stepSchedule(schedule, items, context));
+  return inTurns(schedules, { atOnce: parallel, kube: context.kube }, (schedule) =>
+    stepSchedule(schedule, items, context),
+  );
 }
 
 async function stepSchedule(

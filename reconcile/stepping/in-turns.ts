@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Kube } from '../interfaces/kube.ts';
 
 interface Spaced {
   readonly metadata: { readonly namespace?: string };
@@ -12,10 +13,11 @@ interface Spaced {
  */
 export async function inTurns<T extends Spaced, R>(
   items: readonly T[],
-  { atOnce, now }: { readonly atOnce: number; readonly now: Date },
+  { atOnce, kube }: { readonly atOnce: number; readonly kube: Pick<Kube, 'now'> },
   work: (item: T) => Promise<R>,
 ): Promise<R[]> {
   const results: R[] = [];
+  const now = kube.now() ?? new Date();
   const spaces = [...Map.groupBy(items.entries(), ([, { metadata }]) => metadata.namespace ?? '')].map(
     ([namespace, entries]) => ({ waiting: rotated(entries, namespace, now), busy: 0 }),
   );

@@ -3,12 +3,13 @@ import { test } from 'node:test';
 import { inTurns } from '../../../reconcile/stepping/in-turns.ts';
 
 const now = new Date('2026-11-26T12:00:00Z');
+const kube = { now: () => now };
 const objects = (namespace: string, count: number) =>
   Array.from({ length: count }, (_, index) => ({ metadata: { namespace, name: `${namespace}-${index}` } }));
 
 test('results come in the order of the objects, whatever the order of the work', async () => {
   const items = [...objects('b', 5), ...objects('a', 5)];
-  const results = await inTurns(items, { atOnce: 3, now }, async ({ metadata }) => metadata.name);
+  const results = await inTurns(items, { atOnce: 3, kube }, async ({ metadata }) => metadata.name);
   assert.deepEqual(
     results,
     items.map(({ metadata }) => metadata.name),
@@ -20,7 +21,7 @@ test('objects that never end keep those of another namespace waiting for no plac
   const silent = Promise.withResolvers<void>();
   const paid = Promise.withResolvers<void>();
   let left = 40;
-  const all = inTurns(items, { atOnce: 32, now }, async ({ metadata: { namespace } }) => {
+  const all = inTurns(items, { atOnce: 32, kube }, async ({ metadata: { namespace } }) => {
     if (namespace === 'mallory') return silent.promise;
     left -= 1;
     if (left === 0) paid.resolve();
@@ -33,7 +34,7 @@ test('objects that never end keep those of another namespace waiting for no plac
 test('a namespace alone has all places', async () => {
   const begun: string[] = [];
   const silent = Promise.withResolvers<void>();
-  const all = inTurns(objects('payments', 40), { atOnce: 32, now }, ({ metadata }) => {
+  const all = inTurns(objects('payments', 40), { atOnce: 32, kube }, ({ metadata }) => {
     begun.push(metadata.name);
     return silent.promise;
   });
@@ -47,7 +48,7 @@ test('where one place serves for a moment only, each object has its turn within 
   const served = new Set<string>();
   for (let minute = 0; minute < 60; minute += 1) {
     const at = new Date(now.getTime() + minute * 60_000);
-    const first = inTurns(objects('payments', 8), { atOnce: 1, now: at }, async ({ metadata }) => {
+    const first = inTurns(objects('payments', 8), { atOnce: 1, kube: { now: () => at } }, async ({ metadata }) => {
       served.add(metadata.name);
       throw new Error('no time is left');
     });
@@ -57,6 +58,6 @@ test('where one place serves for a moment only, each object has its turn within 
 });
 
 test('a failure is told at once', async () => {
-  const failed = inTurns(objects('payments', 3), { atOnce: 1, now }, () => Promise.reject(new Error('refused')));
+  const failed = inTurns(objects('payments', 3), { atOnce: 1, kube }, () => Promise.reject(new Error('refused')));
   await assert.rejects(failed, /refused/);
 });
