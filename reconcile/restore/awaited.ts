@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
@@ -6,6 +5,7 @@ import type { ListBackups } from '../backup/list.ts';
 import { type Kube, KubeError, resources } from '../interfaces/kube.ts';
 import { conditionOf } from '../objects/conditions.ts';
 import { inParallel } from '../stepping/in-parallel.ts';
+import { drawnFor } from '../stepping/in-turns.ts';
 
 /** What restores wait for, at a cost that does not grow with how many they are. */
 
@@ -86,10 +86,7 @@ function byTurns(keys: readonly string[], now: Date): readonly string[] {
   if (keys.length <= mostAsked) return keys;
   const turns = Math.ceil(keys.length / mostAsked);
   const minute = Math.floor(now.getTime() / turnMs);
-  const drawn = createHash('sha256')
-    .update(`${Math.floor(minute / turns)}`)
-    .digest()
-    .readUInt32BE();
+  const drawn = drawnFor(`${Math.floor(minute / turns)}`);
   const turn = (minute + drawn) % turns;
   return keys.slice(turn * mostAsked, (turn + 1) * mostAsked);
 }

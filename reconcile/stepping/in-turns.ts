@@ -44,9 +44,11 @@ export async function inTurns<T extends Spaced, R>(
 const minuteMs = 60_000;
 
 function rotated<T>(all: readonly T[], namespace: string, now: Date): T[] {
-  const drawn = createHash('sha256')
-    .update(`${namespace} ${Math.floor(now.getTime() / minuteMs)}`)
-    .digest();
-  const from = drawn.readUInt32BE() % all.length;
+  const from = drawnFor(`${namespace} ${Math.floor(now.getTime() / minuteMs)}`) % all.length;
   return [...all.slice(from), ...all.slice(0, from)];
+}
+
+/** A number that the same words always give, and other words not: to begin somewhere else each time. */
+export function drawnFor(words: string): number {
+  return createHash('sha256').update(words).digest().readUInt32BE();
 }
