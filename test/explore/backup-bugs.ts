@@ -1,10 +1,12 @@
+import type { MemberSeen } from '../../reconcile/cluster/act/requests/host.ts';
 import { backUpBeforeHibernation } from '../../reconcile/cluster/decide/rules/deletion/back-up-before-hibernation.ts';
 import { finishDeletion } from '../../reconcile/cluster/decide/rules/deletion/finish-deletion.ts';
 import { backUpFirst } from '../../reconcile/cluster/decide/rules/rolling/back-up-first.ts';
 import { cureConfiguration } from '../../reconcile/cluster/decide/rules/rolling/cure-configuration.ts';
 import { outliveVolume } from '../../reconcile/cluster/decide/rules/volumes/outlive-volume.ts';
+import type { ActionOf } from '../../reconcile/cluster/know/action.ts';
 import type { Situation } from '../../reconcile/cluster/know/situation.ts';
-import { type Bug, instead } from './seeding.ts';
+import { type Bug, edited, instead, unchecked, undone } from './seeding.ts';
 
 /** Bugs in what a cluster waits for before it changes or goes. */
 export const backupBugs: readonly Bug[] = [
@@ -62,6 +64,23 @@ export const backupBugs: readonly Bug[] = [
     seed: (code) => instead(code, 'finishDeletion', (situation) => finishDeletion(rememberingSleep(situation))),
   },
   {
+    name: 'sleeps-unbarred',
+    what: 'an etcd may start again after it was asked whether it has more than the backup of a sleep',
+    violates: 'I12',
+    scenario: 'back up, and hibernate, and delete',
+    faults: { crash: 1 },
+    seed: (code) =>
+      edited(code, 'hibernate-members', ({ kind }) => (kind === 'deleteConfigMap' ? undone() : undefined)),
+  },
+  {
+    name: 'sleeps-unasked',
+    what: 'members stop on a backup, and none is asked just before whether it has more',
+    violates: 'I12',
+    scenario: 'back up, and hibernate, and delete',
+    faults: { crash: 1 },
+    seed: (code) => unchecked(code, 'hibernate-members', { askMembers: (_: never, action: never) => asBefore(action) }),
+  },
+  {
     name: 'deletes-unlooked',
     what: 'a cluster that sleeps is deleted on its backup, and nothing looks whether that is still in its store',
     violates: 'I12',
@@ -100,6 +119,11 @@ function withoutAge(situation: Situation): Situation {
   if (awaitedBackup?.kind !== 'known') return situation;
   const { tooOld: _, ...rest } = awaitedBackup;
   return { ...situation, awaitedBackup: rest };
+}
+
+/** All answer, and have nothing. */
+function asBefore({ statefulSets }: ActionOf<'hibernate-members'>): readonly MemberSeen[] {
+  return statefulSets.map(({ name }) => ({ name, memberId: '1', clusterId: '1', leader: '0', revision: '0' }));
 }
 
 /** Nothing has looked. */

@@ -41,9 +41,10 @@ function occasionOf(action: Action, world: World): Occasion | undefined {
 
 /**
  * A member gets a higher version than another one has, and no volume says that a roll to it has begun. What ends an
- * outage waits for nothing (I15); what a rollback makes is of another cluster.
+ * outage waits for nothing (I15); what a rollback makes is of another cluster. Another client may have begun it.
  */
 function beginsUpgrade(action: Action, world: World): boolean {
+  if (world.newerByOthers) return false;
   const given = gives(action, world);
   const lowest = lowestGiven(world);
   if (given === undefined || lowest === undefined || !serving(world) || !isHigher(given, lowest)) return false;

@@ -18,7 +18,7 @@ import { restoreBugs } from './restore-bugs.ts';
 import { revisionBugs } from './revision-bugs.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
-import { type Bug, edited, first, instead, passedOn, unchecked } from './seeding.ts';
+import { type Bug, edited, first, instead, passedOn, unchecked, undone } from './seeding.ts';
 
 /**
  * Bugs that are put in on purpose, one or more for each invariant: a search that does not find them searches nothing.
@@ -180,17 +180,11 @@ function removeNext(situation: Parameters<Rule>[0]): Decision | undefined {
   return act(removalOf(next, member, membership.clusterId, situation), 'RemovingMember', `removing ${next.name}`);
 }
 
-/** It is not sent, and counts as done. */
-// biome-ignore lint/correctness/useYield: it asks for nothing
-function* undone(): Requests<unknown> {
-  return undefined;
-}
-
 /** Whatever they say, all that could be asked follow a leader. */
 function followedBy(answers: readonly MemberSeen[], { clusterId }: ActionOf<'remove-member'>): readonly MemberSeen[] {
   const leader = answers.find((one) => one.leader !== '0')?.leader ?? '1';
   return Array.from({ length: 9 }, (_, index) => ({
-    ...{ name: '', memberId: '', clusterId, leader },
+    ...{ name: '', memberId: '', clusterId, leader, revision: '0' },
     ...answers[index % Math.max(1, answers.length)],
   }));
 }

@@ -218,15 +218,14 @@ function restartsOnOurs({ world: before }: State, event: Event, { world: after }
 }
 
 /** Named exception of I11 and I12: a pod that a person deleted by force counts as ended, whatever runs on of it. */
-function asAsserted(holds: Invariant): Invariant {
-  return (before, event, after) => holds(withoutAsserted(before), event, withoutAsserted(after));
-}
-
-function withoutAsserted(state: State): State {
-  const { world } = state;
-  if (!world.places.some(({ asserted }) => asserted)) return state;
-  const ended = (place: Place): Place => (place.asserted ? lacking(place, 'process') : place);
-  return { ...state, world: { ...world, places: world.places.map(ended) } };
+function asAsserted(holds: Invariant, ...parts: readonly ('process' | 'hidden')[]): Invariant {
+  const judged = (state: State): State => {
+    const { world } = state;
+    if (!world.places.some(({ asserted }) => asserted)) return state;
+    const ended = (place: Place): Place => (place.asserted ? lacking(place, ...parts) : place);
+    return { ...state, world: { ...world, places: world.places.map(ended) } };
+  };
+  return (before, event, after) => holds(judged(before), event, judged(after));
 }
 
 export const invariants = {
@@ -239,8 +238,12 @@ export const invariants = {
   I7: neverStale,
   I9: (before, event) => othersHoldTheData(before, event) ?? beginsAsApproved(before, event),
   I10: recoversOnce,
-  I11: asAsserted((before, event, after) => restoresOnce(before, event, after) ?? handsOver(before, event, after)),
-  I12: asAsserted(backsUpFirst),
+  I11: asAsserted(
+    (before, event, after) => restoresOnce(before, event, after) ?? handsOver(before, event, after),
+    'process',
+  ),
+  // A sleep, unlike a recovery, looks at no node.
+  I12: asAsserted(backsUpFirst, 'process', 'hidden'),
   I13: leavesOthersBe,
   I14: healsAsApproved,
   I16: restartsOnOurs,

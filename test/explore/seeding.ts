@@ -78,3 +78,9 @@ export function unchecked(
 function* answered(request: Request, forge: (answer: unknown) => unknown): Requests<unknown> {
   return forge(yield* passedOn(request));
 }
+
+/** It is not sent, and counts as done. */
+// biome-ignore lint/correctness/useYield: it asks for nothing
+export function* undone(): Requests<unknown> {
+  return undefined;
+}

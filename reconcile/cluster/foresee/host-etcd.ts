@@ -14,8 +14,8 @@ import { advanced } from './host-space.ts';
 export const observedEtcd: EtcdHost<Observation> = {
   list: ({ membership }) => (membership.kind === 'known' ? membership : undefined),
   members: (state) =>
-    answersIn(state).map(({ name, status: { memberId, clusterId, leader } }) => ({
-      ...{ name, memberId, clusterId, leader },
+    answersIn(state).map(({ name, status: { memberId, clusterId, leader, revision } }) => ({
+      ...{ name, memberId, clusterId, leader, revision: String(revision) },
     })),
   silent: ({ slots }) =>
     slots.flatMap((slot) => (slot.endpoint.kind === 'unknown' && isReachable(slot) ? [slot.name] : [])),

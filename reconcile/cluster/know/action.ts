@@ -47,7 +47,8 @@ type DeletionAction =
       readonly kind: 'hibernate-members';
       readonly volumes: readonly Ref[];
       readonly statefulSets: readonly Ref[];
-      readonly after?: HibernationBackup;
+      /** With the ConfigMaps without which no etcd starts any more that could write after it. */
+      readonly after?: HibernationBackup & { readonly configMaps: readonly Ref[] };
     }
   /** Members that hibernate may start again. */
   | { readonly kind: 'wake-members'; readonly volumes: readonly Ref[] };

@@ -10,7 +10,7 @@ export interface AskedBackup {
   /** It ended so long ago that it is taken again. */
   readonly old?: true;
   /** The data in it. */
-  readonly holds?: { readonly formation: string; readonly version: string };
+  readonly holds?: { readonly formation: string; readonly version: string; readonly revision?: number };
   /** For an earlier life, or an earlier sleep: it counts for nothing any more. */
   readonly former?: true;
   /** Of a hibernation: a member has started since. */

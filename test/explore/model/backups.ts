@@ -13,6 +13,12 @@ import type { World } from './state.ts';
 const minute = 60_000;
 const ages: Readonly<Record<AskedBackup['age'], number>> = { 0: 1000, 1: 3 * minute, 2: 180 * minute };
 
+/** Members that ran on after a backup wrote one thing more. */
+export function revisionSince({ backups = [] }: World): number {
+  const known = backups.map(({ holds, outrun }) => (holds?.revision ?? revisionOfSnapshots) + (outrun ? 1 : 0));
+  return Math.max(revisionOfSnapshots, ...known);
+}
+
 /** As `observe` reads it: the newest of those that were made for this wish. */
 export function awaitedIn(
   { backups = [] }: World,
@@ -40,9 +46,9 @@ function uidOf({ name }: AskedBackup): string {
 }
 
 function viewOf(backup: AskedBackup, before: Occasion, at: Date) {
-  const { name, state, age } = backup;
+  const { name, state, age, holds } = backup;
   const askedAt = new Date(at.getTime() - ages[age]);
-  const ended = { uid: uidOf(backup), at: at.toISOString(), revision: revisionOfSnapshots };
+  const ended = { uid: uidOf(backup), at: at.toISOString(), revision: holds?.revision ?? revisionOfSnapshots };
   const known = { kind: 'known', before, name, state, message: 'as it is', askedAt } as const;
   return state === 'good' ? { ...known, ended } : known;
 }
@@ -95,7 +101,8 @@ export function taken(world: World): World | undefined {
   if (!formation) return undefined;
   const versions = world.places.flatMap(({ process }) => (process?.formation === formation.id ? process.version : []));
   const [version = ''] = versions.toSorted((a, b) => (isHigher(a, b) ? -1 : 1));
-  const holds = { formation: formation.id, version };
+  const revision = revisionSince(world);
+  const holds = { formation: formation.id, version, ...(revision > revisionOfSnapshots && { revision }) };
   return changed(world, isTaking, (one) => ({ ...one, state: 'good', age: 0, holds }));
 }
 

@@ -191,11 +191,11 @@ export function start(world: World, place: Place, version: string): Started {
   const { disk, configMap, name, peer } = place;
   const formation = formationOf(world, disk?.formation);
   if (disk && formation) {
+    const isMember = formation.members.some(({ id }) => id === disk.memberId);
+    if (isTold(world, formation) || (!isMember && hasQuorum(world, formation)))
+      return { kind: 'exits', words: words.removed };
     const why = whyNotOn(version, formation);
     if (why) return { kind: 'exits', words: why };
-    if (isTold(world, formation)) return { kind: 'exits', words: words.removed };
-    const isMember = formation.members.some(({ id }) => id === disk.memberId);
-    if (!isMember && hasQuorum(world, formation)) return { kind: 'exits', words: words.removed };
     return { kind: 'runs', disk };
   }
   const named = (configMap?.initialCluster ?? '').split(',').map((entry) => entry.split('=')[0] ?? '');

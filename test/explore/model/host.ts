@@ -177,8 +177,8 @@ function answering(world: World): readonly MemberSeen[] {
   const others = inherited.map(({ memberId, endpoint }) => ({ name: memberId, endpoint }));
   return [...slots, ...others].flatMap(({ name, endpoint }) => {
     if (endpoint.kind === 'unknown') return [];
-    const { memberId, clusterId, leader } = endpoint.status;
-    return [{ name, memberId, clusterId, leader }];
+    const { memberId, clusterId, leader, revision } = endpoint.status;
+    return [{ name, memberId, clusterId, leader, revision: String(revision) }];
   });
 }
 

@@ -15,7 +15,7 @@ import type {
 import { withoutOutvoted } from '../../../reconcile/cluster/know/recovery/outvoted.ts';
 import { callsForExisting, inheritedAmong, listBeside } from '../../../reconcile/cluster/observe/ask-existing.ts';
 import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';
-import { awaitedIn, hibernationBackupIn } from './backups.ts';
+import { awaitedIn, hibernationBackupIn, revisionSince } from './backups.ts';
 import { formationOf, hasQuorum } from './etcd.ts';
 import { compared, templateOf } from './hands.ts';
 import { clusterIdOf } from './lineage.ts';
@@ -224,7 +224,7 @@ function endpointOf(world: World, { process, disk }: Place): Endpoint {
   // Without a leader nobody knows of more than it has itself.
   const raftIndex = disk?.behind && leads === undefined ? newest - 1n : newest;
   const isLearner = member?.learner ?? false;
-  const revision = BigInt(formation.revision ?? 10);
+  const revision = BigInt(formation.revision ?? (world.backups ? revisionSince(world) : 10));
   if (process.anew) {
     const others = formation.members.flatMap(({ id }) => (id === memberId ? [] : [id]));
     const metrics = { memberId, hasLeader: false, isLearner, applied: raftIndex, revision, others };

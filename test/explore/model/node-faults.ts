@@ -24,7 +24,8 @@ export const nodeFaults = {
       pod
         ? withPlace(world, name, (one) => ({
             ...lacking(one, 'pod'),
-            ...(one.process && { orphan: true, asserted: true }),
+            ...(one.process && { orphan: true }),
+            ...((one.process ?? one.hidden) && { asserted: true }),
           }))
         : undefined,
   },

@@ -341,6 +341,20 @@ export const ofAwaitedBackups: readonly Mutant[] = [
     killers: [slept],
   },
   {
+    file: 'reconcile/cluster/act/actions/deletion/hibernate-members.ts',
+    from: 'member.name === name && BigInt(member.revision) <= holds',
+    to: 'member.name === name',
+    without: 'the backup of a sleep counts as the last one, though a member had a later write when it stopped (I12)',
+    killers: [slept],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/deletion/hibernate-members.ts',
+    from: '  yield* each(configMaps, deleteConfigMap);\n',
+    to: '',
+    without: 'an etcd may start between the last look at members and their end, and take writes (I12)',
+    killers: [slept],
+  },
+  {
     file: 'reconcile/cluster/decide/rules/deletion/finish-deletion.ts',
     from: 'if (owed) return owed;',
     to: "if (owed && owed.kind !== 'wait') return owed;",

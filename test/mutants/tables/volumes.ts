@@ -57,11 +57,11 @@ export const ofVolumes: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/act/actions/deletion/hibernate-members.ts',
-    from: `    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating', after));
+    from: `    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating', backup));
     yield* each(statefulSets, deleteStatefulSet);
 `,
     to: `    yield* each(statefulSets, deleteStatefulSet);
-    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating', after));
+    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating', backup));
 `,
     without: 'members are stopped before their volumes say that nothing was lost',
     killers: [volumes],

@@ -83,6 +83,8 @@ export interface MemberSeen {
   readonly clusterId: string;
   /** `0` when it knows none. */
   readonly leader: string;
+  /** In decimal. */
+  readonly revision: string;
 }
 
 /** How far the log of one member is decided, in decimal, and what follows from it. */

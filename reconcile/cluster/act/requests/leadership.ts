@@ -6,11 +6,11 @@ import type { MemberSeen } from './host.ts';
 import { defineRequest } from './request.ts';
 import { requireAnswers } from './served.ts';
 
-/** What each member reports, asked directly, and which one leads. */
+/** What each member reports, asked directly: which one leads, and how far it is. */
 
 /** Of every member that answers. */
 export const askMembers = defineRequest('askMembers', {
-  words: () => 'asks every member for its leader',
+  words: () => 'asks every member for its leader and its revision',
   live: async (
     _: Record<string, never>,
     { etcd: { endpoints: ways }, etcdNow, signal },
@@ -24,8 +24,8 @@ export const askMembers = defineRequest('askMembers', {
   model: (state, _, host) => ({ state, answer: host.etcd.members(state) }),
 });
 
-function memberSeen(name: string, { memberId, clusterId, leader }: EndpointStatus): MemberSeen {
-  return { name, memberId, clusterId, leader };
+function memberSeen(name: string, { memberId, clusterId, leader, revision }: EndpointStatus): MemberSeen {
+  return { name, memberId, clusterId, leader, revision: String(revision) };
 }
 
 /**

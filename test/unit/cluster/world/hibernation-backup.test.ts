@@ -123,6 +123,18 @@ test('a sleep has no last backup where members had later writes when they stoppe
   await assertRefused(world, /their volumes name no EtcdBackup/);
 });
 
+test('a sleep has no last backup where a client writes after members were decided to stop', async () => {
+  const world = await born();
+  await world.apply({ ...goes, backup, replicas: 0 });
+  const isBarred = () => world.kube.stored(resources.configMaps).length === 0;
+  await strikesWhen(world, isBarred, () => world.settle());
+  assert.equal(world.processes.size, 3, 'members run on without their ConfigMaps');
+  assert.equal((await tickUntilConverged(world)).reason, 'Hibernating');
+  assert.deepEqual(hibernationBackup(world), [undefined, undefined, undefined]);
+  await world.remove();
+  await assertRefused(world, /their volumes name no EtcdBackup/);
+});
+
 const hibernationBackup = (world: World) =>
   world.claims().map(({ metadata }) => metadata.annotations?.[annotations.hibernationBackup]);
 
@@ -419,11 +431,19 @@ async function forget(world: World): Promise<void> {
 
 /** Ticks until an invocation has died at its first write after which this is so. */
 async function diesWhen(world: World, isSo: () => boolean): Promise<void> {
+  await strikesWhen(world, isSo, () => {
+    throw new Error('killed');
+  });
+  assert.equal(world.processes.size, 3);
+}
+
+/** Once, after the first write of an invocation after which this is so. */
+async function strikesWhen(world: World, isSo: () => boolean, strike: () => void): Promise<void> {
   let struck = false;
   const after = () => {
     if (struck || !isSo()) return;
     struck = true;
-    throw new Error('killed');
+    strike();
   };
   for (let ticks = 0; ticks < 20 && !struck; ticks += 1) {
     world.settle();
@@ -431,6 +451,5 @@ async function diesWhen(world: World, isSo: () => boolean): Promise<void> {
     await world.tick({ after });
     world.advance(3);
   }
-  assert.ok(isSo());
-  assert.equal(world.processes.size, 3);
+  assert.ok(struck);
 }

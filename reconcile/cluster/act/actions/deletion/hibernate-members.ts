@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { HibernationBackup } from '../../../../../manifests/render/volume-record.ts';
 import { each, type Program } from '../../../../requests/program.ts';
+import type { ActionOf } from '../../../know/action.ts';
 import { moved } from '../../../know/outcome.ts';
 import type { Ref } from '../../../know/ref.ts';
-import { deleteStatefulSet } from '../../requests/removing.ts';
+import { askMembers } from '../../requests/leadership.ts';
+import { deleteConfigMap, deleteStatefulSet } from '../../requests/removing.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 import { defineAction, namesOf } from '../define.ts';
 
@@ -11,10 +13,25 @@ import { defineAction, namesOf } from '../define.ts';
 export const hibernateMembers = defineAction('hibernate-members', {
   target: ({ volumes }) => namesOf(volumes),
   *run({ volumes, statefulSets, after }) {
-    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating', after));
+    const backup = after && (yield* lastBackup(after, statefulSets));
+    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating', backup));
     yield* each(statefulSets, deleteStatefulSet);
   },
 });
+
+/** Guards I12. From here on no etcd starts, and what runs is asked again. `undefined`: it may not hold the last write. */
+function* lastBackup(
+  { configMaps, ...backup }: NonNullable<ActionOf<'hibernate-members'>['after']>,
+  statefulSets: readonly Ref[],
+): Program<HibernationBackup | undefined> {
+  yield* each(configMaps, deleteConfigMap);
+  const members = yield* askMembers({});
+  const holds = BigInt(backup.revision ?? -1);
+  const isLast = statefulSets.every(({ name }) =>
+    members.some((member) => member.name === name && BigInt(member.revision) <= holds),
+  );
+  return isLast ? backup : undefined;
+}
 
 /**
  * What makes them members that may be started, sealed as they were; `start-members` does that. No backup is of all

@@ -70,7 +70,12 @@ export function stopMembers(situation: Situation): Decision {
     statefulSet?.current && !statefulSet.leaving ? [{ name, uid: statefulSet.uid }] : [],
   );
   return act(
-    { kind: 'hibernate-members', volumes: members.flatMap(volumeOf), statefulSets, ...(after && { after }) },
+    {
+      kind: 'hibernate-members',
+      volumes: members.flatMap(volumeOf),
+      statefulSets,
+      ...(after && { after: { ...after, configMaps: members.flatMap(configMapOf) } }),
+    },
     'Hibernating',
     `stopping ${namesOf(members)}: the spec asks for no members; their volumes are kept`,
   );
@@ -78,6 +83,10 @@ export function stopMembers(situation: Situation): Decision {
 
 function volumeOf({ name, volume }: Slot): Ref[] {
   return volume ? [{ name, uid: volume.uid }] : [];
+}
+
+function configMapOf({ name, configMap }: Slot): Ref[] {
+  return configMap?.current && !configMap.leaving ? [{ name, uid: configMap.uid }] : [];
 }
 
 function namesOf(slots: readonly Slot[]): string {
