@@ -29,6 +29,9 @@ export interface Scene extends AsyncDisposable {
   annotateFleet(name: string, key: string, value: string): Promise<void>;
 }
 
+/** A tick has less, and the next one goes on. These stories are about one pass, and about time only where they say so. */
+const patienceMs = 60_000;
+
 /** A fake API server and a real Git server, and the fleet's part of a pass between them. */
 export async function setScene(options: FakeKubeOptions = {}): Promise<Scene> {
   const fake = createFakeKube(options);
@@ -51,8 +54,8 @@ export async function setScene(options: FakeKubeOptions = {}): Promise<Scene> {
       dryRun: false,
       followUp: false,
       log,
-      signal: AbortSignal.timeout(20_000),
-      gitMs: 10_000,
+      signal: AbortSignal.timeout(2 * patienceMs),
+      gitMs: patienceMs,
       ...overrides,
     };
     const [fleets, clusters] = await Promise.all([
@@ -69,7 +72,7 @@ export async function setScene(options: FakeKubeOptions = {}): Promise<Scene> {
       kube: context.kube,
       log,
       signal,
-      forgeDeadline: Date.now() + 2_000,
+      forgeDeadline: Date.now() + patienceMs,
       always: true,
       fleets: fleets.items,
     };
