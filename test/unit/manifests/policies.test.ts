@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { group } from '../../../manifests/api/group.ts';
+import { labels } from '../../../manifests/render/names.ts';
 
 /** Each of our policies is asked about other people's requests, too: this is why it stops none of them. */
 
@@ -13,7 +14,10 @@ interface Policy {
   readonly kind: string;
   readonly metadata: { readonly name: string };
   readonly spec: {
-    readonly matchConstraints: { readonly resourceRules: readonly { readonly apiGroups: readonly string[] }[] };
+    readonly matchConstraints: {
+      readonly objectSelector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+      readonly resourceRules: readonly { readonly apiGroups: readonly string[] }[];
+    };
     readonly matchConditions?: readonly { readonly expression: string }[];
     readonly paramKind?: object;
   };
@@ -35,8 +39,8 @@ const objects = globSync(['install/**/*.yaml', 'knative/**/*.yaml'], { cwd: mani
 const policies = objects.filter((one): one is Policy => one?.kind === 'ValidatingAdmissionPolicy');
 const bindings = objects.filter((one): one is Binding => one?.kind === 'ValidatingAdmissionPolicyBinding');
 
-test('there are three policies, each with its binding, and no other admission', () => {
-  assert.equal(policies.length, 3);
+test('there are five policies, each with its binding, and no other admission', () => {
+  assert.equal(policies.length, 5);
   const names = (all: readonly string[]) => all.toSorted();
   assert.deepEqual(
     names(bindings.map(({ spec }) => spec.policyName)),
@@ -47,10 +51,12 @@ test('there are three policies, each with its binding, and no other admission', 
 });
 
 for (const { metadata, spec } of policies) {
-  test(`${metadata.name} is about kinds of ours, or about one account of ours`, () => {
-    const groups = spec.matchConstraints.resourceRules.flatMap(({ apiGroups }) => apiGroups);
+  test(`${metadata.name} is about kinds of ours, one account of ours, or what bears our label`, () => {
+    const { resourceRules, objectSelector } = spec.matchConstraints;
+    const groups = resourceRules.flatMap(({ apiGroups }) => apiGroups);
     const [condition] = spec.matchConditions ?? [];
-    if (groups.every((one) => one === group)) assert.equal(condition, undefined);
+    if (objectSelector) assert.deepEqual(objectSelector.matchLabels, { [labels.managedBy]: 'etcd-ratchet' });
+    else if (groups.every((one) => one === group)) assert.equal(condition, undefined);
     else assert.match(condition?.expression ?? '', /^request\.userInfo\.username == 'system:serviceaccount:/);
   });
 }

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { until } from '../../e2e/support/until.ts';
+import { install, startApiServer } from './api-server.ts';
+import { untilAllowed } from './until-allowed.ts';
+
+/** Each pass reads all that bears our label, and all annotations of our kinds: tenants add little to that. */
+
+const api = await startApiServer();
+after(() => api[Symbol.asyncDispose]());
+await api.kubectl(['apply', '-k', install]);
+await api.kubectl(['create', 'namespace', 'payments']);
+for (const [user, role] of [
+  ['tenant', 'admin'],
+  ['backups', 'cluster-admin'],
+] as const)
+  await api.kubectl(['-n', 'payments', 'create', 'rolebinding', user, `--clusterrole=${role}`, `--user=${user}`]);
+const by = (user: string) => [`--as=${user}`, '-n', 'payments'];
+await untilAllowed(
+  api.kubectl,
+  by('tenant'),
+  ['create', 'etcdclusters.etcd.ratchet.dev'],
+  ['create', 'networkpolicies'],
+);
+await untilAllowed(api.kubectl, by('backups'), ['create', 'etcdpeers.etcd.ratchet.dev']);
+
+const label = 'app.kubernetes.io/managed-by';
+const labels = { [label]: 'etcd-ratchet', 'etcd.ratchet.dev/cluster': 'orders' };
+const named = (name: string) => ({ name, namespace: 'payments', labels });
+const container = { name: 'etcd', image: 'registry.example.com/etcd:v3.6.16' };
+const pod = { metadata: { labels: { a: 'b' } }, spec: { containers: [container] } };
+const selector = { matchLabels: { a: 'b' } };
+
+/** Kinds of which nothing but etcd-ratchet makes one with its label. */
+const guarded = [
+  { apiVersion: 'v1', kind: 'ConfigMap', data: { a: 'b' } },
+  { apiVersion: 'v1', kind: 'Service', spec: { ports: [{ port: 2379 }] } },
+  { apiVersion: 'apps/v1', kind: 'StatefulSet', spec: { selector, template: pod, serviceName: 'x', replicas: 0 } },
+  { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', spec: { selector, maxUnavailable: 1 } },
+  { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', spec: { podSelector: {} } },
+] as const;
+/** Kinds that controllers make with the labels of what they belong to. */
+const open = [
+  { apiVersion: 'v1', kind: 'Secret' },
+  { apiVersion: 'v1', kind: 'Pod', spec: pod.spec },
+  {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  },
+] as const;
+
+function create(user: string, object: object, ...more: readonly string[]) {
+  return api.kubectl([...by(user), 'create', '-f', '-', ...more], { stdin: JSON.stringify(object) });
+}
+
+const refused = /says that etcd-ratchet made this object: give it another value/;
+await until('the label is guarded', async () => {
+  const made = create('tenant', { ...guarded[0], metadata: named('first') }, '--dry-run=server');
+  return refused.test((await made.then(String, String)) ?? '');
+});
+
+for (const object of guarded) {
+  const what = `${object.kind.toLowerCase()}/orders`;
+  test(`a ${object.kind} gets our label from no tenant, and keeps it when a tenant changes it`, async () => {
+    await assert.rejects(create('tenant', { ...object, metadata: named('orders') }), refused);
+    await create('tenant', { ...object, metadata: { name: 'orders', namespace: 'payments' } });
+    await assert.rejects(api.kubectl([...by('tenant'), 'label', what, `${label}=etcd-ratchet`]), refused);
+    await api.kubectl([...by('tenant'), 'label', what, `${label}=Helm`]);
+    // Velero and the like bring all back, whoever made it.
+    await api.kubectl([...by('tenant'), 'delete', what]);
+    await create('backups', { ...object, metadata: named('orders') });
+    await api.kubectl([...by('tenant'), 'annotate', what, 'a=b']);
+    await api.kubectl([...by('tenant'), 'label', what, `${label}-`]);
+  });
+}
+
+test('objects that controllers make with our labels are not refused', async () => {
+  for (const object of open) await create('tenant', { ...object, metadata: named('orders') }, '--dry-run=server');
+});
+
+const cluster = (name: string, bytes: number) => ({
+  apiVersion: 'etcd.ratchet.dev/v1alpha1',
+  kind: 'EtcdCluster',
+  metadata: { name, namespace: 'payments', annotations: { a: 'ä'.repeat((bytes - 1) / 2) } },
+  spec: { replicas: 3, version: '3.6.16', storage: { size: '1Gi' } },
+});
+
+test('annotations of our kinds hold 64 KiB, and what holds more already may shrink', async () => {
+  await create('tenant', cluster('orders', 65_535));
+  const orders = 'etcdclusters.etcd.ratchet.dev/orders';
+  const tooLarge = /metadata\.annotations: 65537 bytes, and at most 65536 are allowed/;
+  await assert.rejects(create('tenant', cluster('ads', 65_537)), tooLarge);
+  await assert.rejects(api.kubectl([...by('tenant'), 'annotate', orders, 'b=c']), tooLarge);
+  await api.kubectl([...by('tenant'), 'annotate', orders, 'b=']);
+  const binding = ['validatingadmissionpolicybinding', 'etcd-ratchet-annotations'];
+  await api.kubectl(['delete', ...binding]);
+  await until('there is no bound', () => create('tenant', cluster('old', 100_001)).catch(() => undefined));
+  await api.kubectl(['apply', '-k', install]);
+  const old = 'etcdclusters.etcd.ratchet.dev/old';
+  await until('there is one again', async () =>
+    /100003 bytes/.test(
+      await api.kubectl([...by('tenant'), 'annotate', old, 'b=c', '--dry-run=server']).then(String, String),
+    ),
+  );
+  await api.kubectl([...by('tenant'), 'scale', old, '--replicas=5']);
+  await api.kubectl([...by('tenant'), 'annotate', '--overwrite', old, `a=${'a'.repeat(90_000)}`]);
+});
