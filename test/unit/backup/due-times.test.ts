@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { cronPattern, longestCron, problemOfCron } from '../../../manifests/api/cron.ts';
 import { problemOfTimeZone } from '../../../manifests/api/time-rules.ts';
 import { type DueTimes, dueTimes } from '../../../reconcile/time/due.ts';
+import { processorSeconds } from '../../support/processor-time.ts';
 
 function times(schedule: string, zone = 'UTC'): DueTimes {
   const due = dueTimes(schedule, zone);
@@ -230,15 +231,15 @@ test('no text takes long, and none throws', () => {
   );
   fc.assert(
     fc.property(hostile, (text) => {
-      const before = performance.now();
+      const before = processorSeconds();
       const due = dueTimes(text, 'Europe/Berlin');
       if ('next' in due) due.next(new Date(0));
-      assert.ok(performance.now() - before < 5_000, text);
+      assert.ok(processorSeconds() - before < 5, text);
     }),
     { numRuns: 3_000 },
   );
   const all = Array.from({ length: 60 }, (_, minute) => minute).join(',');
-  const before = performance.now();
+  const before = processorSeconds();
   assert.ok(times(`${all} 23 29 2 *`).next(new Date('2097-01-01')));
-  assert.ok(performance.now() - before < 5_000);
+  assert.ok(processorSeconds() - before < 5);
 });

@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import { parseFile } from '../../../gitops/specs/parse.ts';
 import { findSpecs } from '../../../gitops/specs/specs.ts';
 import { validateDocument } from '../../../manifests/api/validate.ts';
+import { processorSeconds } from '../../support/processor-time.ts';
 import { specText } from './specs.ts';
 
 /** Every position that the file is told to have must be in it. */
@@ -74,9 +75,9 @@ test('what any object is written as is read back as that object', async () => {
 
 test('a megabyte of keys is read in seconds, not minutes', async () => {
   const keys = Array.from({ length: 60_000 }, (_, index) => `k${index}: v\n`).join('');
-  const started = performance.now();
+  const before = processorSeconds();
   await parseFile('a.yaml', Buffer.from(`kind: EtcdCluster\n${keys}`));
-  assert.ok(performance.now() - started < 10_000);
+  assert.ok(processorSeconds() - before < 10);
 });
 
 test('of a file with many problems ten are told, and how many more there are', async () => {
