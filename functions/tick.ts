@@ -7,6 +7,8 @@ const hardLimitMs = 10_000;
 
 /** The tick, its follow-ups, and a person's command line: one pass, and leave. Resolves with the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
+  // The reader of the results, or of the help, may close the pipe early (`… | head`).
+  process.stdout.on('error', () => process.exit());
   const parsed = parseOptions(args, {
     version,
     out: (text) => process.stdout.write(text),
@@ -25,9 +27,6 @@ export async function main(args: readonly string[]): Promise<number> {
     (options.timeout + (options.delay ?? 0)) * 1000 + hardLimitMs,
   );
   hard.unref();
-
-  // The reader of the results may close the pipe early (`… | head`).
-  process.stdout.on('error', () => process.exit());
 
   const log = await createLog(process.stderr);
   const { runTick } = await import('./tick/run-tick.ts');

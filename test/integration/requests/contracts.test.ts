@@ -24,7 +24,7 @@ test('no request has two contracts of one name', () => {
   }
 });
 
-describe('live and model do the same', { concurrency: 18 }, () => {
+describe('live and model do the same', { concurrency: 10 }, () => {
   tryAll('', contracts, clusterPart);
   tryAll('of nodes, ', nodeContracts, nodesPart);
 });
