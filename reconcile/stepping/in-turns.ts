@@ -5,10 +5,17 @@ interface Spaced {
   readonly metadata: { readonly namespace?: string };
 }
 
+/** One namespace. */
+interface Space<T> {
+  readonly waiting: [index: number, item: T][];
+  busy: number;
+  begun: number;
+}
+
 /**
  * Does the work for each object, so many at a time; returns in their order. A free place goes to the namespace that has
- * the fewest of them, so that objects of one, however many and slow, keep no other waiting. Which object of a namespace
- * comes first is drawn anew each minute: where time does not suffice for all, each has its turn.
+ * the fewest, and of these to the one that had the fewest: objects of some, however many and slow, keep no other
+ * waiting. Which comes first is drawn anew each minute: where time does not suffice for all, each has its turn.
  * @throws the first error, at once
  */
 export async function inTurns<T extends Spaced, R>(
@@ -18,27 +25,30 @@ export async function inTurns<T extends Spaced, R>(
 ): Promise<R[]> {
   const results: R[] = [];
   const now = kube.now() ?? new Date();
-  const spaces = [...Map.groupBy(items.entries(), ([, { metadata }]) => metadata.namespace ?? '')].map(
-    ([namespace, entries]) => ({ waiting: rotated(entries, namespace, now), busy: 0 }),
+  const byNamespace = [...Map.groupBy(items.entries(), ([, { metadata }]) => metadata.namespace ?? '')];
+  const spaces = rotated(byNamespace, '', now).map(
+    ([namespace, entries]): Space<T> => ({ waiting: rotated(entries, namespace, now), busy: 0, begun: 0 }),
   );
   const next = () =>
     spaces
       .filter(({ waiting }) => waiting.length > 0)
-      .reduce<(typeof spaces)[number] | undefined>(
-        (best, one) => (best && best.busy <= one.busy ? best : one),
-        undefined,
-      );
+      .reduce<Space<T> | undefined>((best, one) => (best && !hasHadLess(one, best) ? best : one), undefined);
   const worker = async () => {
     for (let space = next(); space; space = next()) {
       const [index, item] = space.waiting.shift() ?? [];
       if (index === undefined || item === undefined) return;
       space.busy += 1;
+      space.begun += 1;
       results[index] = await work(item);
       space.busy -= 1;
     }
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
   return results;
+}
+
+function hasHadLess(one: Space<unknown>, other: Space<unknown>): boolean {
+  return one.busy === other.busy ? one.begun < other.begun : one.busy < other.busy;
 }
 
 const minuteMs = 60_000;

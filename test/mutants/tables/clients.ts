@@ -39,9 +39,16 @@ export const ofClients: readonly Mutant[] = [
   },
   {
     file: 'reconcile/stepping/in-turns.ts',
-    from: 'best && best.busy <= one.busy ? best : one',
+    from: 'best && !hasHadLess(one, best) ? best : one',
     to: 'best ?? one',
     without: 'objects of one namespace that never end keep all others waiting',
+    killers: ['test/unit/stepping/in-turns.test.ts'],
+  },
+  {
+    file: 'reconcile/stepping/in-turns.ts',
+    from: 'one.begun < other.begun',
+    to: 'false',
+    without: 'where there are more namespaces than places, the first ones keep all others waiting',
     killers: ['test/unit/stepping/in-turns.test.ts'],
   },
   {

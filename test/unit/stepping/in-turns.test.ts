@@ -31,6 +31,30 @@ test('objects that never end keep those of another namespace waiting for no plac
   await all;
 });
 
+test('where there are more namespaces than places, a free place goes to one that had none', async () => {
+  const begun: string[] = [];
+  const items = ['mallory-1', 'mallory-2', 'payments'].flatMap((namespace) => objects(namespace, 3));
+  await inTurns(items, { atOnce: 2, kube }, async ({ metadata }) => {
+    begun.push(metadata.namespace);
+    await Promise.resolve();
+  });
+  assert.ok(begun.slice(0, 3).includes('payments'), begun.join(' '));
+});
+
+test('where one place serves for a moment only, each namespace has its turn within an hour', async () => {
+  const served = new Set<string>();
+  for (let minute = 0; minute < 60; minute += 1) {
+    const at = new Date(now.getTime() + minute * 60_000);
+    const items = ['a', 'b', 'c'].flatMap((namespace) => objects(namespace, 8));
+    const first = inTurns(items, { atOnce: 1, kube: { now: () => at } }, async ({ metadata }) => {
+      served.add(metadata.namespace);
+      throw new Error('no time is left');
+    });
+    await assert.rejects(first, /no time is left/);
+  }
+  assert.deepEqual([...served].toSorted(), ['a', 'b', 'c']);
+});
+
 test('a namespace alone has all places', async () => {
   const begun: string[] = [];
   const silent = Promise.withResolvers<void>();
