@@ -48,7 +48,8 @@ export async function listPages<T extends KubeObject>(
 async function listOnce<T extends KubeObject>({ target, options, budget, ask }: Listing<T>) {
   const words = JSON.stringify([options.namespace, options.labelSelector, options.fieldSelector]);
   const account = budget.begin(target.resource, words);
-  const without = options.namespace === undefined ? [...budget.leftOut.keys()] : [];
+  const mayLack = target.namespace === undefined && !target.resource.clusterScoped && !options.whole;
+  const without = mayLack ? [...budget.leftOut.keys()] : [];
   const selected = selectors({ ...options, fieldSelector: fieldsWithout(options.fieldSelector, without) });
   const items: T[] = [];
   let next = '';
@@ -65,7 +66,8 @@ async function listOnce<T extends KubeObject>({ target, options, budget, ask }: 
     }
     items.push(...page.items);
     account.charge(page.items, page.bytes);
-    throwIfLeftOut(target, budget.leftOut, without);
+    if (mayLack && budget.leftOut.size > without.length) throw new Restart();
+    throwIfLeftOut(target, budget.leftOut);
     const isEnough = options.limit !== undefined && items.length >= options.limit;
     if (page.next === '' || isEnough) return { items, resourceVersion: page.resourceVersion };
     if (page.next === next) throw failure(target, 'BadAnswer', 'the same page is announced twice');
@@ -77,17 +79,13 @@ async function listOnce<T extends KubeObject>({ target, options, budget, ask }: 
 }
 
 /** @throws {KubeError} where the list is of that namespace alone: there is nothing to go on with */
-function throwIfLeftOut(target: Target, leftOut: ReadonlyMap<string, LeftOut>, without: readonly string[]): void {
-  if (target.namespace === undefined) {
-    if (leftOut.size > without.length) throw new Restart();
-    return;
-  }
-  const bytes = leftOut.get(target.namespace)?.bytes;
+function throwIfLeftOut(target: Target, leftOut: ReadonlyMap<string, LeftOut>): void {
+  const bytes = leftOut.get(target.namespace ?? '')?.bytes;
   if (bytes === undefined) return;
   throw failure(target, 'TooLarge', `what it holds takes about ${bytes} bytes of memory`);
 }
 
-/** All namespaced kinds can be selected by it, custom resources too. */
+/** All namespaced kinds can be selected by it, custom resources too; nodes, and others of no namespace, can't. */
 function fieldsWithout(selector: string | undefined, namespaces: readonly string[]): string | undefined {
   const all = [
     ...(selector === undefined ? [] : [selector]),

@@ -17,7 +17,8 @@ export type FleetObject = EtcdCluster | OtherObject;
 export type OtherObject = EtcdBackup | EtcdBackupSchedule | EtcdRestore | EtcdNodePolicy;
 
 export function resourceOf(kind: FleetKind): Resource {
-  return { apiVersion, kind, plural: fleetKinds[kind].plural };
+  const { plural } = fleetKinds[kind];
+  return { apiVersion, kind, plural, ...(isClusterScoped(kind) && { clusterScoped: true }) };
 }
 
 /** A cluster is called as it always was; of the other kinds, each has names of its own. */

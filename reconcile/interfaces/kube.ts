@@ -13,6 +13,8 @@ export interface Resource {
   readonly apiVersion: string;
   readonly kind: string;
   readonly plural: string;
+  /** Of no namespace: the API server refuses to select it by one. */
+  readonly clusterScoped?: true;
 }
 
 const ours = 'etcd.ratchet.dev/v1alpha1';
@@ -24,11 +26,12 @@ export const resources = {
   schedules: { apiVersion: ours, kind: 'EtcdBackupSchedule', plural: 'etcdbackupschedules' },
   backups: { apiVersion: ours, kind: 'EtcdBackup', plural: 'etcdbackups' },
   restores: { apiVersion: ours, kind: 'EtcdRestore', plural: 'etcdrestores' },
-  nodePolicies: { apiVersion: ours, kind: 'EtcdNodePolicy', plural: 'etcdnodepolicies' },
+  nodePolicies: { apiVersion: ours, kind: 'EtcdNodePolicy', plural: 'etcdnodepolicies', clusterScoped: true },
   customResourceDefinitions: {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     plural: 'customresourcedefinitions',
+    clusterScoped: true,
   },
   volumeClaims: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
   configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
@@ -41,16 +44,32 @@ export const resources = {
   disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },
   networkPolicies: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', plural: 'networkpolicies' },
   jobs: { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
-  namespaces: { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' },
-  nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
-  persistentVolumes: { apiVersion: 'v1', kind: 'PersistentVolume', plural: 'persistentvolumes' },
-  priorityClasses: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', plural: 'priorityclasses' },
+  namespaces: { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', clusterScoped: true },
+  nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes', clusterScoped: true },
+  persistentVolumes: {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    plural: 'persistentvolumes',
+    clusterScoped: true,
+  },
+  priorityClasses: {
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    plural: 'priorityclasses',
+    clusterScoped: true,
+  },
   cronJobs: { apiVersion: 'batch/v1', kind: 'CronJob', plural: 'cronjobs' },
-  tokenReviews: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', plural: 'tokenreviews' },
+  tokenReviews: {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenReview',
+    plural: 'tokenreviews',
+    clusterScoped: true,
+  },
   accessReviews: {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',
     plural: 'subjectaccessreviews',
+    clusterScoped: true,
   },
 } as const satisfies Record<string, Resource>;
 
@@ -64,6 +83,8 @@ export interface ListOptions extends CallOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /** Also of namespaces that are left out: of what something else bounds, like the pods of one node. */
+  readonly whole?: boolean;
   /** The first so many, and no other page: there may be more. */
   readonly limit?: number;
 }

@@ -72,7 +72,8 @@ export async function observeNodes(
   const pods = new Map(
     await inParallel(close, parallel, async (node) => {
       const fieldSelector = `spec.nodeName=${node.metadata.name}`;
-      const { items } = await kube.list<Pod>(resources.pods, { fieldSelector, signal });
+      // A pod that is not seen would not be drained: the node would count as empty.
+      const { items } = await kube.list<Pod>(resources.pods, { fieldSelector, whole: true, signal });
       return [node.metadata.name, items] as const;
     }),
   );

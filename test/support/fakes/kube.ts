@@ -128,12 +128,12 @@ export function createFakeKube(options: FakeKubeOptions = {}, past?: Past): Fake
     return {
       list: <T extends KubeObject>(
         resource: Resource,
-        { namespace, labelSelector, fieldSelector, limit, signal }: ListFacts,
+        { namespace, labelSelector, fieldSelector, whole = false, limit, signal }: ListFacts,
       ) =>
         call(caller, { verb: 'LIST', resource, namespace }, withSignal(signal), () => ({
           items: store.shelf
             .all(resource)
-            .filter((object) => isListed(object, namespace))
+            .filter((object) => whole || isListed(object, namespace))
             .filter((object) => matchesLabels(object, labelSelector) && matchesFields(object, fieldSelector))
             .slice(0, limit) as KubeObject[] as T[],
           resourceVersion: String(store.shelf.counter()),

@@ -1,7 +1,15 @@
 import type { EtcdNodePolicy, EtcdNodePolicySpec } from '../../../manifests/api/etcd-node-policy.ts';
 import type { Job, Node, Pod } from '../../../manifests/kube-types.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
+import {
+  type Kube,
+  KubeError,
+  type KubeObject,
+  type LeftOut,
+  type ListOptions,
+  type Resource,
+  resources,
+} from '../../../reconcile/interfaces/kube.ts';
 import { isOver } from '../../../reconcile/jobs/job-end.ts';
 import { carryOutOrder } from '../../../reconcile/nodes/agent/agent.ts';
 import { stepNodePolicies } from '../../../reconcile/nodes/pass.ts';
@@ -38,6 +46,8 @@ export interface NodesWorld {
   deafen(node: string, how: 'refuses' | 'agrees'): void;
   /** What a look on it finds; `fails`: its Job comes to nothing. */
   sentinel(node: string, found: 'needed' | 'old' | 'none' | 'fails'): void;
+  /** Lists over all namespaces lack this one from now on. */
+  leaveOut(namespace: string): void;
   /** What Prometheus answers. */
   alerts(answer: () => string): void;
   node(name: string): Node;
@@ -57,6 +67,7 @@ export async function nodesWorld(spec: Partial<EtcdNodePolicySpec> = {}, replica
   const deaf = new Map<string, 'refuses' | 'agrees'>();
   const sentinels = new Map<string, string>();
   const answers = new Map<string, string>();
+  const leftOut = new Map<string, LeftOut>();
   let prometheus = () => '';
   let invocations = 0;
   const homeOf = ({ metadata }: Pod) => nodeNames[Number(/-(\d+)-0$/.exec(metadata.name)?.[1] ?? 0) % 3] ?? 'node-1';
@@ -181,6 +192,7 @@ export async function nodesWorld(spec: Partial<EtcdNodePolicySpec> = {}, replica
     world,
     reboots,
     sentinel: (name, found) => sentinels.set(name, found),
+    leaveOut: (namespace) => leftOut.set(namespace, { bytes: 2, plural: 'configmaps', mostBytes: 1 }),
     alerts: (answer) => {
       prometheus = answer;
     },
@@ -203,7 +215,7 @@ export async function nodesWorld(spec: Partial<EtcdNodePolicySpec> = {}, replica
     async step(faults = {}) {
       invocations += 1;
       const id = `nodes-${invocations}`;
-      const mine = asInvocation(kube, faults);
+      const mine = { ...asInvocation(leavingOut(kube, leftOut), faults), leftOut: () => leftOut };
       try {
         return await withLookPods(async () =>
           stepNodePolicies(await listed(mine), {
@@ -233,6 +245,19 @@ export async function nodesWorld(spec: Partial<EtcdNodePolicySpec> = {}, replica
       for (const [clusterId, formation] of state.formations)
         if (formation.members.length >= 3 && !hasQuorum(state, clusterId)) throw new Error('the quorum is lost');
       world.advance(5);
+    },
+  };
+}
+
+/** Its lists, as those of the real one are. */
+function leavingOut(kube: Kube, leftOut: ReadonlyMap<string, LeftOut>): Kube {
+  return {
+    ...kube,
+    list: async <T extends KubeObject>(resource: Resource, options: ListOptions) => {
+      const { items, resourceVersion } = await kube.list<T>(resource, options);
+      const isSeen = ({ metadata }: KubeObject) => !leftOut.has(metadata.namespace ?? '');
+      const isWhole = options.namespace !== undefined || options.whole === true;
+      return { items: isWhole ? items : items.filter(isSeen), resourceVersion };
     },
   };
 }

@@ -78,6 +78,27 @@ test('a list of that namespace alone fails, and names its size', async () => {
   await assert.rejects(listed, { reason: 'TooLarge', class: 'retryable' });
 });
 
+test('nodes are of no namespace: while one is left out, they are listed as ever', async () => {
+  const budget = createListBudget(mebibyte);
+  const target = { verb: 'LIST', resource: resources.configMaps } as const;
+  budget
+    .begin(target.resource, '')
+    .charge([{ metadata: { namespace: 'mallory', name: 'large' }, data: 'x'.repeat(2 * mebibyte) } as never], mebibyte);
+  assert.deepEqual([...budget.leftOut.keys()], ['mallory']);
+  const asked: unknown[] = [];
+  const items = [{ metadata: { name: 'node-1' } }];
+  const ask = async ({ fieldSelector }: { readonly fieldSelector?: string }) => {
+    asked.push(fieldSelector);
+    // As a real one does for every kind of no namespace.
+    if (fieldSelector !== undefined)
+      throw failure(target, 'BadAnswer', 'field label not supported: metadata.namespace');
+    return { items, bytes: 10, resourceVersion: '1', next: '' };
+  };
+  const listing = { target: { ...target, resource: resources.nodes }, options: {}, budget, ask };
+  assert.deepEqual((await listPages(listing)).items, items);
+  assert.deepEqual(asked, [undefined]);
+});
+
 test('a limit is a limit, also in small pages', async () => {
   const { listed, asked } = server({ large: Array(40).fill(mebibyte) }, { options: { limit: 20 } });
   assert.equal((await listed).items.length, 20);
