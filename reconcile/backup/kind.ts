@@ -17,7 +17,10 @@ export const backupKind = {
   async step(backups, context) {
     const { stepBackups } = await import('./pass.ts');
     const { items: clusters } = await context.lists.of<EtcdCluster>('cluster');
-    return stepBackups(backups, { ...context, clusters });
+    // That list may have left their namespace out just now: then their clusters are unknown, not absent.
+    const leftOut = context.kube.leftOut();
+    const seen = backups.filter(({ metadata }) => !leftOut.has(metadata.namespace ?? ''));
+    return stepBackups(seen, { ...context, clusters });
   },
   dryRun: 'skipped',
   problem(error) {

@@ -87,6 +87,13 @@ export const ofClients: readonly Mutant[] = [
     killers: ['test/unit/pass/left-out.test.ts'],
   },
   {
+    file: 'reconcile/backup/kind.ts',
+    from: 'stepBackups(seen, {',
+    to: 'stepBackups(backups, {',
+    without: 'a backup is told that its cluster is absent, which the list left out',
+    killers: ['test/unit/backup/left-out.test.ts'],
+  },
+  {
     file: 'reconcile/fleet/prune.ts',
     from: "  if (leftOut && leftOut.size > 0) return 'NamespaceLeftOut';\n",
     to: '',
