@@ -59,6 +59,9 @@ function busyWith(situation: Situation): ClusterSeen['busy'] {
   // A pod that leaves its node is made anew of what is there (I16).
   const drifted = situation.slots.find(({ statefulSet }) => statefulSet?.drift);
   if (drifted?.statefulSet?.drift) return { kind: 'wait', why: driftInWords(drifted.name, drifted.statefulSet.drift) };
-  const { kind, message } = decide(situation);
-  return kind === 'act' || kind === 'wait' ? { kind, why: message } : undefined;
+  const decision = decide(situation);
+  const { kind, message: why } = decision;
+  // However long it has lasted, what it waits for may come at any moment.
+  if (kind === 'wait' || (kind === 'refuse' && decision.waited)) return { kind: 'wait', why };
+  return kind === 'act' ? { kind, why } : undefined;
 }

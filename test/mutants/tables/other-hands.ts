@@ -106,6 +106,13 @@ export const ofOtherHands: readonly Mutant[] = [
     killers: ['test/unit/nodes/other-hands.test.ts'],
   },
   {
+    file: 'reconcile/nodes/cluster-seen.ts',
+    from: " || (kind === 'refuse' && decision.waited)",
+    to: '',
+    without: 'a node is rebooted in the middle of an upgrade, since that has lasted for an hour',
+    killers: ['test/unit/nodes/long-waits.test.ts'],
+  },
+  {
     file: 'reconcile/cluster/act/actions/rolling/put-back-templates.ts',
     from: '      yield* clearToRun(name, yield* readPod({ name }), peer.inputs.version);\n',
     to: '',
