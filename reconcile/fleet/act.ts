@@ -9,11 +9,11 @@ import { type ApplyContext, type ApplyOutcome, applyOne } from './apply.ts';
 import { claimRevision } from './attempt.ts';
 import { complaintFor } from './complaint.ts';
 import { keyOf, ownObjects } from './names.ts';
-import { calledOf, type FleetObject, identityOfObject, resourceOf } from './objects.ts';
+import { calledOf, type FleetObject, identityOf, identityOfObject, kindOfEntry, resourceOf } from './objects.ts';
 import type { FleetOutcome } from './outcome.ts';
 import { tellOverwritten } from './overwritten.ts';
 import { type FleetPlan, objectsOf, type PlanInput, planFleet, problemAt } from './plan.ts';
-import type { DesiredSpec, Reading, SpecProblem } from './reading.ts';
+import type { DesiredSpec, DesiredTree, Reading, SpecProblem } from './reading.ts';
 
 export interface ActInput extends Omit<PlanInput, 'revision' | 'tree'> {
   readonly reading: Extract<Reading, { kind: 'tree' }>;
@@ -149,7 +149,10 @@ function outcomeOf(
     problems,
     retries,
     unlisted: {
-      kept: plan.keep.map(({ object, because }) => ({ key: identityOfObject(object), because })),
+      kept: [
+        ...plan.keep.map(({ object, because }) => ({ key: identityOfObject(object), because })),
+        ...unseenIn(input, reading.tree).map((key) => ({ key, because: 'NamespaceLeftOut' as const })),
+      ],
       ...(plan.confirmation && { confirmation: plan.confirmation }),
       notes: reading.tree.notes,
     },
@@ -158,6 +161,15 @@ function outcomeOf(
     changed: new Set(done.filter(({ changed }) => changed).map(({ object }) => identityOfObject(object))),
     pruned: pruned.flatMap((one) => (one.kind === 'pruned' ? [identityOfObject(one.object)] : [])),
   };
+}
+
+/** Unlisted as well, as far as it is known: until it can be seen, the former place has something left. */
+function unseenIn({ fleet, leftOut }: Omit<ActInput, 'reading'>, { specs }: DesiredTree): readonly string[] {
+  const named = new Set(specs.map((one) => identityOf(one.kind, one)));
+  return (fleet.status?.inventory ?? [])
+    .filter(({ namespace }) => leftOut?.has(namespace))
+    .map((entry) => identityOf(kindOfEntry(entry), entry))
+    .filter((key) => !named.has(key));
 }
 
 /** What the apply left, and what is owned but was not applied: at generation 0 if that is for want of success. */
@@ -187,7 +199,10 @@ function inventoryOf(
   });
   const order = ({ kind = '', namespace, name }: FleetInventoryEntry) => `${namespace}/${name} ${kind}`;
   // Unknown is not gone: out of the inventory, it would never be pruned.
-  const unseen = (fleet.status?.inventory ?? []).filter(({ namespace }) => input.leftOut?.has(namespace));
+  const known = new Set([...fresh, ...kept, ...ran].map(({ uid }) => uid));
+  const unseen = (fleet.status?.inventory ?? []).filter(
+    ({ namespace, uid }) => input.leftOut?.has(namespace) && !known.has(uid),
+  );
   return [...fresh, ...kept, ...ran, ...unseen].sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 

@@ -94,6 +94,13 @@ export const ofClients: readonly Mutant[] = [
     killers: ['test/unit/backup/left-out.test.ts'],
   },
   {
+    file: 'reconcile/fleet/act.ts',
+    from: '        ...unseenIn(input, reading.tree).map(',
+    to: '        ...unseenIn({ ...input, leftOut: new Map() }, reading.tree).map(',
+    without: 'the clusters of a former repository are pruned, which a namespace that was left out once holds (I8)',
+    killers: ['test/unit/fleet/left-out.test.ts'],
+  },
+  {
     file: 'reconcile/fleet/prune.ts',
     from: "  if (leftOut && leftOut.size > 0) return 'NamespaceLeftOut';\n",
     to: '',
