@@ -1,6 +1,8 @@
-import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
+import type { EtcdFleetStatus, FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import type { Condition } from '../../manifests/api/metadata.ts';
+import type { LeftOut } from '../interfaces/kube.ts';
 import { conditionOf, isTrue } from '../objects/conditions.ts';
+import { sayLeftOut } from '../objects/left-out.ts';
 import { courseOf, isOutage } from '../reasons/reasons.ts';
 import { type KStatus, kstatusOf } from './kstatus.ts';
 import { type FleetObject, identityOfObject, type OtherKind, otherKindOf } from './objects.ts';
@@ -69,6 +71,20 @@ export function rollUp(verdicts: readonly ClusterVerdict[]): NonNullable<EtcdFle
     reconciling: count('reconciling'),
     stalled: count('stalled'),
   };
+}
+
+/** What this pass can't see is not known to be as asked: a fleet is not done with it. */
+export function unseenAmong(
+  inventory: readonly FleetInventoryEntry[],
+  leftOut: ReadonlyMap<string, LeftOut>,
+): ClusterVerdict[] {
+  return inventory.flatMap((entry): ClusterVerdict[] => {
+    const { namespace, name } = entry;
+    const why = leftOut.get(namespace);
+    const kind = otherKindOf(entry.kind);
+    const message = why && sayLeftOut(namespace, why);
+    return message ? [{ ...(kind && { kind }), namespace, name, verdict: 'InProgress', message }] : [];
+  });
 }
 
 /** By namespace and name, so that the first one named in a message is the same in every pass. */

@@ -101,6 +101,13 @@ export const ofClients: readonly Mutant[] = [
     killers: ['test/unit/fleet/left-out.test.ts'],
   },
   {
+    file: 'functions/pass/report-fleet.ts',
+    from: ', ...unseenAmong(left.status?.inventory ?? [], leftOut)]',
+    to: ']',
+    without: 'a commit is a success whose clusters could not be seen',
+    killers: ['test/unit/pass/left-out-report.test.ts'],
+  },
+  {
     file: 'reconcile/fleet/prune.ts',
     from: "  if (leftOut && leftOut.size > 0) return 'NamespaceLeftOut';\n",
     to: '',
