@@ -50,10 +50,17 @@ export const ofRecovery: readonly Mutant[] = [
   },
   {
     file: held,
-    from: '(a.isSettled && b.isSettled && Number(b.revision - a.revision)) ||',
+    from: '(a.isSettled && b.isSettled && byRevision) ||',
     to: '',
     without: 'of two survivors the one whose log tells more is taken, though the other has more data',
     killers: [decided],
+  },
+  {
+    file: held,
+    from: ' || byRevision;',
+    to: ';',
+    without: 'of two survivors with the same index the one whose database is behind is taken',
+    killers: ['test/unit/cluster/held.test.ts'],
   },
   {
     file: 'reconcile/cluster/act/actions/recovery/stop-members.ts',

@@ -16,7 +16,8 @@ export interface Held {
  * failure. Up to the further of both etcd keeps its data with --force-new-cluster, and drops what follows.
  */
 export function byData(a: Held, b: Held): number {
-  return (a.isSettled && b.isSettled && Number(b.revision - a.revision)) || Number(b.index - a.index);
+  const byRevision = Number(b.revision - a.revision);
+  return (a.isSettled && b.isSettled && byRevision) || Number(b.index - a.index) || byRevision;
 }
 
 /**
