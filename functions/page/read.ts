@@ -60,6 +60,7 @@ const patience = { world: 8_000, plan: 6_000, reports: 5_000, backups: 5_000 };
 const plansAtOnce = 3;
 const most = 500;
 
+/** Each look has an account of its own of what its lists hold: on that of the process they would add up for ever. */
 export function createReader(context: ReaderContext): Reader {
   const { namespace } = context;
   const kube = readOnly(context.kube);
@@ -80,7 +81,7 @@ export function createReader(context: ReaderContext): Reader {
       : Promise.resolve([]),
   );
   const plans = remembered(memory(fresh.plan, most), async (_key, cluster: EtcdCluster) => {
-    const making = room(() => makePlan({ ...context, kube }, cluster));
+    const making = room(() => makePlan({ ...context, kube: kube.bounded() }, cluster));
     return making ?? noPlan(cluster, 'Other plans are being made.');
   });
   return {
@@ -125,7 +126,7 @@ async function readAllowed<T extends KubeObject>(
 ): Promise<readonly T[]> {
   try {
     const signal = AbortSignal.timeout(patience.backups);
-    return (await kube.list<T>(resource, { namespace, signal })).items;
+    return (await kube.bounded().list<T>(resource, { namespace, signal })).items;
   } catch (error) {
     // The page's rights end there, or the kind is not installed: as if there were none.
     if (isReason(error, 'Forbidden') || isReason(error, 'NotFound')) return [];
@@ -135,7 +136,7 @@ async function readAllowed<T extends KubeObject>(
 
 async function readReports(kube: Kube, namespace: string, sha: string): Promise<readonly ShownReport[]> {
   try {
-    const { items } = await kube.list<ConfigMap>(resources.configMaps, {
+    const { items } = await kube.bounded().list<ConfigMap>(resources.configMaps, {
       namespace,
       labelSelector: `${checkLabel}=${sha}`,
       signal: AbortSignal.timeout(patience.reports),

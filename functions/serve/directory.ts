@@ -49,7 +49,7 @@ export function createDirectory({
 }: DirectoryContext): Directory {
   const memory = { freshMs, retryMs, clock };
   const fleets = remembered<ReadonlyMap<string, EtcdFleet>>({ ...memory, most: 1 }, async () => {
-    const { items } = await kube.list<EtcdFleet>(resources.fleets, {
+    const { items } = await kube.bounded().list<EtcdFleet>(resources.fleets, {
       namespace,
       signal: AbortSignal.timeout(patienceMs),
     });

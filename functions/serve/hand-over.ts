@@ -47,7 +47,7 @@ export async function handOver(delivered: Delivered, { kube, cronJob, signal }: 
   const uid = fleet.metadata.uid ?? keyOf(fleet);
   const [owner, jobs] = await Promise.all([
     kube.get<CronJob>(resources.cronJobs, namespace, name, { signal }),
-    kube.list<Job>(resources.jobs, {
+    kube.bounded().list<Job>(resources.jobs, {
       namespace,
       labelSelector: `${triggerLabel}=webhook,${fleetLabel}=${uid}`,
       signal,

@@ -108,6 +108,13 @@ export const ofClients: readonly Mutant[] = [
     killers: ['test/unit/pass/left-out-report.test.ts'],
   },
   {
+    file: 'functions/serve/directory.ts',
+    from: 'kube.bounded().list',
+    to: 'kube.list',
+    without: 'a server leaves namespaces out for good, for what it listed days ago',
+    killers: ['test/unit/serve/own-accounts.test.ts'],
+  },
+  {
     file: 'reconcile/fleet/prune.ts',
     from: "  if (leftOut && leftOut.size > 0) return 'NamespaceLeftOut';\n",
     to: '',

@@ -285,8 +285,9 @@ test('a plan that may not be made says what would let it, and the rest of the pa
 
 test('a plan that takes too long is given up, and more than a few are not made at once', async () => {
   const { world, found } = await planning();
+  const stuck = { ...world.kube, list: () => new Promise<never>(() => undefined) };
   const reader = createReader({
-    kube: { ...world.kube, list: () => new Promise(() => undefined) },
+    kube: { ...stuck, bounded: () => stuck },
     etcd: () => Promise.reject(new Error('not asked')),
     wire: () => Promise.reject(new Error('not asked')),
     holder: { pod: 'page', uid: 'page' },
