@@ -56,12 +56,16 @@ export function issuanceTrouble(cluster: EtcdCluster, { plan, issued }: LeafView
   };
 }
 
-export function followedSlowly({ certManager, leaves }: ReadCertificates): string {
-  const whose = certManager ? "cert-manager's CA" : 'the provided CA';
-  const behind = leaves.find(
-    ({ plan, facts, served }) => plan.peer !== undefined && facts && served !== facts.fingerprint,
-  )?.plan;
-  const who = behind ? `; ${behind.peer} does not present the certificate in ${behind.secretName} yet` : '';
+/** A member that does not present what its Secret has. */
+export function behind({ leaves }: ReadCertificates): LeafView['plan'] | undefined {
+  return leaves.find(({ plan, facts, served }) => plan.peer !== undefined && facts && served !== facts.fingerprint)
+    ?.plan;
+}
+
+export function followedSlowly(read: ReadCertificates): string {
+  const whose = read.certManager ? "cert-manager's CA" : 'the provided CA';
+  const { peer, secretName } = behind(read) ?? {};
+  const who = peer === undefined ? '' : `; ${peer} does not present the certificate in ${secretName} yet`;
   return `${whose} has changed: the old one stays trusted until every member and client has had time to follow${who}`;
 }
 

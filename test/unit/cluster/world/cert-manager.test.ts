@@ -7,6 +7,7 @@ import {
   certificateResource,
 } from '../../../../manifests/render/cert-manager-certificate.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import { conditionOf } from '../../../../reconcile/objects/conditions.ts';
 import { inspectLeaf, type LeafFacts } from '../../../../reconcile/x509/inspect.ts';
 import { rememberClient } from '../../../support/world/applications.ts';
 import { type CertManager, certManagerIn } from '../../../support/world/cert-manager.ts';
@@ -193,8 +194,14 @@ describe('a cluster that runs', () => {
     world.state.neglected.add(`${namespace}/orders-2-0`);
     await ticks(world, certManager, 150);
     assert.equal(leafOf(world, 'orders-2-peer-tls').trust.length, 2, 'the old CA stays trusted');
-    const said = await until(world, certManager, 'RotatingAuthorities', 1);
+    const said = await until(world, certManager, 'LoadingAuthorities', 1);
     assert.match(said, /; orders-2 does not present the certificate in orders-2-peer-tls yet$/);
+    world.advance(3600);
+    await ticks(world, certManager, 1);
+    assert.match(
+      conditionOf(world.cluster()?.status, 'Stalled')?.message ?? '',
+      /orders-2-peer-tls yet. To go on: see why .*delete its pod once$/,
+    );
     world.state.neglected.clear();
     world.state.changes += 1;
     await until(world, certManager, 'Converged', 100);

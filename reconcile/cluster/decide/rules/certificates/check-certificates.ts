@@ -1,7 +1,7 @@
 import { isFatal } from '../../../../x509/defect.ts';
 import type { Defect } from '../../../../x509/judge.ts';
 import { trustsBoth } from '../../../know/certificates/hand-over.ts';
-import { firstTrouble, followedSlowly } from '../../../know/certificates/issuance.ts';
+import { behind, firstTrouble, followedSlowly } from '../../../know/certificates/issuance.ts';
 import { sourceDefects } from '../../../know/certificates/provided.ts';
 import { type Decision, refuse, wait } from '../../../know/decision.ts';
 import type { ReadCertificates } from '../../../know/observation.ts';
@@ -87,7 +87,9 @@ function issuanceDecision({ cluster, at }: Situation, read: ReadCertificates): D
 
 function rotating(read: ReadCertificates): Decision | undefined {
   if (!(['peer', 'client'] as const).some((authority) => trustsBoth(read, authority))) return undefined;
-  return wait('RotatingAuthorities', followedSlowly(read), { on: 'time', afterSeconds: 5 });
+  // For clients there is a time that ends. That a member presents what it was given is not certain.
+  const reason = behind(read) ? 'LoadingAuthorities' : 'RotatingAuthorities';
+  return wait(reason, followedSlowly(read), { on: 'time', afterSeconds: 5 });
 }
 
 export function fatalDefects(situation: Situation, read: ReadCertificates): readonly Defect[] {
