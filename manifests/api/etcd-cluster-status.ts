@@ -106,6 +106,9 @@ export const etcdClusterStatusSchema = object({
     ...existingClusterSchema,
     description: 'What spec.bootstrap.existing said when ours joined; it counts while members of that cluster vote.',
   }),
+  existingUnknownSince: Type.Optional(
+    time({ description: 'Since when no member list tells whether members of the existing cluster vote.' }),
+  ),
   revisionFloor: Type.Optional(
     int64({ minimum: 0, description: 'Where it began from a snapshot: with this revision, or a later one.' }),
   ),

@@ -3,6 +3,7 @@ import type {
   ClusterMemberStatus,
   EtcdClusterStatus,
 } from '../../../manifests/api/etcd-cluster-status.ts';
+import { existingOf } from '../../../manifests/api/existing-cluster.ts';
 import { compareVersions, formatVersion, isVersion, parseVersion } from '../../../manifests/api/version.ts';
 import { selectorOf } from '../../../manifests/render/names.ts';
 import { reconcileRequestOf } from '../../../manifests/render/reconcile-request.ts';
@@ -12,6 +13,7 @@ import { withCure } from '../../reasons/cure.ts';
 import { ofAttempts } from '../../reasons/waits.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import { targetOf } from '../act/act.ts';
+import { unknownSince } from '../know/adoption/inherited.ts';
 import { existingKept } from '../know/adoption/kept.ts';
 import { floorOf } from '../know/backups/revisions.ts';
 import type { Decision } from '../know/decision.ts';
@@ -71,6 +73,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
   const gaveUp = livesGivenUp(situation, life);
   const revisionFloor = floorOf(situation, life);
   const existing = existingKept(situation, decision.kind === 'act' ? decision.action : undefined);
+  const isInDoubt = existingOf(cluster) !== undefined && situation.membership.kind === 'unknown';
   const awaited = awaitedAfter(decision, outcome);
   const answered = reconcileRequestOf(cluster) ?? previous?.lastHandledReconcileAt;
   return {
@@ -79,6 +82,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
     ...(clusterID !== undefined && { clusterID }),
     ...(gaveUp.length > 0 && { gaveUp }),
     ...(existing && { existing }),
+    ...(isInDoubt && { existingUnknownSince: unknownSince(situation) }),
     ...(revisionFloor !== undefined && { revisionFloor }),
     ...(leader !== undefined && { leader }),
     ...(version !== undefined && { version }),

@@ -167,6 +167,13 @@ export const ofAdoption: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/know/adoption/inherited.ts',
+    from: 'members, since }',
+    to: 'members }',
+    without: 'members stop beside others that serve, since those were approved as gone in an earlier outage (I13)',
+    killers: ['test/unit/cluster/adoption-gone-once.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/know/adoption/inherited.ts',
     from: '  if (approvalIn(seen) === goneForGood(existing, seen).value) return undefined;\n',
     to: '',
     without: 'a cluster of others that is gone for good holds up recovery and deletion for ever',

@@ -3,6 +3,7 @@ import { type ExistingCluster, existingOf } from '../../../../manifests/api/exis
 import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import type { EndpointStatus, ListedMember } from '../../../interfaces/etcd.ts';
+import { timestamp } from '../../../time/timestamp.ts';
 import type { Observation } from '../observation.ts';
 import type { ExistingPod } from './existing-pod.ts';
 
@@ -45,14 +46,14 @@ export function statusesOf(seen: Partial<Pick<Observation, 'inherited'>>): reado
 }
 
 /** Whether an adoption is under way, or may be: then members of ours hold up a quorum that others rely on. */
-export function isAdopting(seen: Pick<Observation, 'cluster'> & Seen): boolean {
+export function isAdopting(seen: Pick<Observation, 'cluster' | 'at'> & Seen): boolean {
   if (seen.membership.kind === 'known') return inheritedIn(seen).length > 0;
   return existingInDoubt(seen) !== undefined;
 }
 
 /** Where no list is known, an adoption may be under way until a person approves that the others are gone for good. */
 export function existingInDoubt(
-  seen: Pick<Observation, 'cluster'> & Pick<Seen, 'membership'>,
+  seen: Pick<Observation, 'cluster' | 'at'> & Pick<Seen, 'membership'>,
 ): ExistingCluster | undefined {
   const { cluster, membership } = seen;
   const existing = existingOf(cluster);
@@ -72,16 +73,25 @@ export function isAdoptionApproved(seen: Pick<Observation, 'cluster'>): boolean 
   return existing !== undefined && approvalIn(seen) === approvalOfAdoption(existing);
 }
 
-/** Of others that may serve where they are not seen from here: only a person can say that they never will again. */
-export function goneForGood(existing: ExistingCluster, { cluster }: Pick<Observation, 'cluster'>): Approval {
+/**
+ * Of others that may serve where they are not seen from here: only a person can say that they never will again. Once a
+ * list was seen that has them or not, that is asked anew: an approval that was not needed fits no later outage.
+ */
+export function goneForGood(existing: ExistingCluster, seen: Pick<Observation, 'cluster' | 'at'>): Approval {
   const { clusterID, memberIDs } = existing;
   const members = memberIDs.toSorted();
+  const since = unknownSince(seen);
   return {
     annotation: annotations.adopt,
-    value: `${clusterID}/gone-${hashOf({ gone: clusterID, members }).slice(0, 12)}`,
-    approves: `the members ${memberIDs.join(', ')} of etcd cluster ${clusterID} are gone for good, and ${cluster.metadata.name} waits for them no more`,
+    value: `${clusterID}/gone-${hashOf({ gone: clusterID, members, since }).slice(0, 12)}`,
+    approves: `the members ${memberIDs.join(', ')} of etcd cluster ${clusterID} are gone for good, and ${seen.cluster.metadata.name} waits for them no more`,
     loses: `if one of them still runs, it serves a cluster of its own or loses its quorum, with every write that ours do not have`,
   };
+}
+
+/** At its first look the status does not say it yet, and will say this. */
+export function unknownSince({ cluster, at }: Pick<Observation, 'cluster' | 'at'>): string {
+  return cluster.status?.existingUnknownSince ?? timestamp(at);
 }
 
 function approvalIn({ cluster }: Pick<Observation, 'cluster'>): string | undefined {
