@@ -15,6 +15,7 @@ import { isInRing1 } from './run/rings.ts';
 import { type Selection, select } from './run/scenarios.ts';
 import { held, type RoomSeconds } from './run/shares.ts';
 import { unitGroups } from './run/unit-groups.ts';
+import { takeYardstick } from './run/yardstick.ts';
 import { ProvisionError } from './support/cluster/binaries/error.ts';
 import { type Binaries, binariesEnvironment, provisionBinaries } from './support/cluster/binaries.ts';
 import { type LocalCluster, startLocalCluster } from './support/cluster/local-cluster.ts';
@@ -66,11 +67,12 @@ async function main(): Promise<number> {
   await using cluster = needsCluster ? sharedCluster(binaries, offer) : undefined;
 
   const meter = roomMeter();
+  const yardstick = takeYardstick();
   const events = allEvents(selections, cluster, untilInterrupted(), meter.enter);
   const reported = await report(events, process.stdout, () => notedProcessorSeconds(times.path));
   const { totals } = reported;
   if (totals.tests === 0) console.error('no test ran');
-  const isOver = tellTimes(options, reported, meter.end());
+  const isOver = tellTimes(options, reported, meter.end(), await yardstick.end());
   const failed = totals.failed + totals.cancelled + (isOver ? 1 : 0);
   const outcome = await cluster?.outcome();
   if (failed > 0 && outcome && outcome !== 'failed') await keepLogs(outcome);
@@ -78,7 +80,7 @@ async function main(): Promise<number> {
 }
 
 /** @returns whether a room took more than its share, which only a whole run of ring 1 can tell */
-function tellTimes(options: RunOptions, { files }: Reported, used: RoomSeconds): boolean {
+function tellTimes(options: RunOptions, { files }: Reported, used: RoomSeconds, pace: number): boolean {
   const { extent, scenario, json, rooms } = options;
   if (json !== undefined) {
     const told = files.map(({ file, seconds, processors }) => [relative(checkout, file), { seconds, processors }]);
@@ -89,7 +91,7 @@ function tellTimes(options: RunOptions, { files }: Reported, used: RoomSeconds):
   if (!process.env.CI && noteFailed(files))
     console.error('test/run/failed.json says what failed: commit it, so that every run begins with it');
   if (extent !== 'ring1') return false;
-  const lines = held(used);
+  const lines = held(used, pace);
   for (const { line } of lines) console.log(line);
   // What failed before runs along, and has no share.
   return files.every(({ file }) => isInRing1(file)) && lines.some(({ isExceeded }) => isExceeded);
