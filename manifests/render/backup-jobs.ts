@@ -6,6 +6,7 @@ import { backupDefaults, storeDefaults } from '../api/spec-defaults.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Container, Job, PodSpec, ResourceRequirements, Volume } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, etcdTlsFiles, volumesOf } from './agent-container.ts';
+import { smallerResources } from './member-resources.ts';
 import { annotations, backupJobName, labels } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
 import { restrictedRights } from './restricted.ts';
@@ -73,7 +74,8 @@ export function takeJob(backup: EtcdBackup, order: TakeOrder): Job {
     compression: agentCompression[to.compression ?? storeDefaults.compression],
     deadlineSeconds: deadlineOf(backup),
   };
-  const { image, egress, outside, resources } = order;
+  const { image, egress, outside } = order;
+  const resources = ofAgent(order);
   const pod = agentPod(to);
   const agent = { name: 'agent', image, request, access, volumeMounts: tls.volumeMounts, egress, outside, resources };
   return jobOf(backup, 'Take', order, {
@@ -84,7 +86,8 @@ export function takeJob(backup: EtcdBackup, order: TakeOrder): Job {
 }
 
 /** The comparison is of bytes as stored, so the Job gets no key. */
-function lookJob(backup: EtcdBackup, { image, attempt, location, egress, resources }: TakeOrder, sha256: string): Job {
+function lookJob(backup: EtcdBackup, order: TakeOrder, sha256: string): Job {
+  const { image, attempt, location, egress } = order;
   const { encryption: _, ...to } = backup.spec.to;
   const access = agentAccess(location, to, 'read');
   const request = {
@@ -101,7 +104,7 @@ function lookJob(backup: EtcdBackup, { image, attempt, location, egress, resourc
     { attempt, location },
     {
       ...pod,
-      containers: [agentContainer({ name: 'agent', image, request, access, egress, resources })],
+      containers: [agentContainer({ name: 'agent', image, request, access, egress, resources: ofAgent(order) })],
       volumes: [...pod.volumes, ...access.volumes],
     },
   );
@@ -118,7 +121,8 @@ export const drillContainers = { stage: 'stage', restore: 'restore', etcd: 'etcd
  */
 export function verifyJob(backup: EtcdBackup, order: VerifyOrder): Job {
   const { to } = backup.spec;
-  const { image, location, egress, resources } = order;
+  const { image, location, egress } = order;
+  const resources = ofAgent(order);
   const [reading, proving] = [agentAccess(location, to, 'read'), agentAccess(location, to, 'prove')];
   const common = {
     object: urlOf(location),
@@ -214,6 +218,10 @@ function scratchVolume({ spec: { scratch = {} } }: EtcdBackup, snapshotBytes: nu
     resources: { requests: { storage: size } },
   };
   return { name: 'scratch', ephemeral: { volumeClaimTemplate: { spec } } };
+}
+
+function ofAgent({ resources }: Pick<TakeOrder, 'resources'>): ResourceRequirements | undefined {
+  return resources && smallerResources(resources);
 }
 
 /** By the reference that controls it: a label could be another schedule's. */
