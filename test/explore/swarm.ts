@@ -5,6 +5,7 @@ import type { FaultKind } from './model/fault-kind.ts';
 import { worldFaults } from './model/faults.ts';
 import { modelOf } from './model/model.ts';
 import type { State } from './model/state.ts';
+import { withRoom } from './model/worlds.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 import type { Model, Violation } from './search/search.ts';
@@ -52,7 +53,8 @@ function randomly(random: () => number, among: readonly Scenario[]): Scenario {
   const scenario = among[below(random, among.length)];
   if (!scenario) throw new Error('there is no scenario');
   const faults = Object.fromEntries(kinds.filter(() => random() < 0.2).map((kind) => [kind, 2]));
-  return { ...scenario, faults, atMost: 1 + below(random, 3) };
+  const atMost = 1 + below(random, 3);
+  return { ...scenario, world: () => withRoom(scenario.world(), atMost), faults, atMost };
 }
 
 interface Walk {

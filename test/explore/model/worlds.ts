@@ -28,7 +28,7 @@ const present = { state: 'present' } as const;
 export function unborn(spec: Partial<EtcdClusterSpec>, places: number): World {
   return {
     cluster: { spec: { ...baseSpec, ...spec }, generation: 1, uid: 'cluster-1', memory: {} },
-    places: Array.from({ length: places }, (_, ordinal) => ({ name: peerName(clusterName, ordinal), ordinal })),
+    places: emptyPlaces(places),
     shared: {
       headlessService: missing,
       clientService: missing,
@@ -38,6 +38,17 @@ export function unborn(spec: Partial<EtcdClusterSpec>, places: number): World {
     },
     formations: [],
   };
+}
+
+function emptyPlaces(count: number): readonly Place[] {
+  return Array.from({ length: count }, (_, ordinal) => ({ name: peerName(clusterName, ordinal), ordinal }));
+}
+
+/** With a place for every member that so many faults may take. */
+export function withRoom(world: World, more: number): World {
+  const ordinals = new Set(world.places.map(({ ordinal }) => ordinal));
+  const free = emptyPlaces(ordinals.size + more).filter(({ ordinal }) => !ordinals.has(ordinal));
+  return { ...world, places: [...world.places, ...free].toSorted((a, b) => a.ordinal - b.ordinal) };
 }
 
 /** Born, sealed, healthy, and all of it done. */
