@@ -85,6 +85,7 @@ const rows: Readonly<Record<Key, Row>> = {
   gaveUp: own(volume, 'etcd clusters that this one took the place of when it was rolled back'),
   authoritiesOf: own(volume, "the token under which the cluster's CAs were made, if that is another one"),
   hibernationBackup: own(volume, 'the EtcdBackup that was Ready when the members were told to hibernate'),
+  trial: own(volume, '`passed`: etcd served a copy of what a rollback restored; `waived`: its approval went without'),
   goesBackTo: own(volume, 'the EtcdBackup that a rollback goes back to, as it was when that began'),
   stays: own(volume, 'a removal of another member began: an older request to mark this one fails'),
   trust: own('Secret of a CA', 'which CAs members trust'),

@@ -10,7 +10,7 @@ import { smallerResources } from './member-resources.ts';
 import { annotations, backupJobName, labels } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
 import { restrictedRights } from './restricted.ts';
-import { type ScratchMember, scratchEtcdArgs, scratchLayout, scratchRestoreArgs } from './scratch.ts';
+import { type ScratchMember, scratchEtcdArgs, scratchLayout, scratchRestoreArgs, scratchUrls } from './scratch.ts';
 
 /** The Jobs of one EtcdBackup: one pod each, never repeated by Kubernetes, with the user's own credentials. */
 
@@ -182,8 +182,7 @@ export function drillMember(directory: string): { readonly member: ScratchMember
   const member = {
     name: 'drill',
     dataDirectory: data,
-    clientUrl: 'https://127.0.0.1:2379',
-    peerUrl: 'http://127.0.0.1:2380',
+    ...scratchUrls,
     tls,
   };
   return { member, snapshot };

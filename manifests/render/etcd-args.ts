@@ -5,6 +5,7 @@ import { parseVersion } from '../api/version.ts';
 import { gateFlags, unknownFlags } from './etcd-flags.ts';
 import { clientUrl, peerUrl, ports, schemeOf } from './names.ts';
 import { quotaBackendBytes } from './quota.ts';
+import { scratchFlags, scratchUrls } from './scratch.ts';
 import { tlsFlags } from './tls-files.ts';
 
 export const dataDirectory = '/var/lib/etcd/data';
@@ -33,6 +34,24 @@ export function isolatedArgs(peer: EtcdPeer): string[] {
     'listen-peer-urls': `${scheme}://127.0.0.1:${ports.peer}`,
     'listen-client-urls': `${scheme}://127.0.0.1:${ports.client}`,
     'force-new-cluster': true,
+  });
+}
+
+/**
+ * The member on a copy of its restored data, for as long as it takes to see that it serves: alone on loopback, with
+ * flags, quota and gates as its own, and the certificates of a drill. Without data it exits: it begins no cluster.
+ */
+export function trialArgs(peer: EtcdPeer, { data, tls }: { readonly data: string; readonly tls: string }): string[] {
+  return written({
+    ...extraFlags(peer),
+    ...settings(peer),
+    ...gateFlags(featureGates(peer), parseVersion(peer.spec.version)),
+    ...scratchFlags({ name: peer.metadata.name, tls, ...scratchUrls }),
+    'data-dir': data,
+    'initial-cluster-state': 'existing',
+    'unsafe-no-fsync': true,
+    // Of what its container says last a person is told: not of the weather before.
+    'log-level': 'error',
   });
 }
 

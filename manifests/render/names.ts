@@ -49,6 +49,7 @@ export const annotations = {
   restoredFrom: `${group}/restored-from`,
   revisionFloor: `${group}/revision-floor`,
   gaveUp: `${group}/gave-up`,
+  trial: `${group}/trial`,
   authoritiesOf: `${group}/authorities-of`,
   hibernationBackup: `${group}/hibernation-backup`,
   goesBackTo: `${group}/goes-back-to`,

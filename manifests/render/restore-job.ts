@@ -4,22 +4,31 @@ import { parseLocation } from '../api/object-template.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Container, Job, PodSpec } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, volumesOf } from './agent-container.ts';
-import { dataDirectory } from './etcd-args.ts';
+import { dataDirectory, trialArgs } from './etcd-args.ts';
 import { formatInitialCluster } from './initial-cluster.ts';
 import { memberJob } from './member-job.ts';
 import { resourcesOf } from './member-resources.ts';
 import { dataVolume, etcdContainer, restoreJobName, restorePodLabels } from './names.ts';
-import { dataMountPath, type Offered, podTemplate } from './pod-template.ts';
+import { dataMountPath, type Offered, podTemplate, runtimeEnvOf } from './pod-template.ts';
 import { restorePaths } from './restore-paths.ts';
+import { scratchUrls } from './scratch.ts';
 
 /** The containers, in their order. etcdutl's runs in etcd's own image, which has no shell. */
-export const restoreContainers = { fetch: 'fetch', restore: 'restore', place: 'place' } as const;
+export const restoreContainers = {
+  fetch: 'fetch',
+  restore: 'restore',
+  copy: 'copy',
+  trial: 'trial',
+  place: 'place',
+} as const;
 
 /** For fetching, in seconds: a large database over a slow link. */
 const fetchDeadline = 6 * 3600;
 const placeDeadline = 3600;
+/** Until an etcd answers that was started on a copy, in seconds. */
+const trialDeadline = 1800;
 /** For all of it, with etcdutl between the two, and a pod that is late to start. */
-const jobDeadline = fetchDeadline + 2 * placeDeadline + 3600;
+const jobDeadline = fetchDeadline + 3 * placeDeadline + trialDeadline + 3600;
 
 export interface RestoreOrder {
   /** etcd-ratchet's own. */
@@ -31,12 +40,14 @@ export interface RestoreOrder {
   readonly token: string;
   /** By so many revisions the restored store is ahead of the snapshot, so that no watcher goes back in time. */
   readonly bump: number;
+  /** An etcd as the member will be must serve a copy before the data get their name. */
+  readonly trial?: boolean | undefined;
   readonly egress?: Egress | undefined;
 }
 
 /**
  * Makes a member's data out of a snapshot, once: fetched and checked under a name of this attempt, restored by etcdutl
- * of the member's version, and then given the name of the data directory. No etcd runs in it.
+ * of the member's version, and then given the name of the data directory. An etcd runs on a copy, if at all.
  *
  * Kubernetes never restarts or repeats it.
  *
@@ -55,7 +66,7 @@ export function restoreJob(peer: EtcdPeer, order: RestoreOrder, offered?: Offere
 }
 
 function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
-  const { snapshot, image, attempt, token, bump, egress } = order;
+  const { snapshot, image, attempt, token, bump, trial = false, egress } = order;
   const location = parseLocation(snapshot.object);
   if ('problem' in location) throw new TypeError(`bootstrap.snapshot.object: ${location.problem}`);
   const access = agentAccess(location, snapshot, 'read');
@@ -73,7 +84,16 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
     bump,
     deadlineSeconds: fetchDeadline,
   };
-  const place = { operation: 'place', ...staged, deadlineSeconds: placeDeadline };
+  const { clientUrl: endpoint } = scratchUrls;
+  const place = {
+    operation: 'place',
+    ...staged,
+    deadlineSeconds: placeDeadline + (trial ? trialDeadline : 0),
+    ...(trial && { trial: { endpoint, startSeconds: trialDeadline } }),
+  };
+  const copy = { operation: 'stage-trial', ...staged, deadlineSeconds: placeDeadline };
+  // What it does asks no store.
+  const ofVolume = { ...access, request: { store: {} }, volumeMounts: [] };
   const volumeMounts = [{ name: dataVolume, mountPath: dataMountPath }];
   const etcd = spec.containers.find((container) => container.name === etcdContainer);
   const { serviceAccountName = spec.serviceAccountName } = snapshot;
@@ -84,14 +104,26 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
     initContainers: [
       agentContainer({ name: restoreContainers.fetch, image, request: fetch, access, volumeMounts, egress, resources }),
       ...(etcd ? [etcdutl(etcd, peer, order)] : []),
+      ...(etcd && trial
+        ? [
+            agentContainer({
+              name: restoreContainers.copy,
+              image,
+              request: copy,
+              access: ofVolume,
+              volumeMounts,
+              resources,
+            }),
+            trialEtcd(etcd, peer, attempt),
+          ]
+        : []),
     ],
     containers: [
       agentContainer({
         name: restoreContainers.place,
         image,
         request: place,
-        // It asks no store.
-        access: { ...access, request: { store: {} }, volumeMounts: [] },
+        access: ofVolume,
         volumeMounts,
         resources,
       }),
@@ -133,4 +165,28 @@ function etcdutl(
     // What it said before it failed is then in the pod's status, where a step can read it.
     terminationMessagePolicy: 'FallbackToLogsOnError',
   };
+}
+
+/** A native sidecar: it ends with the pod. Image, limits and what Go is told of them are the member's own. */
+function trialEtcd(etcd: Container, peer: EtcdPeer, attempt: number): Container {
+  const { image, resources, securityContext } = etcd;
+  const name = restoreContainers.trial;
+  const { trial } = restorePaths(dataDirectory, attempt);
+  return {
+    name,
+    ...(image !== undefined && { image }),
+    restartPolicy: 'Always',
+    command: ['/usr/local/bin/etcd'],
+    args: trialArgs(peer, trial),
+    env: runtimeEnvOf(etcd, name),
+    ...(resources && { resources }),
+    ...(securityContext && { securityContext }),
+    volumeMounts: [{ name: dataVolume, mountPath: dataMountPath }],
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+  };
+}
+
+/** Whether what such a Job made is served before it ends well. */
+export function hasTrial({ spec }: Pick<Job, 'spec'>): boolean {
+  return spec?.template.spec.initContainers?.some(({ name }) => name === restoreContainers.trial) === true;
 }

@@ -6,13 +6,17 @@ export interface RestorePaths {
   readonly snapshot: string;
   /** What etcdutl makes. It gets the name of the data directory when it is whole. */
   readonly data: string;
+  /** A copy of that, which an etcd serves before anything is given up for it, and its certificates. */
+  readonly trial: { readonly directory: string; readonly data: string; readonly tls: string };
 }
 
 const prefix = '.restoring-';
 
 export function restorePaths(dataDirectory: string, attempt: number): RestorePaths {
   const directory = posix.join(posix.dirname(dataDirectory), `${prefix}${attempt}`);
-  return { directory, snapshot: posix.join(directory, 'snapshot.db'), data: posix.join(directory, 'data') };
+  const scratch = posix.join(directory, 'trial');
+  const trial = { directory: scratch, data: posix.join(scratch, 'data'), tls: posix.join(scratch, 'tls') };
+  return { directory, snapshot: posix.join(directory, 'snapshot.db'), data: posix.join(directory, 'data'), trial };
 }
 
 /** The attempt that a directory of this name belongs to, if any. */

@@ -56,7 +56,11 @@ export interface VolumeRecord {
   readonly hibernationBackup?: HibernationBackup;
   /** Of a rollback to an EtcdBackup: what that was, before anything was stopped for it. */
   readonly goesBackTo?: ResolvedBackup;
+  /** Of a rollback: an etcd as its member is to be has served a copy of the restored data, or a person went without. */
+  readonly trial?: Trial;
 }
+
+export type Trial = 'passed' | 'waived';
 
 /** What an EtcdBackup stood for when it was looked at: whatever becomes of it, this stays. */
 export interface ResolvedBackup {

@@ -7,6 +7,7 @@ export type {
   OutvotedMember,
   Recovery,
   ResolvedBackup,
+  Trial,
   VolumeRecord,
 } from './volume-record-types.ts';
 
@@ -74,6 +75,11 @@ export function isOfRestore({ state }: VolumeRecord): boolean {
 /** A rollback's snapshot is restored to it while the cluster that it will replace may still serve: not of that one. */
 export function isAspirant({ state, gaveUp }: Pick<VolumeRecord, 'state' | 'gaveUp'>): boolean {
   return state === 'restoring' && gaveUp !== undefined;
+}
+
+/** A rollback's data are there, and were tried, or a person went without that: what it gives up may end. */
+export function mayTakeOver({ state, gaveUp, trial }: VolumeRecord): boolean {
+  return state === 'restored' && gaveUp !== undefined && trial !== undefined;
 }
 
 /** For a PVC that is made: no member was started on it, whatever is known of an earlier one. */

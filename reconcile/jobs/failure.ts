@@ -40,6 +40,8 @@ export const failures = {
   NewerVersion: 'person',
   RevisionTooHigh: 'person',
   DataPresent: 'person',
+  NoRoomForTrial: 'person',
+  TrialFailed: 'person',
   Superseded: 'request',
   NodeTooOld: 'person',
   Unexpected: 'retry',

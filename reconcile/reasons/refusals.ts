@@ -74,6 +74,8 @@ export const refusals = {
   RevisionsExhausted: 'person',
   RollbackNotApproved: 'person',
   RollbackOutdated: 'person',
+  RollbackTrialFailed: 'person',
+  RollbackTrialNoRoom: 'person',
   RollbackHeldUp: 'itself',
   RollbackBackupNotReady: 'itself',
 

@@ -60,6 +60,14 @@ export const restore = {
     means: 'The spec asks to give up the cluster for a snapshot, and a person must approve exactly that.',
     cure: 'approve it with the command in the message, or remove `spec.rollback` ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-rolled-back))',
   },
+  RollbackTrialFailed: {
+    means: 'An etcd as the members will be does not serve a copy of what a rollback restored. Nothing was given up.',
+    cure: 'do what the message says ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-rolled-back))',
+  },
+  RollbackTrialNoRoom: {
+    means: 'The volume that a rollback restores to has no room for the copy that an etcd is to serve first.',
+    cure: 'raise `spec.storage.size`, or approve the rollback without that trial ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-rolled-back))',
+  },
   RollbackOutdated: {
     means: 'The spec asks to give up an etcd cluster that this one is not.',
     cure: 'remove `spec.rollback`, or correct its `clusterID` ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-rolled-back))',

@@ -1,4 +1,5 @@
 import { annotations } from '../../manifests/render/names.ts';
+import type { Attempt } from '../../reconcile/cluster/act/requests/recovery.ts';
 import type { VolumeRead } from '../../reconcile/cluster/act/requests/volumes.ts';
 import { beBorn } from '../../reconcile/cluster/decide/rules/birth/be-born.ts';
 import { beginFromSnapshot } from '../../reconcile/cluster/decide/rules/birth/begin-from-snapshot.ts';
@@ -87,6 +88,21 @@ export const restoreBugs: readonly Bug[] = [
     seed: (code) => unchecked(instead(code, 'rollBack', stoppingFirst), 'stop-members', { readVolume: asRestored }),
   },
   {
+    name: 'hands-over-untried',
+    what: 'a Job has no trial of what it restores, and a cluster is given up for it',
+    violates: 'I11',
+    scenario: 'roll back 1',
+    faults: {},
+    seed: (code) =>
+      unchecked(
+        edited(instead(code, 'rollBack', takingTheUntried), 'restore-snapshot', withoutTrial),
+        'conclude-restore',
+        {
+          readAttempt: asTried,
+        },
+      ),
+  },
+  {
     name: 'takes-others-data',
     what: 'an approval does not name the etcd cluster whose data an EtcdBackup holds, though it is another one',
     violates: 'I11',
@@ -145,6 +161,20 @@ function asProven({ name }: NamedBackup, { cluster }: Observation): NamedBackup 
 
 function restoringAnother({ kind, ask }: Request): Program<unknown> | undefined {
   return kind === 'createRestoreJob' ? passedOn({ kind, ask: { ...(ask as object), id: 'another' } }) : undefined;
+}
+
+function withoutTrial({ kind, ask }: Request): Program<unknown> | undefined {
+  return kind === 'createRestoreJob' ? passedOn({ kind, ask: { ...(ask as object), trial: undefined } }) : undefined;
+}
+
+function asTried({ job, ...attempt }: Attempt): Attempt {
+  return { ...attempt, ...(job && { job: { ...job, trial: true } }) };
+}
+
+function takingTheUntried(situation: Situation): Decision | undefined {
+  const { recovery } = situation;
+  if (recovery?.kind !== 'known' || !recovery.job) return rollBack(situation);
+  return rollBack({ ...situation, recovery: { ...recovery, job: { ...recovery.job, trial: true } } });
 }
 
 /** Whatever it restores. */

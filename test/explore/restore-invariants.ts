@@ -6,7 +6,7 @@ import type { Event } from './model/event.ts';
 import { clusterIdOf, tookItsPlace } from './model/lineage.ts';
 import { dataOf } from './model/named-backups.ts';
 import { recordIn } from './model/objects.ts';
-import { type Formation, placeOf, type State, type World } from './model/state.ts';
+import { type Formation, type Place, placeOf, type State, type World } from './model/state.ts';
 
 /**
  * What a restore must never do, looked at in the truth. I11: it writes over no data that an etcd has opened; of one
@@ -28,7 +28,8 @@ export function restoresOnce({ world: before }: State, _: Event, { world: after 
 
 /**
  * I11, of a rollback: it begins only as approved, of the very cluster that is there; nothing of that one ends before
- * the data that take its place are there; and the two never run at the same time, not even one member of each.
+ * the data that take its place are there, and an etcd has served a copy of them; and the two never run at the same
+ * time, not even one member of each.
  */
 export function handsOver({ world: before }: State, event: Event, { world: after }: State): string | undefined {
   const { action, begins, who } = event;
@@ -49,12 +50,23 @@ export function handsOver({ world: before }: State, event: Event, { world: after
     if (record?.gaveUp && record.state === 'restoring')
       return 'members are stopped before the data are there that take their place';
   }
+  if (who === 'tick' && action?.kind === 'stop-members' && event.write?.object === 'statefulSet') {
+    const place = placeOf(before, action.volume.name);
+    const record = place && recordIn(place);
+    if (record?.gaveUp && record.state === 'restored' && isUntried(place) && record.trial !== 'waived')
+      return 'members are stopped for data that no etcd has served, and nobody waived that';
+  }
   for (const former of after.formations) {
     const next = tookItsPlace(after, former);
     if (next && runs(after, next) && runs(after, former))
       return 'members of a cluster that was given up run beside those of the one that took its place';
   }
   return undefined;
+}
+
+/** Data that are there: a disk that is lost since was tried as well. */
+function isUntried(place: Place | undefined): boolean {
+  return place?.disk !== undefined && !place.disk.tried;
 }
 
 /**

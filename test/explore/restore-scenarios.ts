@@ -99,6 +99,8 @@ const namedScenarios: readonly Scenario[] = [
 const rollbackScenarios: readonly Scenario[] = [
   one('roll back 1', single(), [wished, approves], { death: 1, late: 1, again: 1, second: 1 }, 2),
   one('roll back 1, and its Job is lost', single(), [wished, approves], { jobPod: 1, kill: 1, late: 1 }, 2),
+  one('roll back 1, and its trial fails', single(), [wished, approves, takesBack], { trial: 1, death: 1, kill: 1 }, 1),
+  one('roll back 1, and its trial has no room', single(), [wished, approves, approves], { cramped: 1, late: 1 }, 1),
   one('roll back 1, called off', single(), [wished, approves, takesBack], { death: 1, late: 1 }, 1),
   one('roll back 1, called off and on', single(), [wished, approves, takesBack, approves], {}, 0),
   one('roll back 1, and disks are lost', single(), [wished, approves], { wipe: 1, lost: 1, claim: 1, crash: 1 }, 1),

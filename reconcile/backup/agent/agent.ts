@@ -3,6 +3,7 @@ import { BackupFailure, exitCodeOf, exitCodes, type FailureReason, failures } fr
 import { placed, withStore } from './carry-out.ts';
 import { type AgentRequest, parseRequest } from './request.ts';
 import type { AgentContext, AgentResult } from './result.ts';
+import { stageTrial } from './trial.ts';
 
 /** Never throws: whatever happens is in the result. */
 export async function runAgent(
@@ -21,7 +22,8 @@ export async function runAgent(
     noted({ operation: request.operation });
     timer = setTimeout(() => deadline.abort(tooLate(request)), request.deadlineSeconds * 1000);
     const signal = AbortSignal.any([context.signal, deadline.signal]);
-    if (request.operation === 'place') noted(await placed(request));
+    if (request.operation === 'place') noted(await placed(request, signal));
+    else if (request.operation === 'stage-trial') await stageTrial(request, context.now());
     else await withStore(request, { ...context, signal }, noted);
     return { result: { ok: true, ...so }, exitCode: exitCodes.done };
   } catch (error) {

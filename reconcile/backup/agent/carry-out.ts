@@ -20,6 +20,7 @@ import type { AgentContext, AgentResult } from './result.ts';
 import { compareStaged, stageDrill } from './staged-drill.ts';
 import { placeStaged, type StagedRestore, stageSnapshot } from './staged-restore.ts';
 import { takeBackup } from './take.ts';
+import { type Trial, tryOut } from './trial.ts';
 import { writeVerified } from './verified.ts';
 
 /** One operation of the agent; its notes are reported even if the rest fails. @throws {BackupFailure | EtcdError} */
@@ -43,7 +44,12 @@ export async function withStore(
   }
 }
 
-export async function placed(request: StagedRestore): Promise<Partial<AgentResult>> {
+/** Given a trial, nothing gets its name before a copy was served. */
+export async function placed(
+  request: StagedRestore & { readonly trial?: Trial },
+  signal: AbortSignal,
+): Promise<Partial<AgentResult>> {
+  if (request.trial) await tryOut(request, request.trial, signal);
   return (await placeStaged(request)) ?? {};
 }
 

@@ -1,6 +1,7 @@
 import type { EtcdAdmin } from '../../interfaces/etcd-admin.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
 import type { BackupRecord } from './record.ts';
+import { compareTimeoutMs } from './served.ts';
 
 export interface Proof {
   /** Of the restored store. */
@@ -32,12 +33,12 @@ export async function compareRestored(
     );
   if (record.hashKV === null) return proof;
   const recorded = record.hashKV;
-  const at = { signal, revision: BigInt(recorded.revision), timeoutMs: hashTimeoutMs };
+  const at = { signal, revision: BigInt(recorded.revision), timeoutMs: compareTimeoutMs };
   let hash = await etcd.hashKv(endpoint, at);
   if (hash.compactRevision < BigInt(recorded.compactRevision)) {
     // The member was compacted between the snapshot and its hash: the same is done here, so that both leave out the
     // same.
-    const options = { signal, clusterId, timeoutMs: hashTimeoutMs };
+    const options = { signal, clusterId, timeoutMs: compareTimeoutMs };
     await etcd.compact([endpoint], BigInt(recorded.compactRevision), options);
     hash = await etcd.hashKv(endpoint, at);
   }
@@ -46,9 +47,6 @@ export async function compareRestored(
     return { ...proof, hashKV: found };
   throw mismatch(record, `its hash is ${words(found)}, and the member that sent it had ${words(recorded)}`);
 }
-
-/** A restored store may be large, and the machine of a Job small. */
-const hashTimeoutMs = 15 * 60_000;
 
 function words({ hash, revision, compactRevision }: NonNullable<BackupRecord['hashKV']>): string {
   return `${hash} at revision ${revision}, compacted to ${compactRevision}`;

@@ -2,7 +2,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ObjectLocation } from '../../../manifests/api/object-template.ts';
 import { connectEtcd } from '../../clients/etcd.ts';
-import { EtcdError } from '../../interfaces/etcd.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
 import { compareRestored, type Proof } from './compare.ts';
 import type { Fetched, FetchRequest, FetchTools } from './fetch.ts';
@@ -12,6 +11,7 @@ import { restoreSnapshot } from './restore.ts';
 import { run } from './run-program.ts';
 import { startScratchEtcd } from './scratch-etcd.ts';
 import { makeScratchTls, readScratchTls } from './scratch-tls.ts';
+import { refusalOf } from './served.ts';
 
 export interface DrillRequest extends Omit<FetchRequest, 'file'> {
   readonly location: ObjectLocation;
@@ -65,7 +65,7 @@ export async function drill(request: DrillRequest, tools: FetchTools & { readonl
         peerUrl,
         tls,
         signal,
-        ready: (endpoint) => serves(client, endpoint, signal),
+        ready: async (endpoint) => (await refusalOf(client, endpoint, signal)) === undefined,
       });
       return { proof: await compareRestored(client, running.endpoint, record, signal), record };
     } finally {
@@ -94,15 +94,4 @@ async function notLater(etcdutl: string, file: string, record: Fetched['record']
     'Mismatch',
     `${record.object} holds revision ${digits}, and its member had ${record.revisionAtMost} after it was taken: it is another snapshot; use another backup`,
   );
-}
-
-async function serves(client: ReturnType<typeof connectEtcd>, endpoint: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    await client.members([endpoint], { signal });
-    return true;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof EtcdError) return false;
-    throw error;
-  }
 }

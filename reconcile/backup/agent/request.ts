@@ -72,6 +72,8 @@ const stagedSchema = {
   dataDirectory: path({ description: "etcd's, a subdirectory of the volume." }),
 };
 
+const startSeconds = Type.Integer({ minimum: 1, maximum: 24 * 3600, description: 'So long it may take to answer.' });
+
 const programsSchema = object({
   directory: path({ description: 'An empty directory of the agent alone, with room for the snapshot twice.' }),
   etcd: path({ description: 'The program, of the version that took the snapshot.' }),
@@ -155,7 +157,18 @@ const schemas = {
   place: object({
     operation: Type.Enum(['place']),
     ...stagedSchema,
-    deadlineSeconds: fetchSchema.deadlineSeconds,
+    deadlineSeconds: commonSchema.deadlineSeconds,
+    trial: Type.Optional(
+      object({
+        endpoint: text(1024, { minLength: 1, description: 'Of the etcd that was started on the copy.' }),
+        startSeconds,
+      }),
+    ),
+  }),
+  'stage-trial': object({
+    operation: Type.Enum(['stage-trial']),
+    ...stagedSchema,
+    deadlineSeconds: commonSchema.deadlineSeconds,
   }),
   verify: object({ operation: Type.Enum(['verify']), ...fetchSchema, scratch: programsSchema }),
   'stage-drill': object({
@@ -172,7 +185,7 @@ const schemas = {
     sha256,
     directory: path({ description: 'The same scratch volume.' }),
     endpoint: text(1024, { minLength: 1, description: 'Of the etcd that was started on what was restored.' }),
-    startSeconds: Type.Integer({ minimum: 1, maximum: 24 * 3600, description: 'So long it may take to answer.' }),
+    startSeconds,
   }),
   look: object({
     operation: Type.Enum(['look']),
@@ -201,7 +214,9 @@ export type ObjectRequest =
   | OfOperation<'compare'>
   | LookAsked
   | PruneAsked;
-export type AgentRequest = ObjectRequest | ReadonlyDeep<Static<(typeof schemas)['place']>>;
+/** About a volume alone. */
+type VolumeRequest = ReadonlyDeep<Static<(typeof schemas)['place' | 'stage-trial']>>;
+export type AgentRequest = ObjectRequest | VolumeRequest;
 
 const operations = Object.keys(schemas) as readonly Operation[];
 
@@ -224,7 +239,7 @@ export function parseRequest(json: string): AgentRequest {
   walk(structural(schemas[operation]), value, [], problems);
   const found = problems.found.map(({ message }) => message);
   if (isPlainObject(value.source)) found.push(...problemsOf(value.source.endpoints));
-  if (operation === 'place') {
+  if (operation === 'place' || operation === 'stage-trial') {
     if (found.length > 0) throw invalid(found);
     return value as unknown as AgentRequest;
   }

@@ -1,13 +1,12 @@
 import { mkdir, rm } from 'node:fs/promises';
-import { setTimeout as pause } from 'node:timers/promises';
 import { scratchLayout } from '../../../manifests/render/scratch.ts';
 import { connectEtcd } from '../../clients/etcd.ts';
-import { EtcdError } from '../../interfaces/etcd.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
 import { compareRestored, type Proof } from './compare.ts';
 import { type Fetched, type FetchRequest, type FetchTools, fetchSnapshot } from './fetch.ts';
 import type { BackupRecord } from './record.ts';
 import { makeScratchTls, readScratchTls } from './scratch-tls.ts';
+import { untilServed } from './served.ts';
 
 /**
  * A drill in several containers, because etcd's images have no shell and ours has no etcd: one stages the snapshot,
@@ -44,31 +43,11 @@ export async function compareStaged(request: CompareRequest, signal: AbortSignal
   const { directory, endpoint, record, startMs } = request;
   const client = connectEtcd({ tls: await readScratchTls(scratchLayout(directory).tls), callTimeoutMs: 5_000 });
   try {
-    const started = performance.now();
-    for (let said = await refusalOf(client, endpoint, signal); said !== undefined; ) {
-      if (performance.now() - started > startMs) throw notServed(record, said);
-      await pause(200, undefined, { signal });
-      said = await refusalOf(client, endpoint, signal);
-    }
+    const refused = await untilServed(client, endpoint, startMs, signal);
+    if (refused !== undefined) throw notServed(record, refused);
     return await compareRestored(client, endpoint, record, signal);
   } finally {
     client.close();
-  }
-}
-
-/** `undefined` when it answers. */
-async function refusalOf(
-  client: ReturnType<typeof connectEtcd>,
-  endpoint: string,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  try {
-    await client.members([endpoint], { signal });
-    return undefined;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof EtcdError) return error.message;
-    throw error;
   }
 }
 

@@ -55,9 +55,11 @@ export async function stageSnapshot(request: StageRequest, tools: FetchTools): P
   const found = await dataVersionOf(fetched.file);
   // Also of one that another tool took, which has no record.
   if (found !== undefined) requireNoNewer('the data in the snapshot are of etcd', found, version);
-  requireRoom(await lastRevisionOf(fetched.file), { asked: revision, bump });
+  const last = await lastRevisionOf(fetched.file);
+  requireRoom(last, { asked: revision, bump });
   const staged = { snapshot: fetched.snapshot, ...(fetched.record && { record: fetched.record }) };
-  await writeFile(noteIn(paths.directory), JSON.stringify(staged), { flush: true });
+  const note: Note = { staged, begins: Number(last ?? 0n) + bump };
+  await writeFile(noteIn(paths.directory), JSON.stringify(note), { flush: true });
   return staged;
 }
 
@@ -80,7 +82,19 @@ export async function placeStaged({ dataDirectory, restorer }: StagedRestore): P
     await placeData(paths.data, dataDirectory, restorer);
   }
   await rm(paths.directory, { recursive: true, force: true });
-  return text === undefined ? undefined : (JSON.parse(text) as Staged);
+  return text === undefined ? undefined : (JSON.parse(text) as Note).staged;
+}
+
+/** With which revision the restored store begins. `undefined`: nothing was staged. */
+export async function revisionStaged(directory: string): Promise<number | undefined> {
+  const text = await readFile(noteIn(directory), 'utf8').catch(ignoreMissing);
+  return text === undefined ? undefined : (JSON.parse(text) as Note).begins;
+}
+
+/** What lies beside a staged snapshot, for the containers that come after. */
+interface Note {
+  readonly staged: Staged;
+  readonly begins: number;
 }
 
 function noteIn(directory: string): string {

@@ -9,9 +9,9 @@ export const observedRecovery: RecoveryHost<Observation> = {
     const { job } = recoveryOf(state);
     return job?.name === jobNameOf(name, work) ? job : undefined;
   },
-  makeJob: (state, name, attempt, { work }) => {
+  makeJob: (state, name, attempt, { work, trial }) => {
     const uid = `${work}-${attempt.replace('/', '-')}`;
-    const job = { name: jobNameOf(name, work), uid, leaving: false, attempt, failed: false };
+    const job = { name: jobNameOf(name, work), uid, leaving: false, attempt, failed: false, ...(trial && { trial }) };
     return { ...state, recovery: { ...recoveryOf(state), job } };
   },
   removeJob: (state) => {

@@ -7,6 +7,7 @@ import {
   restorePodLabels,
 } from '../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
+import { hasTrial, restoreContainers } from '../../../manifests/render/restore-job.ts';
 import { isOfRestore } from '../../../manifests/render/volume-record.ts';
 import { isReason, type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { toldFailure } from '../../jobs/failure.ts';
@@ -14,11 +15,14 @@ import { endOf, isCompleted, isOver } from '../../jobs/job-end.ts';
 import { startSeconds } from '../../jobs/pod-start.ts';
 import { recordOf } from '../know/life.ts';
 import type { NodeState, RecoveryJobView, RecoveryPodView, RecoveryView, Slot } from '../know/observation.ts';
+import { isKilled } from '../know/pods/job-pod.ts';
 import { isReady } from './pods.ts';
 import { stateOfNode } from './read-nodes.ts';
 import { type Reported, reportedOf } from './reported.ts';
 import { lastLine } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
+
+const { trial } = restoreContainers;
 
 /**
  * Asked only while a volume says that its cluster is being recovered or restored, or a pod of that is seen: at rest it
@@ -104,6 +108,7 @@ function jobView(job: Job): RecoveryJobView {
     // etcd never ends by itself: a recovery that is over has failed.
     failed: isOver(job),
     ...(isCompleted(job) && { completed: true as const }),
+    ...(hasTrial(job) && { trial: true as const }),
     ...(endedAt && { endedAt }),
   };
 }
@@ -111,7 +116,7 @@ function jobView(job: Job): RecoveryJobView {
 function podView(pod: Pod): RecoveryPodView {
   const { metadata, spec, status } = pod;
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-  const failure = containers.flatMap(failureOf)[0];
+  const failure = trialFailure(containers) ?? containers.filter(({ name }) => name !== trial).flatMap(failureOf)[0];
   const waiting = containers.find(({ state }) => state?.waiting)?.state?.waiting?.reason;
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   const homeless = spec.nodeName === undefined && scheduled?.status === 'False';
@@ -143,6 +148,13 @@ function failureOf({ name, state }: ContainerStatus): NonNullable<RecoveryPodVie
   const told = toldFailure(message);
   const words = lastLine(message);
   return [{ container: name, code, words, ...(reason !== undefined && { reason }), ...(told && { told }) }];
+}
+
+/** Kubelet starts it again, and ends it with its pod, which is no failure of it. */
+function trialFailure(containers: readonly ContainerStatus[]): RecoveryPodView['failure'] {
+  const etcd = containers.find(({ name }) => name === trial);
+  const ends = [etcd?.state, etcd?.lastState].flatMap((state) => (etcd && state ? failureOf({ ...etcd, state }) : []));
+  return ends.find((one) => !isKilled(one));
 }
 
 async function readNodes(

@@ -7,4 +7,6 @@ export interface Disk {
   readonly ran?: readonly string[];
   /** Which attempt of a restore made it, as `<token>/<number>`; absent from the moment an etcd opens it. */
   readonly made?: string;
+  /** Before they got their name, an etcd has served a copy of these data. */
+  readonly tried?: true;
 }

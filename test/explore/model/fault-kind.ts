@@ -6,7 +6,7 @@ export type FaultKind = 'death' | 'late' | 'again' | 'second' | WorldFault;
 
 export type WorldFault = NodeFault | MemberFault;
 
-export type NodeFault = 'node' | 'cut' | 'returns' | 'force' | 'restore' | 'jobPod' | 'kill';
+export type NodeFault = 'node' | 'cut' | 'returns' | 'force' | 'restore' | 'jobPod' | 'kill' | 'trial' | 'cramped';
 
 type MemberFault =
   | 'crash'

@@ -14,7 +14,7 @@ export function recoveryIn(referred: Referred): RecoveryHost<World> {
       return job?.work === work ? job : undefined;
     },
     // Owned by a peer: one that has gone takes it along at once.
-    makeJob: (world, name, attempt, { work, bump }) =>
+    makeJob: (world, name, attempt, { work, bump, trial }) =>
       withPlace(world, name, (place) => {
         const token = work === 'restore' ? recordIn(place)?.token : undefined;
         const job = {
@@ -22,6 +22,7 @@ export function recoveryIn(referred: Referred): RecoveryHost<World> {
           work,
           attempt,
           ...(token !== undefined && { token }),
+          ...(trial && { trial }),
           ...(world.clients && bump !== undefined && { bump }),
         };
         return place.peer ? { ...place, job } : place;

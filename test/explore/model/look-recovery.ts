@@ -31,10 +31,10 @@ function isToBeFenced(record: VolumeRecord | undefined): boolean {
   return record !== undefined && record.state !== 'restoring' && record.recovery?.attempt === 0;
 }
 
-function jobView(name: string, { uid, work, attempt, failed, completed }: Job): RecoveryJobView {
+function jobView(name: string, { uid, work, attempt, failed, completed, trial }: Job): RecoveryJobView {
   const isOver = failed === true || completed === true;
   const view = { name: jobNameOf(name, work), uid, leaving: false, attempt, failed: isOver };
-  return { ...view, ...(completed && { completed }) };
+  return { ...view, ...(completed && { completed }), ...(trial && { trial }) };
 }
 
 function podOf({ name, jobPod, nodeDead }: Place): readonly RecoveryPodView[] {
@@ -64,7 +64,8 @@ export function recoveryPodName(name: string, work: JobWork): string {
 }
 
 function failureOf({ container, code, reason }: NonNullable<JobPod['exit']>): NonNullable<RecoveryPodView['failure']> {
-  const told = reason === 'DataPresent' ? ({ reason, message: 'there are data' } as const) : undefined;
+  const told =
+    reason === 'DataPresent' || reason === 'NoRoomForTrial' ? ({ reason, message: 'as it is' } as const) : undefined;
   return { container, code, words: 'no', ...(told && { told }) };
 }
 

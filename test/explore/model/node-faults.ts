@@ -2,6 +2,7 @@ import { formationOf, settleEtcd } from './etcd.ts';
 import type { Fault } from './fault.ts';
 import type { NodeFault } from './fault-kind.ts';
 import { isTold } from './lineage.ts';
+import type { JobPod } from './recovery-state.ts';
 import { lacking, type Place, type World, withPlace } from './state.ts';
 
 /** What may go wrong with nodes, and with what a recovery stands on. */
@@ -61,7 +62,20 @@ export const nodeFaults = {
           }))
         : undefined,
   },
+  trial: {
+    what: 'etcd does not serve a copy of what was restored to #',
+    strike: (world, place) => whileTried(world, place, { container: 'trial', code: 2 }),
+  },
+  cramped: {
+    what: 'there is no room for a copy of what was restored to #',
+    strike: (world, place) => whileTried(world, place, { container: 'copy', code: 3, reason: 'NoRoomForTrial' }),
+  },
 } as const satisfies Readonly<Record<NodeFault, Fault>>;
+
+function whileTried(world: World, { name, jobPod }: Place, exit: NonNullable<JobPod['exit']>): World | undefined {
+  if (!jobPod?.trial || jobPod.leaving || jobPod.stage !== 'marked') return undefined;
+  return withPlace(world, name, (one) => ({ ...one, jobPod: { ...jobPod, stage: 'failed', exit } }));
+}
 
 /** The API server lets go of its pods, which nobody ends. */
 function unheard(world: World, { name, pod, jobPod, process, nodeDead }: Place, runsOn: boolean): World | undefined {

@@ -13,6 +13,8 @@ export interface Job {
   readonly token?: string;
   /** Of a restore: so many revisions ahead of the snapshot. */
   readonly bump?: number;
+  /** Of a restore: its pod ends well only once an etcd has served a copy of what it made. */
+  readonly trial?: true;
   /** Its pod was made: it gets no second one. */
   readonly begun?: true;
   readonly failed?: true;
@@ -27,6 +29,7 @@ export interface JobPod {
   readonly attempt: string;
   readonly token?: string;
   readonly bump?: number;
+  readonly trial?: true;
   readonly leaving: boolean;
   /**
    * `marked`: the disk says that this attempt has run. `forced`: etcd has forgotten all others. `ready`: it leads
@@ -35,7 +38,7 @@ export interface JobPod {
   readonly stage: 'waiting' | 'marked' | 'forced' | 'ready' | 'done' | 'failed';
   /** With which it has failed. */
   readonly exit?: {
-    readonly container: 'set-aside' | 'etcd' | 'place';
+    readonly container: 'set-aside' | 'etcd' | 'copy' | 'place' | 'trial';
     readonly code: number;
     /** What the agent says. */
     readonly reason?: string;

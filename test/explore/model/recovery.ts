@@ -36,7 +36,7 @@ export function recovering(world: World, place: Place, referred: Referred, natur
   if (jobPod?.leaving) return changed(world, name, 'the pod of the Job ends', endedJobPod);
   if (job && !jobPod && !job.begun && place.volume) {
     const uid = freshUid('jobPod', place, referred);
-    const { attempt, work, token, bump } = job;
+    const { attempt, work, token, bump, trial } = job;
     const of = {
       uid,
       work,
@@ -44,6 +44,7 @@ export function recovering(world: World, place: Place, referred: Referred, natur
       attempt,
       ...(token !== undefined && { token }),
       ...(bump !== undefined && { bump }),
+      ...(trial && { trial }),
     };
     const made: JobPod = { ...of, leaving: false, stage: 'waiting' };
     return changed(world, name, 'the Job gets its pod', (one) => ({

@@ -38,7 +38,7 @@ export function restoring(world: World, place: Place, pod: JobPod, nature: Resto
       const { token } = pod;
       const placed = there === 'made' || token === undefined ? world : withData(world, place, pod, token);
       return {
-        what: 'the Job gives the data their name',
+        what: `${pod.trial ? 'etcd serves a copy, and ' : ''}the Job gives the data their name`,
         after: settleEtcd(withPlace(placed, name, (one) => becomes({ stage: 'done' })(one))),
       };
     }
@@ -75,7 +75,7 @@ function numberOf(attempt: string): number {
 }
 
 /** Alone in a cluster whose IDs are made of its token and its URL: a second restore with both would be the same one. */
-function withData(world: World, place: Place, { attempt, bump = 0 }: JobPod, token: string): World {
+function withData(world: World, place: Place, { attempt, bump = 0, trial }: JobPod, token: string): World {
   const { name, peer } = place;
   const gaveUp = recordIn(place)?.gaveUp;
   const id = `c-${token}`;
@@ -99,6 +99,7 @@ function withData(world: World, place: Place, { attempt, bump = 0 }: JobPod, tok
     memberId,
     behind: found?.formed ?? false,
     made: `${token}/${numberOf(attempt)}`,
+    ...(trial && { tried: true }),
   };
   const bound = (one: Place): Place => ({ ...one, disk });
   return withPlace(found ? world : withFormation(world, fresh), name, bound);

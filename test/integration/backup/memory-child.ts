@@ -14,7 +14,7 @@ import { peakMebibytes } from '../../support/peak-memory.ts';
  */
 const [json = '', mebibytes = ''] = process.argv.slice(2);
 const request: AgentRequest = parseRequest(json);
-if (request.operation === 'place') throw new TypeError('it takes an object');
+if (!('location' in request)) throw new TypeError('it takes an object');
 
 /** In messages as etcd sends them, each a buffer of its own. */
 async function* snapshot(): AsyncGenerator<Uint8Array> {

@@ -60,6 +60,11 @@ const simulated: readonly Simulated[] = [
     test: 'cluster/world/snapshot-on-member',
     why: 'one commit, and one that names another PVC',
   },
+  {
+    reasons: ['RollbackTrialFailed', 'RollbackTrialNoRoom'],
+    test: 'cluster/world/roll-back-trial',
+    why: 'etcdutl restores only what etcd serves: integration/backup/trial spoils the copy between the containers',
+  },
   { reasons: ['SnapshotHostRefused'], test: 'cluster/world/snapshot-host', why: 'a setting of the installation' },
   {
     reasons: ['RestorePodStuck', 'SnapshotRemoved'],
@@ -195,6 +200,7 @@ const ofKinds: Readonly<Record<string, readonly Told[]>> = {
       reasons: ['BadTrailer', 'NotRestorable', 'WrongRevision', 'NewerVersion', 'DataPresent'],
       why: 'spoiled snapshots, with real etcdutl',
     },
+    { test: 'integration/backup/trial', reasons: ['NoRoomForTrial', 'TrialFailed'], why: 'with real etcd' },
     { test: 'integration/backup/revisions', reasons: ['RevisionTooHigh'], why: 'with real etcdutl' },
     { test: 'integration/backup/encoding', reasons: ['NoKey', 'CannotDecrypt'], why: 'with the real library' },
     { test: 'unit/backup/trailer', reasons: ['NotASnapshot'], why: 'a table of spoiled files' },

@@ -1,11 +1,11 @@
 import type { ContainerStatus, PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.ts';
 import { annotations, labels } from '../../../manifests/render/names.ts';
-import { restoreContainers } from '../../../manifests/render/restore-job.ts';
+import { hasTrial, restoreContainers } from '../../../manifests/render/restore-job.ts';
 import { isAspirant, readVolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeRequest } from '../fakes/kube.ts';
 import { aloneIn } from './members.ts';
-import { claimOf, put, type State } from './state.ts';
+import { claimOf, put, type State, type TrialEnd } from './state.ts';
 
 /** Jobs that restore a snapshot: what they leave on the disk, and what must never happen where they do. */
 
@@ -21,9 +21,48 @@ export function runRestores(state: State): void {
   for (const pod of state.kube.stored<Pod>(resources.pods).filter(isRestore)) {
     if (pod.metadata.deletionTimestamp !== undefined || pod.spec.nodeName === undefined) continue;
     if (pod.status?.phase === 'Pending') say(state, pod, 'Running');
-    else if (pod.status?.phase === 'Running') place(state, pod);
+    else if (pod.status?.phase === 'Running' && serves(state, pod)) place(state, pod);
   }
 }
+
+/** An etcd on a copy, before the data get their name. Of a pod without it there is nothing to see. */
+function serves(state: State, pod: Pod): boolean {
+  if (!hasTrial({ spec: { template: pod } })) return true;
+  const end = state.trials.end(pod);
+  const uid = claimOf(pod, state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims))?.metadata.uid ?? '';
+  state.tried.delete(uid);
+  if (end === 'serves') state.tried.add(uid);
+  else put(state, resources.pods, pod, { ...pod, status: { ...pod.status, ...endings[end] } });
+  return end === 'serves';
+}
+
+const noRoom = { ok: false, reason: 'NoRoomForTrial', message: 'a copy needs 300 MiB, and 200 MiB are free' };
+
+function ended(name: string, exitCode: number, message: string): ContainerStatus {
+  return { name, ready: false, restartCount: 0, state: { terminated: { exitCode, reason: 'Error', message } } };
+}
+
+const lastWords = '{"level":"panic","msg":"invalid database"}';
+
+const endings: Readonly<Record<Exclude<TrialEnd, 'serves'>, Pod['status']>> = {
+  dies: { phase: 'Failed' },
+  'has no room': {
+    phase: 'Failed',
+    initContainerStatuses: [ended(restoreContainers.copy, 3, JSON.stringify(noRoom))],
+  },
+  // Kubelet starts it again, and the agent waits for it.
+  exits: {
+    phase: 'Running',
+    initContainerStatuses: [
+      {
+        ...ended(restoreContainers.trial, 2, lastWords),
+        restartCount: 1,
+        state: { waiting: { reason: 'CrashLoopBackOff' } },
+        lastState: { terminated: { exitCode: 2, reason: 'Error', message: lastWords } },
+      },
+    ],
+  },
+};
 
 function place(state: State, pod: Pod): void {
   const claim = claimOf(pod, state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims));
@@ -127,7 +166,18 @@ export function assertDataFirst(state: State, { key }: FakeRequest, before: Kube
     const read = readVolumeRecord(metadata.annotations);
     return read.kind === 'valid' && isAspirant(read.record);
   });
+  assertTried(state, before.metadata.name);
   if (isReady && isAwaited) violate(state, `I11: ${before.metadata.name} is stopped while its snapshot is restored`);
+}
+
+/** I11: nothing of the cluster that is given up ends before an etcd has served what takes its place, or a waiver. */
+function assertTried(state: State, stopped: string): void {
+  for (const { metadata } of state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims)) {
+    const read = readVolumeRecord(metadata.annotations);
+    if (read.kind !== 'valid' || read.record.state !== 'restored' || !read.record.gaveUp) continue;
+    if (stopped === metadata.name || read.record.trial === 'waived' || state.tried.has(metadata.uid ?? '')) continue;
+    violate(state, `I11: ${stopped} is stopped for the data of ${metadata.name}, which no etcd has served`);
+  }
 }
 
 /** Whether a rollback gave up the cluster whose data are on this disk, and what took its place has served. */

@@ -65,6 +65,9 @@ export interface Formation {
 export type Blocker = 'Loading' | 'FailedMount' | 'FailedCreate';
 
 /** What the world outside the API server consists of, and how it answers. */
+/** `dies`: of its node. */
+export type TrialEnd = 'serves' | 'exits' | 'dies' | 'has no room';
+
 export interface State {
   readonly kube: FakeKube;
   /** By UID of the PVC: what is on the disk. */
@@ -88,6 +91,10 @@ export interface State {
    * all.
    */
   readonly heldUp: { by: (pod: Pod) => Blocker | undefined };
+  /** How the etcd of a rollback's Job does on a copy of what this pod restored. */
+  readonly trials: { end: (pod: Pod) => TrialEnd };
+  /** By UID of the PVC: an etcd has served a copy of these data. */
+  readonly tried: Set<string>;
   readonly violations: string[];
   /** Milliseconds since 1970. */
   readonly clock: () => number;

@@ -38,7 +38,7 @@ import { runPods } from './kubelet.ts';
 import { runJobs, runRecoveries } from './recovery.ts';
 import { replicate } from './replication.ts';
 import { assertDataFirst, assertNotBeside, runRestores } from './restore.ts';
-import type { Blocker, State } from './state.ts';
+import type { Blocker, State, TrialEnd } from './state.ts';
 import { copyOf, newState } from './state-copy.ts';
 import { wireOf } from './wire.ts';
 
@@ -81,6 +81,8 @@ export interface World extends State {
   dieWhen(is: (pod: Pod) => boolean): void;
   /** What pods are held up by from now on. */
   holdUp(by: (pod: Pod) => Blocker | undefined): void;
+  /** How the etcd of a rollback's Job does from now on. */
+  tryOut(end: (pod: Pod) => TrialEnd): void;
   /** As a backup tool restores it: the same object, without its status. */
   dropStatus(): void;
   /**
@@ -164,6 +166,7 @@ export function createWorld(past?: Past): World {
     loseVolume,
     dieWhen,
     holdUp,
+    tryOut,
     dropStatus,
     fork,
     now: () => time,
@@ -343,6 +346,10 @@ export function createWorld(past?: Past): World {
   function dieWhen(is: (pod: Pod) => boolean): void {
     state.deadly.is = is;
     state.changes += 1;
+  }
+
+  function tryOut(end: (pod: Pod) => TrialEnd): void {
+    state.trials.end = end;
   }
 
   function holdUp(by: (pod: Pod) => Blocker | undefined): void {

@@ -26,7 +26,7 @@ function problem(request: unknown): string {
 
 test('a request is read with where its object is', () => {
   const request = parseRequest(JSON.stringify(backup));
-  assert.ok(request.operation !== 'place');
+  assert.ok('location' in request);
   assert.deepEqual(request.location, { scheme: 'pvc', bucket: 'backups', path: 'ns/main/x.db' });
 });
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import type { Event, Job } from '../../../manifests/kube-types.ts';
+import type { Event, Job, Pod } from '../../../manifests/kube-types.ts';
+import { restorePodLabels } from '../../../manifests/render/names.ts';
 import { readRecovery } from '../../../reconcile/cluster/observe/read-recovery.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
@@ -33,4 +34,38 @@ async function toldAfter(seconds: number): Promise<unknown> {
 
 test('a recovery whose pod a quota refuses says so at once, in the words of its event', async () => {
   assert.deepEqual(await toldAfter(1), { reason: 'FailedCreate', message: 'exceeded quota: small' });
+});
+
+const etcd = { name: 'trial', ready: false, restartCount: 1 } as const;
+const exited = (exitCode: number, message = '') => ({ terminated: { exitCode, reason: 'Error', message } });
+
+/** As a rollback's pod with these containers is seen. */
+async function failureOf(trial: object, place: object): Promise<unknown> {
+  const pod = {
+    metadata: { name: 'orders-1-restore-x', namespace, labels: restorePodLabels('orders') },
+    spec: { containers: [] },
+    status: {
+      initContainerStatuses: [{ ...etcd, ...trial }],
+      containerStatuses: [{ name: 'place', ready: false, restartCount: 0, ...place }],
+    },
+  } as unknown as Pod;
+  const recovery = { id: '0123456789ab', attempt: 1, lastSeenOn: {} };
+  const { slots } = healthy(1, { slots: { 0: withRecord({ state: 'restoring', recovery }) } });
+  const cluster = { metadata: { name: 'orders', namespace } } as EtcdCluster;
+  const options = { at: new Date('2026-01-02T03:00:00Z'), signal: AbortSignal.timeout(60_000) };
+  const view = await readRecovery(createFakeKube(), { cluster, pods: [pod] }, slots, options);
+  return view?.kind === 'known' ? view.pods[0]?.failure : assert.fail('not known');
+}
+
+test('the etcd of a trial that kubelet starts again has failed, in its last words', async () => {
+  const words = '{"level":"panic","msg":"invalid database"}\n\ngoroutine 1 [running]:';
+  const again = { state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: exited(2, words) };
+  const seen = { container: 'trial', code: 2, words: 'invalid database', reason: 'Error' };
+  assert.deepEqual(await failureOf(again, { state: { running: {} } }), seen);
+});
+
+test('the etcd of a trial that is ended with its pod has not failed: the agent says what did', async () => {
+  const said = JSON.stringify({ ok: false, reason: 'TrialFailed', message: 'it did not answer' });
+  const seen = await failureOf({ state: exited(143) }, { state: exited(3, said) });
+  assert.partialDeepStrictEqual(seen, { container: 'place', told: { reason: 'TrialFailed' } });
 });

@@ -6,7 +6,7 @@ import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { plan } from '../../../reconcile/cluster/foresee/plan.ts';
 import { summaryOf } from '../../../reconcile/cluster/foresee/summary.ts';
-import { wantedRollback } from '../../../reconcile/cluster/know/backups/rollback.ts';
+import { untried, wantedRollback } from '../../../reconcile/cluster/know/backups/rollback.ts';
 import type { Observation, RecoveryView, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { withoutOutvoted } from '../../../reconcile/cluster/know/recovery/outvoted.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
@@ -205,8 +205,101 @@ describe('while the snapshot is restored', () => {
   });
 });
 
+describe('a trial of what is restored', () => {
+  const id = wantedRollback(asked(undefined))?.id ?? '';
+  const job = { name: 'orders-3-restore', uid: 'job', leaving: false, attempt: `${id}/1`, failed: false };
+  const tried = { ...job, trial: true } as const;
+  const of = (view: Partial<Extract<RecoveryView, { kind: 'known' }>>, given = approvalFor()) =>
+    decide(beside(given, late(1), view));
+  const pod = { name: 'orders-3-restore-x', uid: 'pod', leaving: false, ready: false, job: 'job' } as const;
+
+  test('is part of its Job, unless the approval goes without', () => {
+    for (const [given, trial] of [
+      [approvalFor(), true],
+      [untried(approvalFor()), undefined],
+    ] as const) {
+      const decision = of({}, given);
+      assert.ok(decision.kind === 'act' && decision.action.kind === 'restore-snapshot', decision.reason);
+      assert.equal(decision.action.trial, trial);
+    }
+  });
+
+  test('a Job without it is made anew, and so is one with it once a person waives it', () => {
+    assert.equal(of({ job: { ...job, completed: true, failed: true } }).reason, 'RepeatingRestore');
+    assert.equal(of({ job: tried }, untried(approvalFor())).reason, 'RepeatingRestore');
+    assert.equal(of({ job: tried }).reason, 'AwaitingRestore');
+    assert.equal(of({ job: { ...tried, completed: true, failed: true } }).reason, 'ConcludingRestore');
+  });
+
+  test('an etcd that exits is told with its last words, also while kubelet starts it again', () => {
+    const failure = { container: 'trial', code: 2, reason: 'Error', words: 'invalid database' };
+    for (const failed of [false, true]) {
+      const pods = [{ ...pod, waiting: 'CrashLoopBackOff', failure }];
+      const decision = of({ job: { ...tried, failed }, pods });
+      assert.ok(decision.kind === 'refuse', decision.reason);
+      assert.equal(decision.reason, 'RollbackTrialFailed');
+      assert.match(
+        decision.message,
+        /exits with 2, and last logged: invalid database; the present cluster is as it was$/,
+      );
+      assert.match(
+        decision.cure,
+        /^name another snapshot in spec\.rollback\.snapshot; or call the rollback off: kubectl/,
+      );
+    }
+  });
+
+  test('an etcd that needs more memory than its member may have is told with that cure', () => {
+    const failure = { container: 'trial', code: 137, reason: 'OOMKilled', words: '' };
+    const decision = of({ job: tried, pods: [{ ...pod, failure }] });
+    assert.ok(decision.kind === 'refuse' && decision.reason === 'RollbackTrialFailed', decision.reason);
+    assert.match(decision.cure, /^raise spec\.resources\.limits\.memory; /);
+  });
+
+  test('without room for the copy, the approval that goes without is told and asked for', () => {
+    const told = { reason: 'NoRoomForTrial', message: 'a copy needs 300 MiB, and 200 MiB are free' } as const;
+    const failure = { container: 'copy', code: 3, reason: 'Error', words: '', told };
+    const decision = of({ job: { ...tried, failed: true }, pods: [{ ...pod, failure }] });
+    assert.ok(decision.kind === 'refuse', decision.reason);
+    assert.equal(decision.reason, 'RollbackTrialNoRoom');
+    assert.match(decision.message, /there is no room: a copy needs 300 MiB, and 200 MiB are free/);
+    assert.equal(decision.approval?.value, untried(approvalFor()));
+    assert.ok(decision.cure.endsWith(`${annotations.rollBack}=${untried(approvalFor())}`), decision.cure);
+  });
+
+  test('a backup that is too large for the copy asks for an approval that goes without', () => {
+    const wish = { clusterID: clusterId, backupName: 'nightly' };
+    const backup = { name: 'nightly', uid: 'u', clusterId, snapshot };
+    const refusal = (bytes: number) => {
+      const observation = healthy(3, { spec: { rollback: wish, storage: { size: '1Gi' } } });
+      const namedBackups = [{ name: 'nightly', kind: 'fit', backup, bytes }] as const;
+      return situate({ ...observation, namedBackups }).effective.refusals.find(({ approval }) => approval);
+    };
+    const small = refusal(300 * 2 ** 20);
+    const large = refusal(410 * 2 ** 20);
+    assert.doesNotMatch(small?.approval?.value ?? '', /untried/);
+    assert.equal(large?.approval?.value, untried(small?.approval?.value ?? ''));
+    assert.match(
+      large?.approval?.approves ?? '',
+      /without a trial: a volume of 1Gi \(spec\.storage\.size\) has no room/,
+    );
+    assert.match(large?.approval?.loses ?? '', /nothing shows before that an etcd serves/);
+  });
+});
+
 describe('when its data are there', () => {
-  const restored = late(1, { state: 'restored' });
+  const restored = late(1, { state: 'restored', trial: 'passed' });
+
+  test('nothing of it ends where its volume does not say that an etcd has served them (I11)', () => {
+    const membership = noQuorum('none is asked');
+    const decision = decide({ ...beside(approvalFor(), late(1, { state: 'restored' })), membership });
+    assert.ok(decision.kind === 'refuse', decision.reason);
+    assert.equal(decision.reason, 'RollbackTrialFailed');
+    assert.match(decision.message, /^PersistentVolumeClaim orders-3 does not say that an etcd has served/);
+    assert.match(decision.cure, /let only orders-3 go.*kubectl -n shop delete pvc orders-3$/);
+    const waived = decide({ ...beside(undefined, late(1, { state: 'restored', trial: 'waived' })), membership });
+    assert.equal(waived.reason, 'GivingUpMembers');
+  });
 
   test('the present cluster is given up, whatever the approval says by now', () => {
     for (const given of [approvalFor(), undefined]) {

@@ -80,6 +80,7 @@ const arbitraries: { readonly [K in keyof Required<VolumeRecord>]: fc.Arbitrary<
     plain,
   ),
   gaveUp: fc.array(hexId, { minLength: 1, maxLength: 4 }),
+  trial: fc.constantFrom('passed', 'waived'),
   outvoted: fc.array(fc.record({ name, memberId: hexId }, plain), { minLength: 1, maxLength: 4 }),
   recovery: fc.record(
     {

@@ -138,6 +138,8 @@ interface JobMade {
   readonly work: JobWork;
   /** Of a restore: so many revisions ahead of the snapshot. */
   readonly bump?: number;
+  /** Of a rollback's restore: an etcd must serve a copy of it. */
+  readonly trial?: true;
 }
 
 export interface JobSeen {
@@ -146,6 +148,8 @@ export interface JobSeen {
   readonly attempt: string;
   /** Its pod has ended well. */
   readonly completed?: true;
+  /** It ends well only once an etcd has served a copy of what it made. */
+  readonly trial?: true;
 }
 
 export interface RecoveryPodSeen {

@@ -6,7 +6,7 @@ import type { Job, Pod } from '../../../../manifests/kube-types.ts';
 import { annotations, type JobWork, jobNameOf } from '../../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { recoveryJob } from '../../../../manifests/render/recovery-job.ts';
-import { restoreJob } from '../../../../manifests/render/restore-job.ts';
+import { hasTrial, restoreJob } from '../../../../manifests/render/restore-job.ts';
 import { wishOf } from '../../../../manifests/render/snapshot-id.ts';
 import { resources } from '../../../interfaces/kube.ts';
 import { isCompleted } from '../../../jobs/job-end.ts';
@@ -55,12 +55,16 @@ export const readAttempt = defineRequest('readAttempt', {
     const job = host.recovery.job(state, name, work);
     const found = host.recovery.pods(state).find((one) => one.name === pod);
     const answer: Attempt = {
-      ...(job && { job: { uid: job.uid, attempt: job.attempt, ...(job.completed && { completed: true }) } }),
+      ...(job && { job: jobAs(job) }),
       ...(found && { pod: seenAs(found) }),
     };
     return { state, answer };
   },
 });
+
+function jobAs({ uid, attempt, completed, trial }: JobSeen): JobSeen {
+  return { uid, attempt, ...(completed && { completed }), ...(trial && { trial }) };
+}
 
 function podSeen(pod: Pod): RecoveryPodSeen {
   const { metadata, status } = pod;
@@ -99,6 +103,7 @@ function jobSeen(job: Job): JobSeen {
     uid: job.metadata.uid ?? '',
     attempt: attemptOf(job),
     ...(isCompleted(job) && { completed: true as const }),
+    ...(hasTrial(job) && { trial: true as const }),
   };
 }
 
@@ -143,12 +148,13 @@ async function postJob(live: Live, peer: EtcdPeer, job: Job): Promise<void> {
 /** As a POST of it would end. */
 function withJob<S>(
   state: S,
-  { name, work, bump }: Required<OfJob> & { readonly bump?: number },
+  { name, work, bump, trial }: Required<OfJob> & { readonly bump?: number; readonly trial?: true | undefined },
   attempt: string,
   { recovery }: Host<S>,
 ): S {
   const found = recovery.job(state, name, work);
-  if (!found) return recovery.makeJob(state, name, attempt, { work, ...(bump !== undefined && { bump }) });
+  const of = { work, ...(bump !== undefined && { bump }), ...(trial && { trial }) };
+  if (!found) return recovery.makeJob(state, name, attempt, of);
   if (found.attempt !== attempt) throw nameTaken(resources.jobs, jobNameOf(name, work));
   return state;
 }
@@ -157,6 +163,8 @@ function withJob<S>(
 type RestoreAsked = Omit<Order, 'withoutCopy'> & {
   readonly token: string;
   readonly bump: number;
+  /** Of a rollback, unless its approval goes without. */
+  readonly trial?: true | undefined;
   /** Of a rollback to an EtcdBackup: the snapshot that the volume remembers. */
   readonly resolved?: SnapshotSource;
 };
@@ -170,7 +178,7 @@ type RestoreAsked = Omit<Order, 'withoutCopy'> & {
 export const createRestoreJob = defineRequest('createRestoreJob', {
   words: ({ peer: { name }, attempt }: RestoreAsked) => `makes the Job that restores ${name}, attempt ${attempt}`,
   writes: ({ peer: { name } }) => ({ fence: 'absent', object: 'job', name }),
-  live: async ({ peer: readAt, id, attempt, token, bump, resolved }, live): Promise<void> => {
+  live: async ({ peer: readAt, id, attempt, token, bump, trial, resolved }, live): Promise<void> => {
     const peer = live.kept<EtcdPeer>(readAt);
     const { bootstrap, rollback } = live.cluster.spec;
     const snapshot = [bootstrap?.snapshot, rollback?.snapshot, resolved].find((one) => one && wishOf(one) === id);
@@ -178,11 +186,11 @@ export const createRestoreJob = defineRequest('createRestoreJob', {
     await keepOffMembers(snapshot, live);
     keepToHosts(snapshot, live);
     const [image, offered] = await Promise.all([holdersImage(live), live.offered()]);
-    const order = { image, snapshot, id, attempt, token, bump, egress: live.egress };
+    const order = { image, snapshot, id, attempt, token, bump, trial, egress: live.egress };
     await postJob(live, peer, restoreJob(peer, order, offered));
   },
-  model: (state, { peer: { name }, id, attempt, bump }, host) => ({
-    state: withJob(state, { name, work: 'restore', bump }, `${id}/${attempt}`, host),
+  model: (state, { peer: { name }, id, attempt, bump, trial }, host) => ({
+    state: withJob(state, { name, work: 'restore', bump, trial }, `${id}/${attempt}`, host),
     answer: undefined,
   }),
 });

@@ -67,6 +67,8 @@ export type RecoveryAction =
       readonly bump: number;
       /** Of a rollback: the revision that its volume remembers. */
       readonly floor?: number;
+      /** Of a rollback, unless its approval goes without: an etcd serves a copy of it. */
+      readonly trial?: true;
     }
   /** The Job is done: from now on its member may start, and the Job is deleted. */
   | {

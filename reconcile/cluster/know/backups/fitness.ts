@@ -34,7 +34,7 @@ export function judgeBackup(asked: Asked, found: EtcdBackup | undefined): NamedB
   const ready = conditionOf(status, 'Ready');
   if (ready?.status !== 'True') return unfit(`it is not Ready: ${ready?.message ?? 'it was not looked at yet'}`);
   const snapshot = snapshotOf(found);
-  const { clusterID: clusterId, etcdVersion } = status ?? {};
+  const { clusterID: clusterId, etcdVersion, snapshotBytes: bytes } = status ?? {};
   if (!snapshot || 'problem' in parseLocation(snapshot.object) || !isSha256(snapshot.sha256))
     return unfit('its status does not say which object it is');
   // It goes into a command that a person is to run.
@@ -43,7 +43,8 @@ export function judgeBackup(asked: Asked, found: EtcdBackup | undefined): NamedB
     return unfit(`it is of etcd cluster ${clusterId}, and not of ${asked.clusterId}`);
   if (asked.proven && status?.verified === undefined) return unfit('it was not restored and compared');
   const backup = { name, uid: metadata.uid ?? '', clusterId, snapshot };
-  return { name, kind: 'fit', backup, ...(isVersion(etcdVersion) && { etcdVersion }) };
+  const facts = { ...(isVersion(etcdVersion) && { etcdVersion }), ...(bytes !== undefined && { bytes }) };
+  return { name, kind: 'fit', backup, ...facts };
 }
 
 /** By which etcd it was taken, where that is of a newer minor than this version, which could not read it. */

@@ -1,5 +1,7 @@
+import { parseQuantity } from '../../../../manifests/api/quantity.ts';
 import { approveCommand } from '../../../../manifests/render/kubectl.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
+import { roomForTrial } from '../../../../manifests/render/trial-room.ts';
 import type { Life } from '../life.ts';
 import type { Observation } from '../observation.ts';
 import { gaveUpBy } from '../recovery/outvoted.ts';
@@ -7,11 +9,13 @@ import type { Refusal } from '../spec/refusal.ts';
 import { tooFarAhead } from './revisions.ts';
 import {
   clusterToGiveUp,
+  isApprovedBy,
   isRolledBack,
   namedBackup,
   newerVersion,
   rollbackBlockedBy,
   rollbackGiven,
+  untried,
   type WantedRollback,
   wantedRollback,
 } from './rollback.ts';
@@ -44,7 +48,7 @@ export function rollbackRefusal(seen: Seen, life: Life): Refusal | undefined {
   if (!wanted) return unfit(rollback, seen);
   const refused = tooFarAhead(wanted, true, seen);
   if (refused) return refused;
-  return rollbackGiven(seen) === wanted.approval ? undefined : notApproved(wanted, seen);
+  return isApprovedBy(wanted, rollbackGiven(seen)) ? undefined : notApproved(wanted, seen);
 }
 
 function unfit({ backupName, snapshot }: NonNullable<Seen['cluster']['spec']['rollback']>, seen: Seen): Refusal {
@@ -66,11 +70,14 @@ function unfit({ backupName, snapshot }: NonNullable<Seen['cluster']['spec']['ro
 }
 
 function notApproved(wanted: WantedRollback, seen: Seen): Refusal {
-  const { clusterId, revision, approval } = wanted;
+  const { clusterId, revision } = wanted;
+  const cramped = isCramped(seen);
+  const approval = cramped ? untried(wanted.approval) : wanted.approval;
   const after = revision === undefined ? 'the snapshot was taken' : `revision ${revision}`;
   const whatever = wanted.sha256 === undefined ? `; ${unbound}` : '';
-  const loses = `etcd cluster ${clusterId} is given up, and with it everything that was written after ${after}${whatever}`;
-  const approves = `spec.rollback goes back to ${inWords(wanted, seen)}`;
+  const loses = `etcd cluster ${clusterId} is given up, and with it everything that was written after ${after}${whatever}${cramped ? `; ${unseen}` : ''}`;
+  const without = cramped ? `, without a trial: ${noRoom(seen)}` : '';
+  const approves = `spec.rollback goes back to ${inWords(wanted, seen)}${without}`;
   const asked = { annotation: annotations.rollBack, value: approval, approves, loses };
   return {
     reason: 'RollbackNotApproved',
@@ -79,6 +86,19 @@ function notApproved(wanted: WantedRollback, seen: Seen): Refusal {
     field: 'spec.rollback',
     approval: asked,
   };
+}
+
+const unseen = 'nothing shows before that an etcd serves what takes its place';
+
+/** As far as the backup says how large it is. What it does not say is found when it is restored. */
+function isCramped(seen: Seen): boolean {
+  const view = namedBackup(seen);
+  if (view?.kind !== 'fit' || view.bytes === undefined) return false;
+  return parseQuantity(seen.cluster.spec.storage.size) < roomForTrial(view.bytes);
+}
+
+function noRoom({ cluster }: Seen): string {
+  return `a volume of ${cluster.spec.storage.size} (spec.storage.size) has no room for the copy that an etcd would serve first`;
 }
 
 /** Said with the approval, which is for the name of an object then, and not for its content. */

@@ -22,6 +22,23 @@ export interface WantedRollback extends WantedSnapshot {
   readonly approval: string;
 }
 
+/** What an approval ends with that goes without a trial of what is restored. */
+const withoutTrial = '/untried';
+
+/** The same approval, of a rollback whose data no etcd has served before the present cluster ends for it. */
+export function untried(approval: string): string {
+  return `${approval}${withoutTrial}`;
+}
+
+export function waivesTrial(approval: string): boolean {
+  return approval.endsWith(withoutTrial);
+}
+
+/** With or without a trial. */
+export function isApprovedBy({ approval }: WantedRollback, given: string | undefined): given is string {
+  return given === approval || given === untried(approval);
+}
+
 type Seen = Pick<Observation, 'cluster' | 'slots' | 'namedBackups' | 'newestBackup'>;
 
 /**
@@ -126,12 +143,13 @@ export function isRolledBack(clusterId: string, { slots }: Pick<Observation, 'sl
   return gaveUpBy(slots).includes(clusterId);
 }
 
-/** What a person has approved, of exactly this cluster, and what nothing speaks against. */
+/** What a person has approved, of exactly this cluster, and what nothing speaks against. The approval is as given. */
 export function approvedRollback(seen: Seen, life: Life): WantedRollback | undefined {
   const wanted = wantedRollback(seen);
   if (!wanted || wanted.clusterId !== clusterToGiveUp(seen, life)) return undefined;
   if (rollbackBlockedBy(seen) !== undefined || tooFarAhead(wanted, true, seen)) return undefined;
-  return rollbackGiven(seen) === wanted.approval ? wanted : undefined;
+  const given = rollbackGiven(seen);
+  return isApprovedBy(wanted, given) ? { ...wanted, approval: given } : undefined;
 }
 
 /** Why no rollback begins, whatever is approved. */

@@ -3,7 +3,7 @@ import type { BackupWish, Occasion } from '../../../../manifests/render/backup-b
 import type { ResolvedBackup } from '../../../../manifests/render/volume-record.ts';
 
 export type NamedBackup = { readonly name: string } & (
-  | { readonly kind: 'fit'; readonly backup: ResolvedBackup; readonly etcdVersion?: string }
+  | { readonly kind: 'fit'; readonly backup: ResolvedBackup; readonly etcdVersion?: string; readonly bytes?: number }
   /** In words: `it is not Ready`. */
   | { readonly kind: 'unfit'; readonly why: string }
 );

@@ -22,6 +22,8 @@ export interface RecoveryJobView extends View {
   readonly notStarted?: { readonly reason: string; readonly message: string };
   /** It ended well. A recovery's never does: etcd does not end by itself. */
   readonly completed?: true;
+  /** Of a restore: it ends well only once an etcd has served a copy of what it made. */
+  readonly trial?: true;
   readonly endedAt?: Date;
 }
 
@@ -40,7 +42,7 @@ export interface RecoveryPodView extends View {
   readonly unscheduled?: string;
   /** What holds it up, in kubelet's word. */
   readonly waiting?: string;
-  /** Of the container that ended with an error. */
+  /** Of the container that ended with an error, or of the trial's etcd, which kubelet starts again. */
   readonly failure?: {
     readonly container: string;
     readonly code: number;

@@ -2,6 +2,7 @@ import { mustNotRun } from '../../../../manifests/api/version-defects.ts';
 import { kubectl } from '../../../../manifests/render/kubectl.ts';
 import { type Ailment, lasting, passing } from '../health/ailment.ts';
 import type { ContainerExit, ContainerView, PodView, Slot } from '../observation.ts';
+import { wayBack } from '../recovery/way-back.ts';
 
 /** The runtime could not start the container at all: its template, its image or its node is the cause. */
 const neverRan: ReadonlySet<string> = new Set(['StartError', 'ContainerCannotRun', 'RunContainerError']);
@@ -56,10 +57,11 @@ export function endingOf(slot: Slot, pod: PodView): Ailment | undefined {
   const defect = version === undefined ? undefined : mustNotRun(version);
   const known = defect ? `; etcd ${version} must not be used: ${defect.because}` : '';
   const words = lastWords === '' ? '' : `; it last logged: ${lastWords}`;
+  const back = wayBack(slot);
   return lasting(
     'MemberKeepsExiting',
     `etcd on ${name} starts and exits${known}${words}`,
-    `${defect ? `set spec.version to ${defect.use} or a later patch, which starts on the same data; ` : ''}see why: ${kubectl(slot, `logs ${name}-0 --previous`)}`,
+    `${defect ? `set spec.version to ${defect.use} or a later patch, which starts on the same data; ` : ''}see why: ${kubectl(slot, `logs ${name}-0 --previous`)}${back === undefined ? '' : `; or, ${back}`}`,
   );
 }
 

@@ -137,6 +137,7 @@ describe('a rollback', () => {
     };
   };
   const done = { failed: true, completed: true } as const;
+  const tried = { ...done, trial: true } as const;
 
   test('is begun only while its approval stands (I11)', () => {
     const observation = given(restoring(0), {});
@@ -158,7 +159,38 @@ describe('a rollback', () => {
     const record = { ...restoring(1), gaveUp };
     assertStopped(sentBy(action, given(record, {}, done)));
     assertStopped(sentBy(action, given(record, { annotations: { 'etcd.ratchet.dev/roll-back': 'c1c1/x' } }, done)));
-    assert.equal(sentBy(action, given(record, approved, done)).ended, 'done');
+    assert.equal(sentBy(action, given(record, approved, tried)).ended, 'done');
+  });
+
+  test('is concluded only with a Job that tried what it restored, or an approval without (I11)', () => {
+    const action: ActionOf<'conclude-restore'> = {
+      ...{ kind: 'conclude-restore', volume, job: { name: 'orders-0-restore', uid: 'job' }, id, attempt: 1 },
+      approval,
+    };
+    const record = { ...restoring(1), gaveUp };
+    assertStopped(sentBy(action, given(record, approved, done)));
+    assert.equal(sentBy(action, given(record, approved, tried)).ended, 'done');
+    const waived = `${approval}/untried`;
+    const without = { annotations: { 'etcd.ratchet.dev/roll-back': waived } };
+    assert.equal(sentBy({ ...action, approval: waived }, given(record, without, done)).ended, 'done');
+  });
+
+  test('ends nothing for data that were not tried (I11)', () => {
+    const restored = { ...restoring(1), state: 'restored', gaveUp: ['c1c1'] } as const;
+    const peers = [{ name: 'orders-1', uid: 'peer-1' }];
+    const sets = [{ name: 'orders-1', uid: 'set-1' }];
+    const others = [{ name: 'orders-1', uid: 'volume-1' }];
+    const pair = (own: Partial<VolumeRecord>, state: VolumeRecord['state']) =>
+      healthy(2, { slots: { 0: withRecord(own), 1: withRecord({ state, clusterId: 'c1c1' }) } });
+    for (const [action, state] of [
+      [{ kind: 'outvote-members', volume, volumes: others, replacedAt: '2026-01-02T03:04:05Z' }, 'sealed'],
+      [{ kind: 'stop-members', volume, statefulSets: sets, pods: [] }, 'superseded'],
+      [{ kind: 'drop-peers', volume, peers }, 'superseded'],
+    ] as const) {
+      assertStopped(sentBy(action, pair(restored, state)));
+      const { writes } = sentBy(action, pair({ ...restored, trial: 'passed' }, state));
+      assert.notDeepEqual(writes, [], action.kind);
+    }
   });
 
   test('is called off only before its data are restored (I4)', () => {
@@ -184,7 +216,7 @@ describe('a rollback', () => {
     };
     const pair = (own: Partial<VolumeRecord>, other: Partial<VolumeRecord>) =>
       healthy(2, { slots: { 0: withRecord(own), 1: withRecord(other) } });
-    const restored = { ...restoring(1), state: 'restored', gaveUp } as const;
+    const restored = { ...restoring(1), state: 'restored', gaveUp, trial: 'passed' } as const;
     assertStopped(sentBy(action, pair(restored, {})));
     assertStopped(sentBy(action, pair({ ...restored, state: 'restoring' }, { state: 'superseded' })));
     assertStopped(sentBy(action, pair({ ...restoring(1), state: 'restored' }, { state: 'superseded' })));

@@ -1,5 +1,7 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
+import type { Trial } from '../../../../../manifests/render/volume-record.ts';
 import { together } from '../../../../requests/program.ts';
+import { waivesTrial } from '../../../know/backups/rollback.ts';
 import { moved } from '../../../know/outcome.ts';
 import { type Attempt, askRestoresEnded, deleteJob, readAttempt } from '../../requests/recovery.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
@@ -11,7 +13,8 @@ import { defineAction } from '../define.ts';
  * start. Then the Job is deleted, and the member started; not while a pod may still have the volume: the next step sees
  * to that.
  *
- * A rollback is finished from here on: the approval is looked at for the last time.
+ * A rollback is finished from here on: the approval is looked at for the last time. Its volume also records that an
+ * etcd has served a copy of the data, as the Job shows it, or that the approval goes without: nothing ends before.
  */
 export const concludeRestore = defineAction('conclude-restore', {
   target: ({ volume }) => volume.name,
@@ -30,12 +33,19 @@ export const concludeRestore = defineAction('conclude-restore', {
     const { recovery } = record;
     if (record.state !== 'restoring' || recovery?.id !== id || recovery.attempt !== attempt)
       throw moved(`volume ${name} is ${record.state}, or at another attempt`);
-    yield* writeRecord({ readAt, record: { ...record, state: 'restored' } });
+    const trial = approval === undefined ? {} : { trial: trialOf(ran, approval) };
+    yield* writeRecord({ readAt, record: { ...record, state: 'restored', ...trial } });
     yield* deleteJob({ name, uid: job.uid, work: 'restore' });
     if (!starts || !(yield* askRestoresEnded({ name }))) return;
     yield* startMembers.run({ kind: 'start-members', peers: [name] }, cluster);
   },
 });
+
+function trialOf({ job }: Attempt, approval: string): Trial {
+  if (job?.trial) return 'passed';
+  if (!waivesTrial(approval)) throw moved('its Job has no trial of what it restored');
+  return 'waived';
+}
 
 /** The Job makes one pod, once: when that has succeeded, it will be complete. */
 function hasSucceeded({ job, pod }: Attempt): boolean {

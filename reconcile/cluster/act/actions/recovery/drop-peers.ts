@@ -1,3 +1,4 @@
+import { mayTakeOver } from '../../../../../manifests/render/volume-record.ts';
 import { moved } from '../../../know/outcome.ts';
 import { deletePeer } from '../../requests/removing.ts';
 import { liveVolume, readVolume } from '../../requests/volumes.ts';
@@ -12,7 +13,7 @@ export const dropPeers = defineAction('drop-peers', {
   target: ({ peers }) => namesOf(peers),
   *run({ volume, peers }) {
     const { record } = yield* liveVolume(volume.name);
-    if (record.state !== 'restored' || !record.gaveUp) throw moved(`volume ${volume.name} is ${record.state}`);
+    if (!mayTakeOver(record)) throw moved(`volume ${volume.name} is ${record.state}`);
     for (const peer of peers) {
       const found = yield* readVolume({ name: peer.name });
       if (found && found.record.state !== 'superseded')

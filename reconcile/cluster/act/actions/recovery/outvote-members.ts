@@ -1,4 +1,4 @@
-import { isAspirant } from '../../../../../manifests/render/volume-record.ts';
+import { isAspirant, mayTakeOver } from '../../../../../manifests/render/volume-record.ts';
 import type { Program } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
 import type { Ref } from '../../../know/ref.ts';
@@ -14,6 +14,8 @@ export const outvoteMembers = defineAction('outvote-members', {
   parts: (action) => action.volumes.map((volume) => ({ ...action, volumes: [volume] })),
   *run({ volume, volumes, replacedAt }) {
     const { record } = yield* liveVolume(volume.name);
+    if (record.state === 'restored' && !mayTakeOver(record))
+      throw moved(`what is on volume ${volume.name} was not tried`);
     const outvoted = (record.outvoted ?? []).map((one) => one.memberId);
     const of = { memberIds: new Set(outvoted), clusterIds: new Set(isAspirant(record) ? [] : record.gaveUp) };
     yield* outvote(volumes, record.state === 'recovering' ? undefined : of, replacedAt);

@@ -14,7 +14,7 @@ import { defineAction } from '../define.ts';
  */
 export const restoreSnapshot = defineAction('restore-snapshot', {
   target: ({ volume }) => volume.name,
-  *run({ volume, peer: ref, id, attempt, source, bump, floor }) {
+  *run({ volume, peer: ref, id, attempt, source, bump, floor, trial }) {
     const { name } = volume;
     const { peer, found, runs } = yield* together({
       peer: livePeer(name),
@@ -40,6 +40,6 @@ export const restoreSnapshot = defineAction('restore-snapshot', {
     });
     const { token, goesBackTo } = record;
     const resolved = goesBackTo && { resolved: goesBackTo.snapshot };
-    yield* createRestoreJob({ peer: peer.readAt, id, attempt, token, bump, ...resolved });
+    yield* createRestoreJob({ peer: peer.readAt, id, attempt, token, bump, trial, ...resolved });
   },
 });

@@ -1,4 +1,4 @@
-import type { Recovery, VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { mayTakeOver, type Recovery, type VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { each, together } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
 import { askQuorum, seeWhereTheyRun } from '../../requests/before-recovery.ts';
@@ -18,8 +18,7 @@ export const stopMembers = defineAction('stop-members', {
   *run({ volume, statefulSets, pods }) {
     const { record, readAt } = yield* liveVolume(volume.name);
     const { recovery, state } = record;
-    if (!(isOnItsWay.has(state) || (state === 'restored' && record.gaveUp)) || !recovery)
-      throw moved(`volume ${volume.name} is ${state}`);
+    if (!(isOnItsWay.has(state) || mayTakeOver(record)) || !recovery) throw moved(`volume ${volume.name} is ${state}`);
     const isFirst = state === 'recovering' && recovery.attempt === 0;
     if (isFirst && statefulSets.some(({ name }) => name === volume.name) && (yield* askQuorum({})))
       throw moved('a quorum answers again');

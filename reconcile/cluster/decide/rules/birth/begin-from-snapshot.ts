@@ -2,6 +2,7 @@ import { claimNamedIn, parseLocation } from '../../../../../manifests/api/object
 import { hostRefusal } from '../../../../../manifests/egress/host-refusal.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
+import { restoreContainers } from '../../../../../manifests/render/restore-job.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { offered } from '../../../../reasons/offers.ts';
 import {
@@ -12,6 +13,7 @@ import {
   wantedSnapshot,
 } from '../../../know/backups/restore.ts';
 import { beginningOf, tooFarAhead } from '../../../know/backups/revisions.ts';
+import { waivesTrial } from '../../../know/backups/rollback.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { RecoveryJobView, RecoveryView, Slot } from '../../../know/observation.ts';
@@ -24,6 +26,7 @@ import { leaving, leftover, podLeaving, soon } from '../recovery/after-job.ts';
 import { handOver } from '../recovery/hand-over.ts';
 import { failed, notStarted, podStuck, repeating } from './restore-failures.ts';
 import { runMembers } from './run-members.ts';
+import { trialFailed } from './trial-failures.ts';
 
 /**
  * A birth from a snapshot: one member is recorded, and a Job makes its data. Then it starts, sealed from the beginning;
@@ -93,6 +96,7 @@ function begin({ chosen, record, wanted, approval }: Restore, situation: Situati
       attempt: (record.recovery?.attempt ?? 0) + 1,
       source: wanted.source,
       ...beginningOf(wanted, isRollback, situation),
+      ...(isTried(approval) && { trial: true as const }),
     },
     'RestoringSnapshot',
     `restoring ${name} from ${wanted.object}`,
@@ -131,8 +135,8 @@ function follow(
   const { attempt = 0 } = record.recovery ?? {};
   const pod = view.pods.find((one) => !one.leaving) ?? view.pods[0];
   if (job.leaving) return leaving('the Job of an earlier attempt is being deleted', situation);
-  const isStale = job.attempt !== `${wanted.id}/${attempt}` || isOutdated(chosen, situation);
-  if (isStale) return repeating(job);
+  const isAsWanted = job.attempt === `${wanted.id}/${attempt}` && (job.trial ?? false) === isTried(approval);
+  if (!isAsWanted || isOutdated(chosen, situation)) return repeating(job);
   const ended = view.pods.find((one) => one.succeeded && one.job === job.uid);
   if (job.completed || ended) {
     const starts = approval === undefined && mayStartThen(chosen, record, situation);
@@ -151,6 +155,8 @@ function follow(
       `${name} has the data of ${wanted.object}: it starts on them${approval === undefined ? '' : ', when all members of the cluster that is given up have ended'}`,
     );
   }
+  if (pod?.failure?.container === restoreContainers.trial)
+    return trialFailed({ name, job, attempt, failure: pod.failure, wanted }, situation);
   if (job.failed) return failed({ name, job, attempt, failure: pod?.failure, wanted }, situation);
   const held = pod?.waiting ?? pod?.unscheduled;
   if (pod && held !== undefined && isLasting(held))
@@ -165,6 +171,11 @@ function follow(
       ...soon,
     )
   );
+}
+
+/** A birth has nothing to lose that a trial would save. */
+function isTried(approval: string | undefined): boolean {
+  return approval !== undefined && !waivesTrial(approval);
 }
 
 /** Whether the member would be started next, once its volume says that its data are there. */

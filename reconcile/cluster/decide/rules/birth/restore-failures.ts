@@ -2,23 +2,15 @@ import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { restoreContainers } from '../../../../../manifests/render/restore-job.ts';
 import { type FailureReason, failures, type ToldFailure } from '../../../../jobs/failure.ts';
 import { cureOfStart } from '../../../../jobs/pod-start.ts';
-import type { WantedSnapshot } from '../../../know/backups/restore.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
-import type { RecoveryJobView, RecoveryPodView } from '../../../know/observation.ts';
+import type { RecoveryJobView } from '../../../know/observation.ts';
 import { isKilled } from '../../../know/pods/job-pod.ts';
 import type { Ref } from '../../../know/ref.ts';
 import type { Situation } from '../../../know/situation.ts';
+import type { FailedRestore } from './failed-restore.ts';
+import { noRoomForTrial, trialFailed } from './trial-failures.ts';
 
 /** A restore whose Job has failed: what is tried again, and what is left to a person. */
-
-export interface FailedRestore {
-  readonly name: string;
-  readonly job: RecoveryJobView;
-  readonly attempt: number;
-  /** `undefined`: its pod has gone, or ended without a word, as after an eviction. */
-  readonly failure: RecoveryPodView['failure'] | undefined;
-  readonly wanted: WantedSnapshot;
-}
 
 /** Then a person looks: the Job of the last one stays. */
 const mostAttempts = 10;
@@ -62,6 +54,8 @@ function asTold(
       `${name} can't be restored: ${message}`,
       `name another snapshot in ${restore.wanted.field}; ${again}`,
     );
+  if (reason === 'TrialFailed') return trialFailed(restore, situation);
+  if (reason === 'NoRoomForTrial') return noRoomForTrial(restore, message, situation);
   if (kind === 'retry' || isLate(reason)) return tryAgain(restore, situation);
   if (kind === 'defect') {
     return refuse(

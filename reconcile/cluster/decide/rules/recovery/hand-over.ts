@@ -1,18 +1,22 @@
-import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
-import { act, type Decision } from '../../../know/decision.ts';
+import { kubectl } from '../../../../../manifests/render/kubectl.ts';
+import { mayTakeOver, type VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { act, type Decision, refuse } from '../../../know/decision.ts';
 import { hasDeparted } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { awaitEnds, mark, stop } from './recover-quorum.ts';
 
 /**
- * A rollback whose data are restored, and whose member has not started yet: the cluster that is given up ends before
- * that. Its volumes are marked, its members stop, each is seen ended, and its peers go; the volumes are kept.
+ * A rollback whose data are restored, and served by an etcd of the trial, and whose member has not started yet: the
+ * cluster that is given up ends before that. Its volumes are marked, its members stop, each is seen ended, and its
+ * peers go; the volumes are kept.
  *
  * Guards I11: never two clusters under one name. From here on it is finished, whatever the approval says by now.
  */
-export function handOver(chosen: Slot, { gaveUp, recovery }: VolumeRecord, situation: Situation): Decision | undefined {
+export function handOver(chosen: Slot, record: VolumeRecord, situation: Situation): Decision | undefined {
+  const { gaveUp, recovery } = record;
   if (!gaveUp || !recovery) return undefined;
+  if (!mayTakeOver(record) && !chosen.statefulSet && !chosen.pod) return neverTried(chosen, situation);
   // Also members whose volumes are gone. No other member has been added yet.
   const former = situation.slots.filter((slot) => slot !== chosen && (hasDeparted(slot) || !slot.volume));
   const stopping = mark(situation) ?? stop(chosen, former, situation, `beside ${chosen.name}, which takes their place`);
@@ -23,6 +27,16 @@ export function handOver(chosen: Slot, { gaveUp, recovery }: VolumeRecord, situa
   const set = former.find(({ statefulSet }) => statefulSet);
   const besides = set && `StatefulSet ${set.name} is being deleted`;
   return awaitEnds(former, { ...recovery, lastSeenOn }, situation, besides) ?? dropPeers(chosen, former, gaveUp);
+}
+
+/** As where another hand took the mark away: what is there now is not known to be what was tried. */
+function neverTried({ name }: Slot, { cluster }: Situation): Decision {
+  const { namespace } = cluster.metadata;
+  return refuse(
+    'RollbackTrialFailed',
+    `PersistentVolumeClaim ${name} does not say that an etcd has served what was restored to it: no member ends for it`,
+    `let only ${name} go, and the rollback begins anew, as approved: ${kubectl({ namespace }, `delete pvc ${name}`)}`,
+  );
 }
 
 function dropPeers(chosen: Slot, former: readonly Slot[], gaveUp: readonly string[]): Decision | undefined {
