@@ -129,6 +129,9 @@ test('wrong writes are rolled back under the same Service and certificates, once
   const peers = (await list<EtcdPeer>(resources.peers)).map(({ metadata }) => metadata.name);
   assert.deepEqual(peers.filter((one) => one.startsWith('orders-')).toSorted(), ['orders-3', 'orders-4', 'orders-5']);
 
+  const next = (await volumesOf(name)).find(({ metadata }) => metadata.name === 'orders-3');
+  assert.equal(next?.metadata.annotations?.[annotations.trial], 'passed', 'an etcd has served a copy before');
+
   // The same document again, and the same approval: it is over.
   await apply(name, { rollback: { clusterID: old, snapshot } });
   await approve(stage(), name, approval);

@@ -63,6 +63,9 @@ function podsFor(peer: EtcdPeer): Readonly<Record<string, PodSpec>> {
     member: podTemplate(peer).spec,
     recovery: specOf(recoveryJob(peer, { image: 'ours', id: 'r', attempt: 1, withoutCopy: false })),
     restore: specOf(restoreJob(peer, { image: 'ours', id: 'r', attempt: 1, snapshot, token: 't', bump: 1 })),
+    rollback: specOf(
+      restoreJob(peer, { image: 'ours', id: 'r', attempt: 1, snapshot, token: 't', bump: 1, trial: true }),
+    ),
     backup: specOf(takeJob(backup as unknown as EtcdBackup, { ...common, endpoints: ['https://10.0.0.1:2379'] })),
     drill: specOf(verifyJob(backup as unknown as EtcdBackup, { ...common, etcdImage: 'etcd', snapshotBytes: 2 ** 20 })),
   };

@@ -126,11 +126,12 @@ interface RestoreStart {
   readonly attempt?: number;
   readonly state?: 'Complete' | 'Failed';
   readonly object?: string;
+  readonly trial?: true;
 }
 
 /** A volume that a snapshot is to be restored to, its peer, and a spec that names it. */
 const restoring =
-  ({ attempt, state, object = snapshot.object }: RestoreStart = {}) =>
+  ({ attempt, state, object = snapshot.object, trial }: RestoreStart = {}) =>
   async (scene: Scene) => {
     await member(scene, {
       upTo: 'peer',
@@ -140,17 +141,17 @@ const restoring =
     const spec = { ...cluster.spec, bootstrap: { snapshot: { object } } };
     await scene.kube.update<EtcdCluster>(resources.clusters, { ...cluster, spec });
     if (attempt === undefined) return;
-    const order = { image: 'ratchet', snapshot, id: wish, attempt, token: 'token', bump: 1000 };
+    const order = { image: 'ratchet', snapshot, id: wish, attempt, token: 'token', bump: 1000, trial };
     const made = restoreJob(await scene.read<EtcdPeer>('peer', name), order, {});
     const now = new Date().toISOString();
     const conditions = state ? [{ type: state, status: 'True' as const, lastTransitionTime: now }] : [];
     await scene.makeWithStatus<Job>(resources.jobs, made, { conditions });
   };
 
-function* restoreCreated(attempt = 1) {
+function* restoreCreated(attempt = 1, trial?: true) {
   const { readAt: peer } = yield* livePeer(name);
   yield* othersAct();
-  return yield* createRestoreJob({ peer, id: wish, attempt, token: 'token', bump: 1000 });
+  return yield* createRestoreJob({ peer, id: wish, attempt, token: 'token', bump: 1000, trial });
 }
 
 const restorePod = `${restoreJobName(name)}-x`;
@@ -254,6 +255,7 @@ export const recovery = {
     { when: 'there is nothing', start: recovering(), asks: read },
     { when: 'no volume is recovered', asks: read },
     { when: 'the Job of a restore runs', start: restoring({ attempt: 1 }), asks: readRestore },
+    { when: 'the Job of a restore has a trial', start: restoring({ attempt: 1, trial: true }), asks: readRestore },
     { when: 'a restore asks, and the Job is of a recovery', start: recovering({ attempt: 1 }), asks: readRestore },
   ],
   createRecoveryJob: [
@@ -287,6 +289,7 @@ export const recovery = {
   ],
   createRestoreJob: [
     { when: 'there is none', start: restoring(), asks: () => restoreCreated() },
+    { when: 'there is none, and it has a trial', start: restoring(), asks: () => restoreCreated(1, true) },
     { when: 'that of this attempt is there', start: restoring({ attempt: 1 }), asks: () => restoreCreated() },
     {
       when: 'that of another attempt is there',

@@ -11,6 +11,6 @@ export function wayBack(slot: Slot): string | undefined {
   const { state, gaveUp } = recordOf(slot) ?? {};
   if (state !== 'restored' || !gaveUp) return undefined;
   const { name } = slot;
-  const gone = ['statefulset', 'pvc'].map((kind) => kubectl(slot, `delete ${kind} ${name}`)).join('; ');
+  const gone = `${kubectl(slot, `delete statefulset ${name}`)}; ${kubectl(slot, `delete pvc ${name}`)}`;
   return `to go back, remove annotation ${annotations.rollBack}, or name another snapshot in spec.rollback, and let only ${name} go: ${gone}; what the former volumes hold of etcd cluster ${gaveUp.at(-1)}, and what spec.rollback names, is offered then`;
 }

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Container } from '../../../manifests/kube-types.ts';
+import { dataDirectory } from '../../../manifests/render/etcd-args.ts';
+import { hasTrial, restoreContainers, restoreJob } from '../../../manifests/render/restore-job.ts';
+import { statefulSet } from '../../../manifests/render/stateful-set.ts';
+import { peerOf } from './build-fixtures.ts';
+
+/** The trial of what a rollback restores: an etcd as the member will be, on a copy and on loopback. */
+
+const limits = { cpu: '2', memory: '4Gi' };
+const peer = peerOf({
+  resources: { requests: limits, limits },
+  etcd: {
+    quotaBackendBytes: '3Gi',
+    featureGates: { LeaseCheckpoint: true },
+    extraArgs: { 'max-txn-ops': '4096' },
+  },
+});
+const order = {
+  ...{ image: 'registry.example/us:v1', id: '0123456789ab', attempt: 2, token: 'token', bump: 7 },
+  snapshot: { object: 'gs://backups/orders/a.db' },
+};
+const job = restoreJob(peer, { ...order, trial: true });
+const { initContainers = [], containers } = job.spec.template.spec;
+const trial = initContainers.find(({ name }) => name === restoreContainers.trial) ?? assert.fail('no trial');
+const member = statefulSet(peer).spec.template.spec.containers[0] ?? assert.fail('no etcd');
+
+function flag({ args = [] }: Container, name: string): string | undefined {
+  return args.find((arg) => arg.startsWith(`--${name}=`));
+}
+
+test('its etcd has image, limits, quota and flags of the member, and knows of its own limits', () => {
+  assert.deepEqual([trial.image, trial.resources], [member.image, member.resources]);
+  for (const name of ['quota-backend-bytes', 'max-txn-ops', 'name'])
+    assert.equal(flag(trial, name), flag(member, name), name);
+  assert.match(flag(trial, 'feature-gates') ?? '', /LeaseCheckpoint=true/);
+  const told = (trial.env ?? []).map(({ name, valueFrom }) => [name, valueFrom?.resourceFieldRef?.containerName]);
+  assert.deepEqual(told, [
+    ['GOMAXPROCS', 'trial'],
+    ['GOMEMLIMIT', 'trial'],
+  ]);
+});
+
+test('its etcd has a copy only, answers on loopback alone, and begins no cluster of its own', () => {
+  for (const name of ['listen-client-urls', 'listen-peer-urls', 'advertise-client-urls'])
+    assert.match(flag(trial, name) ?? '', /\/\/127\.0\.0\.1:\d+$/, name);
+  assert.equal(flag(trial, 'listen-metrics-urls'), undefined);
+  assert.equal(flag(trial, 'initial-cluster-state'), '--initial-cluster-state=existing');
+  assert.equal(flag(trial, 'data-dir'), '--data-dir=/var/lib/etcd/.restoring-2/trial/data');
+  assert.ok(!trial.args?.some((arg) => arg.startsWith(`--data-dir=${dataDirectory}`)));
+  assert.deepEqual(trial.volumeMounts, [{ name: 'data', mountPath: '/var/lib/etcd' }]);
+});
+
+test('the data get their name by a container that waits for the trial; a birth has none', () => {
+  assert.deepEqual(
+    [...initContainers, ...containers].map(({ name, restartPolicy }) => `${name} ${restartPolicy ?? ''}`.trim()),
+    ['fetch', 'restore', 'copy', 'trial Always', 'place'],
+  );
+  const place = JSON.parse(
+    containers[0]?.env?.find(({ name }) => name === 'RATCHET_BACKUP_REQUEST')?.value ?? '{}',
+  ) as object;
+  assert.partialDeepStrictEqual(place, {
+    operation: 'place',
+    trial: { endpoint: 'https://127.0.0.1:2379', startSeconds: 1800 },
+  });
+  const birth = restoreJob(peer, order);
+  assert.deepEqual([hasTrial(job), hasTrial(birth)], [true, false]);
+  assert.doesNotMatch(JSON.stringify(birth), /trial/);
+});
