@@ -45,7 +45,7 @@ const rows: Readonly<Record<Key, Row>> = {
   ),
   rollBack: person(
     'EtcdCluster',
-    'to go back to the snapshot that `spec.rollback` names ([Roll back](../how-to/roll-back.md))',
+    'to go back to the snapshot that `spec.rollback` names; with `/untried` at its end without a trial of what is restored ([Roll back](../how-to/roll-back.md))',
   ),
   adopt: person(
     'EtcdCluster',

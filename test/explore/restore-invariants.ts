@@ -82,7 +82,7 @@ function namesAnother({ named = [], cluster }: World, action: Action): string | 
   if (!found?.ready) return `a rollback begins to EtcdBackup ${name}, which is not there, or not Ready`;
   const whose = dataOf[found.object];
   const given = cluster.annotations?.[annotations.rollBack] ?? '';
-  if (whose === gaveUp?.at(-1) || given.endsWith(`/${whose}`)) return undefined;
+  if (whose === gaveUp?.at(-1) || given.split('/')[2] === whose) return undefined;
   return `a rollback begins to the data of ${whose}, which the approval does not name`;
 }
 
