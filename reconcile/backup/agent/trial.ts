@@ -44,7 +44,8 @@ export interface Trial {
 
 /**
  * Sees that the copy is served: a linearizable read, every page of its keys, and the revision that was to come of it.
- * Whatever comes of it, the copy goes. @throws {BackupFailure} TrialFailed
+ * Without that, the copy goes at once; else with the attempt's directory, as the last thing that is done: an etcd that
+ * misses its files exits. @throws {BackupFailure} TrialFailed
  */
 export async function tryOut(
   { dataDirectory, restorer }: StagedRestore,
@@ -63,11 +64,11 @@ export async function tryOut(
       throw failed(`it serves revision ${revision}, and ${wanted} was restored`);
     await client.hashKv(endpoint, { signal, revision, timeoutMs: compareTimeoutMs });
   } catch (error) {
+    await rm(trial.directory, { recursive: true, force: true });
     if (error instanceof EtcdError && !signal.aborted) throw failed(error.message);
     throw error;
   } finally {
     client.close();
-    await rm(trial.directory, { recursive: true, force: true });
   }
 }
 
