@@ -168,15 +168,3 @@ function goRuntimeEnv({ limits }: ResourceRequirements): EnvVar[] {
 function limitEnv(name: string, resource: string): EnvVar {
   return { name, valueFrom: { resourceFieldRef: { containerName: etcdContainer, resource } } };
 }
-
-/** What etcd's container tells Go, for another container with the same limits. */
-export function runtimeEnvOf(container: Container, containerName: string): EnvVar[] {
-  const own = goRuntimeEnv(container.resources ?? {});
-  return (container.env ?? []).flatMap((variable) => {
-    const limit = own.find(({ name }) => name === variable.name)?.valueFrom?.resourceFieldRef;
-    if (!limit) return [];
-    return [
-      variable.valueFrom ? { ...variable, valueFrom: { resourceFieldRef: { ...limit, containerName } } } : variable,
-    ];
-  });
-}

@@ -4,14 +4,15 @@ import { parseLocation } from '../api/object-template.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Container, Job, PodSpec } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, volumesOf } from './agent-container.ts';
-import { dataDirectory, trialArgs } from './etcd-args.ts';
+import { dataDirectory } from './etcd-args.ts';
 import { formatInitialCluster } from './initial-cluster.ts';
 import { memberJob } from './member-job.ts';
 import { resourcesOf } from './member-resources.ts';
 import { dataVolume, etcdContainer, restoreJobName, restorePodLabels } from './names.ts';
-import { dataMountPath, type Offered, podTemplate, runtimeEnvOf } from './pod-template.ts';
+import { dataMountPath, type Offered, podTemplate } from './pod-template.ts';
 import { restorePaths } from './restore-paths.ts';
 import { scratchUrls } from './scratch.ts';
+import { trialContainer, trialVolumes } from './trial-container.ts';
 
 /** The containers, in their order. etcdutl's runs in etcd's own image, which has no shell. */
 export const restoreContainers = {
@@ -114,7 +115,7 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
               volumeMounts,
               resources,
             }),
-            trialEtcd(etcd, peer, attempt),
+            trialContainer(restoreContainers.trial, etcd, peer, attempt),
           ]
         : []),
     ],
@@ -129,7 +130,9 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
       }),
     ],
     // Nothing of the member's certificates, which etcdutl has no use for.
-    volumes: volumesOf({ volumes: [data] }, access, { volumes }),
+    volumes: volumesOf({ volumes: etcd && trial ? trialVolumes(spec, etcd, peer) : [] }, { volumes: [data] }, access, {
+      volumes,
+    }),
   };
 }
 
@@ -163,25 +166,6 @@ function etcdutl(
     ...(securityContext && { securityContext }),
     volumeMounts: [{ name: dataVolume, mountPath: dataMountPath }],
     // What it said before it failed is then in the pod's status, where a step can read it.
-    terminationMessagePolicy: 'FallbackToLogsOnError',
-  };
-}
-
-/** A native sidecar: it ends with the pod. Image, limits and what Go is told of them are the member's own. */
-function trialEtcd(etcd: Container, peer: EtcdPeer, attempt: number): Container {
-  const { image, resources, securityContext } = etcd;
-  const name = restoreContainers.trial;
-  const { trial } = restorePaths(dataDirectory, attempt);
-  return {
-    name,
-    ...(image !== undefined && { image }),
-    restartPolicy: 'Always',
-    command: ['/usr/local/bin/etcd'],
-    args: trialArgs(peer, trial),
-    env: runtimeEnvOf(etcd, name),
-    ...(resources && { resources }),
-    ...(securityContext && { securityContext }),
-    volumeMounts: [{ name: dataVolume, mountPath: dataMountPath }],
     terminationMessagePolicy: 'FallbackToLogsOnError',
   };
 }

@@ -9,7 +9,23 @@ import { peerOf } from './build-fixtures.ts';
 /** The trial of what a rollback restores: an etcd as the member will be, on a copy and on loopback. */
 
 const limits = { cpu: '2', memory: '4Gi' };
+const files = { name: 'jwt', mountPath: '/etc/jwt', readOnly: true };
 const peer = peerOf({
+  podTemplate: {
+    spec: {
+      containers: [
+        {
+          name: 'etcd',
+          env: [
+            { name: 'ETCD_LOG_LEVEL', value: 'debug' },
+            { name: 'ETCD_MAX_REQUEST_BYTES', value: '10000000' },
+          ],
+          volumeMounts: [files],
+        },
+      ],
+      volumes: [{ name: 'jwt', configMap: { name: 'jwt' } }],
+    },
+  },
   resources: { requests: limits, limits },
   etcd: {
     quotaBackendBytes: '3Gi',
@@ -39,6 +55,8 @@ test('its etcd has image, limits, quota and flags of the member, and knows of it
   assert.deepEqual(told, [
     ['GOMAXPROCS', 'trial'],
     ['GOMEMLIMIT', 'trial'],
+    // Without those that a flag of the trial sets, of which etcd would die.
+    ['ETCD_MAX_REQUEST_BYTES', undefined],
   ]);
 });
 
@@ -49,7 +67,9 @@ test('its etcd has a copy only, answers on loopback alone, and begins no cluster
   assert.equal(flag(trial, 'initial-cluster-state'), '--initial-cluster-state=existing');
   assert.equal(flag(trial, 'data-dir'), '--data-dir=/var/lib/etcd/.restoring-2/trial/data');
   assert.ok(!trial.args?.some((arg) => arg.startsWith(`--data-dir=${dataDirectory}`)));
-  assert.deepEqual(trial.volumeMounts, [{ name: 'data', mountPath: '/var/lib/etcd' }]);
+  assert.deepEqual(trial.volumeMounts, [{ name: 'data', mountPath: '/var/lib/etcd' }, files]);
+  const volumes = job.spec.template.spec.volumes?.map(({ name }) => name) ?? [];
+  assert.ok(volumes.includes('jwt') && !volumes.includes('peer-tls'), volumes.join());
 });
 
 test('the data get their name by a container that waits for the trial; a birth has none', () => {
