@@ -7,7 +7,7 @@ import { agentAccess, agentContainer, agentPod, volumesOf } from './agent-contai
 import { dataDirectory } from './etcd-args.ts';
 import { formatInitialCluster } from './initial-cluster.ts';
 import { memberJob } from './member-job.ts';
-import { resourcesOf } from './member-resources.ts';
+import { resourcesOf, smallerResources } from './member-resources.ts';
 import { dataVolume, etcdContainer, restoreJobName, restorePodLabels } from './names.ts';
 import { dataMountPath, type Offered, podTemplate } from './pod-template.ts';
 import { restorePaths } from './restore-paths.ts';
@@ -126,7 +126,8 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
         request: place,
         access: ofVolume,
         volumeMounts,
-        resources,
+        // Beside the etcd of a trial, which takes what the member does.
+        resources: smallerResources(resources),
       }),
     ],
     // Nothing of the member's certificates, which etcdutl has no use for.
