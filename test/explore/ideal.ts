@@ -1,8 +1,9 @@
 import type { Decision } from '../../reconcile/cluster/know/decision.ts';
 import { hasDeparted } from '../../reconcile/cluster/know/life.ts';
+import { quorumOf } from '../../reconcile/cluster/know/membership/quorum.ts';
 import { destroys } from './cures.ts';
 import { isOpen } from './model/clients.ts';
-import { hasQuorum, serving, votersOf } from './model/etcd.ts';
+import { hasQuorum, runnerOf, serving, votersOf } from './model/etcd.ts';
 import { turned } from './model/former.ts';
 import { advance, claimed, toldIn, withoutActing } from './model/invocation.ts';
 import { happenings, timePasses } from './model/kubernetes.ts';
@@ -139,7 +140,13 @@ function leftAlone(world: World): string | undefined {
   const left = world.formations.find((formation) =>
     votersOf(formation).some(({ id }) => world.places.some((one) => one.outside && one.disk?.memberId === id)),
   );
-  return left && !hasQuorum(world, left) ? 'it is deleted, and members of others have no quorum without it' : undefined;
+  if (!left || hasQuorum(world, left)) return undefined;
+  // Faults may have taken so many of theirs that they have none by themselves.
+  const theirs = votersOf(left).filter(({ name }) => world.places.some((one) => one.outside && one.name === name));
+  const running = theirs.filter(({ id }) => runnerOf(world, left, id));
+  return running.length < quorumOf(theirs.length)
+    ? undefined
+    : 'it is deleted, and members of others have no quorum without it';
 }
 
 /** I13: members that the spec named when ours joined them are known for as long as they vote. */
