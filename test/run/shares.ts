@@ -1,8 +1,9 @@
 import type { Room } from './options.ts';
 
 /**
- * What a run of ring 1 may take, in seconds of processors of the machine that test/run/yardstick.ts names: 1,500 in all,
- * so that it ends within 15 minutes on two cores of it. Binaries are there. A new test makes room by what it replaces, or goes to ring 2.
+ * What a run of ring 1 may take, in seconds of processors of the machine that test/run/yardstick.ts names: 1,500 in
+ * all, so that it ends within 15 minutes on two cores of it. Binaries are there. A new test makes room by what it
+ * replaces, or goes to ring 2.
  */
 export const shares = [
   { name: 'unit tests and search', rooms: ['unit', 'explore'], seconds: 450 },

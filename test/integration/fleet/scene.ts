@@ -29,7 +29,7 @@ export interface Scene extends AsyncDisposable {
   annotateFleet(name: string, key: string, value: string): Promise<void>;
 }
 
-/** A tick has less, and the next one goes on. These stories are about one pass, and about time only where they say so. */
+/** A tick has less, and the next one goes on. Stories of one pass are about time only where they say so. */
 const patienceMs = 60_000;
 
 /** A fake API server and a real Git server, and the fleet's part of a pass between them. */

@@ -146,6 +146,13 @@ export const ofRules: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/recovery/recovery-job.ts',
+    from: 'if (attempt <= manyAttempts) return',
+    to: 'return',
+    without: 'a recovery whose pods are killed each time goes on for ever, and no person is told',
+    killers: [`${unit}/recovery-repeats.test.ts`],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/recovery/recovery-job.ts',
     from: 'if (isStale || (job.failed && isOutdated)) return',
     to: 'if (!isStale && !(job.failed && isOutdated)) return',
     without: 'the Job of another attempt is taken for this one',

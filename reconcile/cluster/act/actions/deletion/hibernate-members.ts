@@ -19,7 +19,7 @@ export const hibernateMembers = defineAction('hibernate-members', {
   },
 });
 
-/** Guards I12. From here on no etcd starts, and what runs is asked again. `undefined`: it may not hold the last write. */
+/** Guards I12: from here on no etcd starts, and what runs is asked again. `undefined`: it may lack the last write. */
 function* lastBackup(
   { configMaps, ...backup }: NonNullable<ActionOf<'hibernate-members'>['after']>,
   statefulSets: readonly Ref[],

@@ -100,11 +100,21 @@ function follow(
   }
   const stuck = notStarting(job, pod, situation);
   if (stuck) return isOutdated ? repeating(job) : stuck;
-  return (
-    stuckRecoveryPod(situation) ??
-    wait('RecoveringData', `a Job makes a one-member cluster from the data of ${name}`, ...soon)
-  );
+  return stuckRecoveryPod(situation) ?? underWay(name, attempt);
 }
+
+/** Attempts that ended without a result, each for a cause that may pass, before a person is told. They go on. */
+const manyAttempts = 10;
+
+function underWay(name: string, attempt: number): Decision {
+  const message = `a Job makes a one-member cluster from the data of ${name}`;
+  if (attempt <= manyAttempts) return wait('RecoveringData', message, ...soon);
+  const before = `${attempt - 1} before it were killed or deleted`;
+  return { ...refuse('RecoveringData', `${message}; ${before}`, whatKills), waited: true };
+}
+
+const whatKills =
+  'see what ends its pods: their events and those of the node tell of evictions and restarts; the Job is made again each time';
 
 /**
  * A Job that cannot run is cured by the spec of now, except for a higher version: the rules for upgrades apply that
