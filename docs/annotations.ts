@@ -19,6 +19,10 @@ const node = 'Node';
 const reboot = '([Reboot nodes](../how-to/node-reboots.md))';
 
 const rows: Readonly<Record<Key, Row>> = {
+  priorityClasses: person(
+    'Namespace',
+    'PriorityClasses that clusters in it may name, separated by commas ([Resources and priority](../how-to/resources-and-priority.md#priority))',
+  ),
   paused: person(
     'EtcdCluster',
     'with any value: it is observed and reported, and no step is taken ([Delete, suspend, pause](../how-to/delete-suspend-pause.md))',

@@ -87,6 +87,7 @@ export const annotations = {
   rebootLooked: `${group}/reboot-looked`,
   rebootPutOff: `${group}/reboot-put-off`,
   // From people.
+  priorityClasses: `${group}/priority-classes`,
   paused: `${group}/paused`,
   reconcile: `${group}/reconcile`,
   defragment: `${group}/defragment`,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { until } from '../../e2e/support/until.ts';
+import { typedIn } from '../../support/docs/typed-by.ts';
 import { install, startApiServer } from './api-server.ts';
 import { untilAllowed } from './until-allowed.ts';
 
@@ -105,4 +106,36 @@ test('annotations of our kinds hold 64 KiB, and what holds more already may shri
   );
   await api.kubectl([...by('tenant'), 'scale', old, '--replicas=5']);
   await api.kubectl([...by('tenant'), 'annotate', '--overwrite', old, `a=${'a'.repeat(90_000)}`]);
+});
+
+const prioritised = (kind: 'EtcdCluster' | 'EtcdRestore', priorityClassName: string) => {
+  const { spec, ...rest } = cluster('prioritised', 1);
+  const whole = { ...spec, podTemplate: { spec: { priorityClassName } } };
+  const restore = { backupName: 'nightly', cluster: { name: 'restored', spec: whole } };
+  return { ...rest, kind, spec: kind === 'EtcdCluster' ? whole : restore };
+};
+
+test('a PriorityClass is for namespaces to which it was offered, and stays where it is used', async () => {
+  const preempting = 'etcd-ratchet-member-preempting';
+  const notOffered = new RegExp(`${preempting} is not offered to namespace payments; .* kubectl annotate --overwrite`);
+  for (const kind of ['EtcdCluster', 'EtcdRestore'] as const) {
+    await assert.rejects(create('tenant', prioritised(kind, preempting)), notOffered, kind);
+    await create('tenant', prioritised(kind, 'etcd-ratchet-member'), '--dry-run=server');
+  }
+  const lines = typedIn('integration/manifests/own-objects')('docs/how-to/resources-and-priority.md#priority');
+  const [annotate = assert.fail(), patch = assert.fail()] = lines.flatMap(({ text }) => text.trim().split('\n'));
+  const argumentsOf = (line: string) => line.replaceAll("'", '').split(' ').slice(1);
+  await assert.rejects(api.kubectl([...by('tenant'), ...argumentsOf(patch)]), notOffered);
+  await assert.rejects(api.kubectl(['--as=tenant', ...argumentsOf(annotate)]), /forbidden/);
+  await api.kubectl(argumentsOf(annotate));
+  await until('it is offered', () => create('tenant', prioritised('EtcdCluster', preempting)).catch(() => undefined));
+  await api.kubectl(['--as=tenant', ...argumentsOf(patch)]);
+  await create('tenant', prioritised('EtcdRestore', preempting), '--dry-run=server');
+  await api.kubectl(['annotate', 'namespace', 'payments', 'etcd.ratchet.dev/priority-classes-']);
+  await until('it is not any more', async () =>
+    notOffered.test(
+      await create('tenant', prioritised('EtcdRestore', preempting), '--dry-run=server').then(String, String),
+    ),
+  );
+  await api.kubectl([...by('tenant'), 'scale', 'etcdclusters.etcd.ratchet.dev/prioritised', '--replicas=5']);
 });

@@ -11,6 +11,7 @@ import { restoreJob } from '../../../manifests/render/restore-job.ts';
 import { until } from '../../e2e/support/until.ts';
 import { peerOf } from '../../unit/manifests/build-fixtures.ts';
 import { shareApiServer } from '../shared-api-server.ts';
+import { noteQuota } from './noted-quota.ts';
 
 /** Whether every pod of ours is admitted where its member is, by the admission of a real API server. */
 const api = await shareApiServer();
@@ -38,11 +39,7 @@ async function inNamespace(name: string, ...objects: readonly { readonly kind: s
     const { status, body } = await api.send('POST', path, object);
     assert.equal(status, 201, body.message);
     if (object.kind !== 'ResourceQuota') continue;
-    const unused = Object.fromEntries(Object.keys(quota.spec.hard).map((resource) => [resource, '0']));
-    // What the controller of quotas would note: no other one runs here.
-    const noted = { ...body, status: { hard: quota.spec.hard, used: unused } };
-    const { status: said } = await api.send('PUT', `${path}/${quota.metadata.name}/status`, noted);
-    assert.equal(said, 200);
+    await noteQuota(api, name, quota.metadata.name);
     // Admission has its own cache of quotas.
     await until(
       'the quota is known',

@@ -3,10 +3,12 @@ import { after, test } from 'node:test';
 import { fleetSource } from '../../../functions/pass/fleet-git.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
+import { until } from '../../e2e/support/until.ts';
 import { type Block, blocksOf } from '../../support/docs/blocks.ts';
 import { typedIn } from '../../support/docs/typed-by.ts';
 import { read } from '../../unit/docs/pages.ts';
 import { install, startApiServer } from './api-server.ts';
+import { noteQuota } from './noted-quota.ts';
 import { untilAllowed } from './until-allowed.ts';
 
 /** The commands of docs/how-to/tenants.md, as two teams would type them. */
@@ -48,6 +50,7 @@ const stdin = (team: Team) => ({ stdin: asOf(team, documents) });
 test('two teams set themselves up by the commands of the page', async () => {
   for (const team of ['team-a', 'team-b'] as const) {
     for (const command of commandsOf('what-the-platform-does', team)) await api.kubectl(command);
+    await noteQuota(api, team, 'team');
     const fleets = 'etcdfleets.etcd.ratchet.dev';
     await untilAllowed(api.kubectl, [...as(team), '-n', team], ['create', fleets], ['create', 'secrets']);
     for (const command of commandsOf('what-a-team-does', team))
@@ -74,7 +77,12 @@ test('the fleet of a team reads its own Secret, and writes where it may', async 
       metadata: { name: `of-${team}`, namespace },
       ...{ spec: { replicas: 3, version: '3.6.16', storage: { size: '1Gi' } } },
     });
-    await own.create(resources.clusters, cluster(team), { signal });
+    // Admission has its own cache of quotas.
+    await until('the quota is known', () =>
+      own.create(resources.clusters, cluster(team), { signal }).catch((error: unknown) => {
+        if (!/status unknown for quota/.test(String(error))) throw error;
+      }),
+    );
     await assert.rejects(own.create(resources.clusters, cluster(other), { signal }), { reason: 'Forbidden' });
   }
 });

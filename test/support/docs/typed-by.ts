@@ -86,6 +86,7 @@ export const typedBy = {
     'docs/runbooks/node-stuck.md',
   ],
   'integration/manifests/large-namespace': ['docs/runbooks/kubernetes-refuses.md#a-namespace-is-left-out'],
+  'integration/manifests/own-objects': ['docs/how-to/resources-and-priority.md#priority'],
   'integration/manifests/tenants-page': [
     'docs/how-to/tenants.md#what-the-platform-does',
     'docs/how-to/tenants.md#what-a-team-does',

@@ -39,8 +39,8 @@ const objects = globSync(['install/**/*.yaml', 'knative/**/*.yaml'], { cwd: mani
 const policies = objects.filter((one): one is Policy => one?.kind === 'ValidatingAdmissionPolicy');
 const bindings = objects.filter((one): one is Binding => one?.kind === 'ValidatingAdmissionPolicyBinding');
 
-test('there are five policies, each with its binding, and no other admission', () => {
-  assert.equal(policies.length, 5);
+test('there are six policies, each with its binding, and no other admission', () => {
+  assert.equal(policies.length, 6);
   const names = (all: readonly string[]) => all.toSorted();
   assert.deepEqual(
     names(bindings.map(({ spec }) => spec.policyName)),
