@@ -16,6 +16,8 @@ import { install, startApiServer } from './api-server.ts';
 const api = await startApiServer();
 after(() => api[Symbol.asyncDispose]());
 await api.kubectl(['apply', '-k', install]);
+// What was there before it came is read all the same.
+await api.kubectl(['delete', 'validatingadmissionpolicybinding', 'etcd-ratchet-annotations']);
 for (const namespace of ['payments', 'mallory']) await api.kubectl(['create', 'namespace', namespace]);
 
 /** Of the heap, so that less is large; and what the whole process may take. */
