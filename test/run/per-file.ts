@@ -32,6 +32,7 @@ export async function* perFile(
   groups: readonly UnitGroup[],
 ): AsyncGenerator<Event, void> {
   const filesOf = new Map(groups.filter(({ entry, files }) => files[0] !== entry).map((one) => [one.entry, one.files]));
+  const grouped = new Set(groups.flatMap(({ files }) => files));
   const ended = new Set<string>();
   let course = begun;
   for await (const event of events as AsyncIterable<Event>) {
@@ -49,10 +50,15 @@ export async function* perFile(
     if (files !== undefined && (isSummary || event.type === 'test:fail')) {
       for (const one of files) if (!ended.has(one)) yield summaryOf(one, died);
       course = begun;
-    } else course = after(course, event.type, data);
+    } else if (!isOfAnother(file, grouped)) course = after(course, event.type, data);
     if (isSummary && files !== undefined) continue;
     yield isSummary && file === undefined ? withoutMarks(event, ended.size) : event;
   }
+}
+
+/** Files that have a process of their own run meanwhile. */
+function isOfAnother(file: unknown, grouped: ReadonlySet<string>): boolean {
+  return typeof file === 'string' && file.endsWith('.test.ts') && !grouped.has(file);
 }
 
 function after(course: Course, type: string, { nesting, details }: Fields): Course {

@@ -4,6 +4,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { perFile } from '../../run/per-file.ts';
+import { endOf } from '../../run/run-files.ts';
 import { unitGroups } from '../../run/unit-groups.ts';
 import { bareMachine, type Machine } from '../local-cluster/fake-tools.ts';
 
@@ -132,4 +134,19 @@ test('a test may wait for a timer that keeps no process up, and its neighbours s
     'b.test.mjs': "test('passes', () => {});",
   });
   assert.deepEqual((await ran(machine, files)).files, { 'a.test.mjs': true, 'b.test.mjs': true });
+});
+
+test('a file of a group is told with its own time, whatever files beside it take', async () => {
+  const passed = (name: string, file: string, duration_ms: number) =>
+    ({ type: 'test:pass', data: { name, file, nesting: 0, details: { duration_ms } } }) as const;
+  async function* events() {
+    yield passed('a story', '/tests/story.test.ts', 5000);
+    yield passed('a first', '/tests/a.test.ts', 10);
+    yield passed(`${endOf}/tests/a.test.ts`, '/tests/a.test.ts', 0);
+  }
+  const groups = [{ entry: '/tests/group.mjs', files: ['/tests/a.test.ts'] }];
+  const times: unknown[] = [];
+  for await (const { type, data } of perFile(events(), groups))
+    if (type === 'test:summary') times.push((data as { readonly duration_ms: number }).duration_ms);
+  assert.deepEqual(times, [10]);
 });
