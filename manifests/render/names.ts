@@ -246,9 +246,9 @@ export function labelSelector(wanted: Readonly<Record<string, string>>): string 
     .join(',');
 }
 
-/** The container that runs etcd; a podTemplate that wants to change it names it so. */
 /** Of the Job of a recovery, beside etcd's. */
 export const recoveryContainers = { setAside: 'set-aside' } as const;
 
+/** The container that runs etcd; a podTemplate that wants to change it names it so. */
 export const etcdContainer = 'etcd';
 export const dataVolume = 'data';
