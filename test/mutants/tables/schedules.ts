@@ -3,6 +3,8 @@ import type { Mutant } from '../mutant.ts';
 const retention = 'test/unit/backup/retention.test.ts';
 const stores = 'test/integration/backup/directory.test.ts';
 const lives = 'test/unit/schedule/lives.test.ts';
+const rests = 'test/unit/schedule/at-rest.test.ts';
+const acts = 'test/unit/schedule/act.test.ts';
 const git = 'test/integration/fleet/backups.test.ts';
 
 /** What keeps backups from being deleted, or made twice. */
@@ -167,5 +169,96 @@ export const ofSchedules: readonly Mutant[] = [
     to: 'true',
     without: 'something else that has the name counts as the backup that is due',
     killers: ['test/unit/schedule/act.test.ts'],
+  },
+  {
+    file: 'reconcile/schedule/decide.ts',
+    from: 'isOver(backup) && !isLeaving(backup)',
+    to: '!isLeaving(backup)',
+    without: 'a backup that is under way is deleted as history',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/schedule/decide.ts',
+    from: 'isGood(one) && !isLeaving(one)',
+    to: '!isLeaving(one)',
+    without: 'retention runs after a backup that failed',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/schedule/decide.ts',
+    from: '  if (newest === undefined) return undefined;\n',
+    to: '',
+    without: 'no backup begins any more once a person has deleted the EtcdBackups',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/schedule/decide.ts',
+    from: "return pruning?.kind === 'gone' ? newest : undefined;",
+    to: 'return undefined;',
+    without: 'a retention whose Job was deleted is not made up for',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/schedule/decide.ts',
+    from: "  if ('problem' in due) return false;\n",
+    to: '',
+    without: 'a schedule that this release does not understand ends every pass',
+    killers: [rests],
+  },
+  {
+    file: 'reconcile/schedule/observe.ts',
+    from: "  if (job === undefined) return { kind: 'gone' };\n",
+    to: '',
+    without: 'a Job of a retention that was deleted ends every pass',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/schedule/pass.ts',
+    from: "    if (dryRun) return result('none', 'a dry run');\n",
+    to: '',
+    without: 'a plan makes backups',
+    killers: [rests],
+  },
+  {
+    file: 'reconcile/schedule/pass.ts',
+    from: '    if (!(error instanceof KubeError)) throw error;\n',
+    to: '',
+    without: 'a defect of ours is told as an answer of the API server',
+    killers: [acts],
+  },
+  {
+    file: 'reconcile/schedule/pass.ts',
+    from: "  if (pruning?.kind !== 'running') return nextAt;\n",
+    to: '',
+    without: 'every step has another look a minute later for nothing',
+    killers: [rests],
+  },
+  {
+    file: 'reconcile/schedule/prune-result.ts',
+    from: 'Number.isInteger(value) && Number(value) >= 0 &&',
+    to: 'Number.isInteger(value) &&',
+    without: 'a count that no status may hold, said by a pod, ends all news of its schedule',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/schedule/report.ts',
+    from: "action.kind === 'give-up' && !failure ? action.backups",
+    to: "action.kind === 'give-up' ? action.backups",
+    without: 'what could not be given up is not told as under way',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/schedule/report.ts',
+    from: "action.kind === 'start' && created ?",
+    to: 'created ?',
+    without: 'a Job of a retention is told as an EtcdBackup under way',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/schedule/report.ts',
+    from: "action.kind === 'prune' && !failure);",
+    to: "action.kind === 'prune');",
+    without: 'a retention that the API server refused is told as under way',
+    killers: [lives],
   },
 ];

@@ -53,6 +53,10 @@ describe('a schedule', () => {
       throw new TypeError('a defect');
     };
     await assert.rejects(actOnSchedule(life.schedule(), [{ kind: 'start', at }], context(life)), TypeError);
+    life.fault = ({ key }) => {
+      if (key === 'PUT etcdbackupschedules/status') throw new TypeError('a defect');
+    };
+    await assert.rejects(life.tick(), TypeError);
   });
 
   test('does not take something else that has the name for the backup that is due', async () => {

@@ -4,6 +4,8 @@ import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import { backupLister } from '../../../reconcile/backup/list.ts';
 import { refusal } from '../../../reconcile/clients/kube-errors.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { kinds } from '../../../reconcile/kinds.ts';
+import { firstSteps } from '../../../reconcile/stepping/loop.ts';
 import { createLife, type Life } from './life.ts';
 
 /** What a tick reads of backups: those that are done only where a schedule has something to do with them. */
@@ -30,6 +32,27 @@ test('backups that are done are read when one has ended or is due, and not at re
   assert.deepEqual(await next(life, 2), [...atRest, ...atRest]);
   const nextAt = await life.tick();
   assert.equal(nextAt?.toISOString(), '2026-03-01T02:00:00.000Z', 'it is looked at when the next one is due');
+});
+
+test('after a step that began nothing the next look comes when a backup is due', async () => {
+  const life = createLife({ schedule: '@hourly' });
+  assert.equal((await life.tick())?.toISOString(), '2026-03-01T01:00:00.000Z');
+});
+
+test('a schedule at rest that this release does not understand is told', async () => {
+  const life = createLife({ schedule: '@hourly' });
+  await life.run(2);
+  const { spec, ...rest } = life.schedule();
+  life.kube.seed(resources.schedules, { ...rest, spec: { ...spec, timeZone: 'Mars/Olympus' } });
+  await life.run(1);
+  assert.equal(life.schedule().status?.conditions?.[0]?.reason, 'InvalidSchedule');
+});
+
+test('a plan writes nothing', async () => {
+  const life = createLife();
+  life.clock = new Date('2026-03-01T00:10:30Z');
+  await firstSteps('schedule', kinds.schedule, { ...life.context(), dryRun: true });
+  assert.deepEqual(lists(life, 0), [...atRest, 'LIST etcdbackups']);
 });
 
 test('a failed backup is read again until a person has deleted it, and that is told', async () => {

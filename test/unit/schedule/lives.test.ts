@@ -129,6 +129,16 @@ test('Replace gives up what is under way, and Allow lets both go on', async () =
   assert.deepEqual(allow.schedule().status?.active, ['nightly-202603010010', 'nightly-202603010020']);
 });
 
+test('what Replace could not give up is told as under way', async () => {
+  const life = createLife({ concurrencyPolicy: 'Replace' });
+  life.fault = (request, when) => {
+    if (request.key === 'DELETE etcdbackups' && when === 'before') throw refusal(request, { code: 403 });
+  };
+  await life.run(21, () => undefined);
+  assert.match(ready(life), /^False StartRefused/);
+  assert.deepEqual(life.schedule().status?.active, ['nightly-202603010010']);
+});
+
 test('a suspended schedule begins nothing, and catches up once when it goes on', async () => {
   const life = createLife({ suspend: true });
   await life.run(40);
@@ -223,6 +233,12 @@ test('finished backups are kept as history up to a bound, good and failed ones a
     ['0110', 'True'],
     ['0120', 'False'],
   ]);
+});
+
+test('a backup that is under way is no history, however few failed ones are kept', async () => {
+  const life = createLife({ history: { failed: 0 } });
+  await life.run(15, () => undefined);
+  assert.deepEqual(life.backups(), ['nightly-202603010010']);
 });
 
 test("another one's backups are neither counted nor deleted", async () => {
@@ -335,6 +351,41 @@ test('retention runs once after each good backup, one at a time, and its result 
   assert.deepEqual(life.prunes(), ['nightly-202603010010-prune', 'nightly-202603010030-prune']);
 });
 
+test('a retention follows no failed backup, and its Job is told as no backup under way', async () => {
+  const life = createLife({ retention: { last: 2 } });
+  await life.run(19, () => life.finish(false));
+  assert.deepEqual(life.prunes(), []);
+  await life.run(2);
+  assert.deepEqual(life.prunes(), ['nightly-202603010020-prune']);
+  assert.equal(life.schedule().status?.active, undefined);
+});
+
+test('a retention whose Job was deleted, or refused, is begun again', async () => {
+  const life = createLife({ retention: { last: 2 } });
+  life.fault = (request, when) => {
+    if (request.key === 'POST jobs' && when === 'before') throw refusal(request, { code: 403 });
+  };
+  await life.run(12);
+  assert.match(ready(life), /^False StartRefused/);
+  assert.equal(life.schedule().status?.retention, undefined);
+  life.fault = () => undefined;
+  for (const _ of ['made', 'made again']) {
+    await life.run(1);
+    assert.deepEqual(life.prunes(), ['nightly-202603010010-prune']);
+    life.kube.remove(resources.jobs, 'default', 'nightly-202603010010-prune');
+  }
+});
+
+test('backups that a person has deleted after their retention hold up none that is due', async () => {
+  const life = createLife({ retention: { last: 2 } });
+  await life.run(12);
+  life.endPrune({ ok: true, pruned: { kept: 1, removed: 0 } });
+  await life.run(1);
+  life.kube.remove(resources.backups, 'default', 'nightly-202603010010');
+  await life.run(8);
+  assert.deepEqual(life.backups(), ['nightly-202603010020']);
+});
+
 test('a dry run of retention is asked for as such, and tells what would go', async () => {
   const life = createLife({ retention: { last: 2, mode: 'DryRun' } });
   await life.run(12);
@@ -374,6 +425,7 @@ test('a retention that fails, or says nonsense, is told and tried again after th
     life.endPrune(said);
     await life.run(1);
     assert.match(ready(life), words);
+    assert.equal(life.schedule().status?.retention?.kept, undefined);
     await life.run(10);
     assert.deepEqual(life.prunes(), ['nightly-202603010010-prune', 'nightly-202603010020-prune']);
   }
