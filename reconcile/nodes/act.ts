@@ -89,15 +89,16 @@ function* recordOrder(id: string, ordered: string | undefined, policy: EtcdNodeP
   return yield* writePolicy({ policy: { ...policy, status: { ...status, ...(grants && { grants }) } } });
 }
 
-function* order({ node, id }: Extract<NodeAction, { kind: 'order' }>, seen: NodesObservation): Program<EtcdNodePolicy> {
+function* order(
+  { node, grant }: Extract<NodeAction, { kind: 'order' }>,
+  seen: NodesObservation,
+): Program<EtcdNodePolicy> {
   const { policy, at } = seen;
-  const grant = policy.status?.grants?.find((one) => one.id === id);
-  if (!grant) return policy;
   const isExternal = methodOf(policy.spec) === 'External';
-  const word = isExternal ? id : yield* jobFor(grant, policy);
+  const word = isExternal ? grant.id : yield* jobFor(grant, policy);
   yield* change(node, seen, () => ({ now: word }));
   // Last: from then on an annotation that is not there any more was taken up.
-  return isExternal ? yield* recordOrder(id, timestamp(at), policy) : policy;
+  return isExternal ? yield* recordOrder(grant.id, timestamp(at), policy) : policy;
 }
 
 /**

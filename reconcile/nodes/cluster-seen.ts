@@ -24,14 +24,13 @@ export function clusterSeen(situation: Situation): ClusterSeen {
     ...(membership.kind === 'known' && { clusterId: membership.clusterId }),
     voters,
     learners: members.length - voters,
-    members: slots.flatMap((slot) => memberSeen(slot, situation) ?? []),
+    members: slots.map((slot) => memberSeen(slot, situation)),
   };
 }
 
-function memberSeen(slot: Slot, situation: Situation): MemberSeen | undefined {
+function memberSeen(slot: Slot, situation: Situation): MemberSeen {
   const { membership } = situation;
   const member = membership.kind === 'known' ? memberOf(slot, membership.members) : undefined;
-  if (!member && !slot.pod) return undefined;
   const isWell = serves(slot, situation) && isInSync(slot, situation);
   const ailment = isWell ? undefined : (ailmentOf(slot, situation)?.message ?? 'it is not in sync');
   return {

@@ -15,7 +15,7 @@ export type NodeAction = {
   | { readonly kind: 'move-leaders'; readonly id: string; readonly moves: readonly LeaderMove[] }
   | { readonly kind: 'evict'; readonly id: string; readonly pods: readonly LeavingPod[] }
   /** The Job first: its UID is what the order names. */
-  | { readonly kind: 'order'; readonly id: string }
+  | { readonly kind: 'order'; readonly grant: NodeGrant }
   /** The node is back: it takes pods again, and members whose volumes can't leave it start. */
   | { readonly kind: 'welcome'; readonly id: string; readonly bootId: string; readonly why: string }
   | { readonly kind: 'finish'; readonly id: string }

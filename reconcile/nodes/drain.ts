@@ -28,7 +28,7 @@ export function drain(seen: Begun, since: Mark): NodeVerdict {
   if (blocking) return saying(seen, 'BlockingPod', `waits for pod ${blocking.namespace}/${blocking.name} to end`);
   if (others.length > 0) return evict(seen, others, 'Draining');
   if (leaving.length === 0)
-    return doing(seen, 'Rebooting', 'is empty, and is told to reboot', { kind: 'order', id: grant.id });
+    return doing(seen, 'Rebooting', 'is empty, and is told to reboot', { kind: 'order', grant });
   const begun = [...(all.policy.status?.grants ?? []), ...(all.ofOthers ?? [])];
   const moves = leadersToMove(all.clusters, node.name, new Set([node.name, ...begun.map((one) => one.node)]));
   if (moves.length > 0) {

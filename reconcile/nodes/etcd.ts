@@ -16,8 +16,6 @@ export function objectionOf(
   { downtime }: { readonly downtime: boolean },
 ): Objection | undefined {
   const { key, stopped } = cluster;
-  const here = membersOn(cluster, node);
-  if (here.length === 0) return undefined;
   if (stopped !== undefined)
     return { reason: 'ClusterStopped', message: `EtcdCluster ${key} ${stopped}: no member of it is moved meanwhile` };
   const busy = busyNow(cluster, node);
@@ -77,12 +75,11 @@ export function withoutNode(cluster: ClusterSeen, node: string): Objection | und
 
 /** Whether a node may go down whose members have left: in each cluster with one there no other member is down. */
 export function whileAway(cluster: ClusterSeen, node: string): Objection | undefined {
-  const { key, clusterId, voters, members, mayLoseQuorum } = cluster;
+  const { key, voters, members, mayLoseQuorum } = cluster;
   const serving = members.filter((member) => member.voter && member.serves && member.node !== node).length;
-  if (mayLoseQuorum && serving >= voters - 1) return undefined;
-  if (clusterId === undefined) return withoutNode(cluster, node);
   if (serving < voters - 1) return { reason: 'MemberDown', message: `another member of EtcdCluster ${key} is down` };
-  return serving < quorumOf(voters) ? withoutNode(cluster, node) : undefined;
+  // Without a quorum no voter is known: then none serves here, and the quorum of no voters is one.
+  return serving < quorumOf(voters) && !mayLoseQuorum ? withoutNode(cluster, node) : undefined;
 }
 
 /** Why a cluster is not as whole as it was before the reboot. */

@@ -1,6 +1,4 @@
-import { KubeError } from '../interfaces/kube.ts';
 import { each, type Program } from '../requests/program.ts';
-import { StepError } from '../requests/refusals.ts';
 import type { LeavingPod, NodeAction } from './decision.ts';
 import type { NodesObservation } from './observation.ts';
 import { evictPod, holdCluster, letGoCluster } from './requests/leaving.ts';
@@ -50,14 +48,13 @@ function* letAllGo(pods: readonly LeavingPod[]): Program<readonly string[]> {
 
 interface LetGo {
   readonly kept?: string;
-  readonly failure?: KubeError | StepError;
+  readonly failure?: unknown;
 }
 
 function* letGo(pod: LeavingPod): Program<LetGo> {
   try {
     return (yield* evictPod({ pod })) ? { kept: `${pod.namespace}/${pod.name}` } : {};
   } catch (error) {
-    if (!(error instanceof KubeError || error instanceof StepError)) throw error;
     return { failure: error };
   }
 }

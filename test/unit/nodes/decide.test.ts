@@ -70,6 +70,12 @@ for (const [why, reason, cluster] of objections) {
   });
 }
 
+test('a member that was seen on a node by its pod alone keeps the node where another one is down', () => {
+  const members = [memberOf(0, { node: 'node-3' }), memberOf(1, { serves: false }), memberOf(2)];
+  const decision = asking([memberPod('orders-0')], { clusters: [clusterOf({ members })] });
+  assert.deepEqual(reasonsOf(decision), { 'node-1': 'MemberDown' });
+});
+
 test('a cluster that could not be looked at keeps its node', () => {
   const decision = asking([memberPod('orders-0')], { clusters: [] });
   assert.deepEqual(reasonsOf(decision), { 'node-1': 'ClusterBusy' });
@@ -113,6 +119,7 @@ for (const [why, reason, changes] of ofPolicy) {
 
 const ofNode: readonly (readonly [why: string, reason: string, change: Partial<NodeSeen>])[] = [
   ['it is not Ready', 'NodeNotReady', { ready: false }],
+  ['its pods were not looked at', 'NoRoom', { pods: undefined as never }],
   ['it does not say which boot it runs', 'NodeNotReady', { bootId: '' }],
   ['another policy has it', 'OfOtherPolicy', { ofOther: 'first' }],
   ['kured is at it', 'KuredAtWork', { kured: true }],

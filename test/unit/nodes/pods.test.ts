@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { labels, restorePodLabels } from '../../../manifests/render/names.ts';
 import { podsSeen } from '../../../reconcile/nodes/pods.ts';
+import { healthy } from '../cluster/observations.ts';
 import { policyOf } from './seen.ts';
 
 const around = {
@@ -13,8 +14,9 @@ const around = {
   rebootsIn: 'etcd-ratchet-reboots',
 };
 
+const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'job', uid: 'job', controller: true };
+
 function podOfJob(found: Readonly<Record<string, string>>): Pod {
-  const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'job', uid: 'job', controller: true };
   return {
     metadata: { namespace: 'default', name: 'pod', uid: 'pod', labels: found, ownerReferences: [owner] },
     spec: { containers: [] },
@@ -34,4 +36,25 @@ test('the pod of a backup or a restore blocks, and that of any other Job does no
   const blocking = (found: Readonly<Record<string, string>>) => podsSeen([podOfJob(found)], around)[0]?.blocks;
   assert.deepEqual([backup, restorePodLabels('orders')].map(blocking), [true, true]);
   assert.deepEqual(others.map(blocking), [false, false, false]);
+});
+
+test('each pod is what its controller makes of it, and one that has ended is not seen', () => {
+  const ours = { [labels.managedBy]: 'etcd-ratchet', [labels.cluster]: 'orders' };
+  const { cluster } = healthy(1);
+  const kindOf = (metadata: Partial<Pod['metadata']>, controller?: string) => {
+    const owners = controller === undefined ? [] : [{ ...owner, kind: controller }];
+    const made = podOfJob(ours);
+    const pod = { ...made, metadata: { ...made.metadata, namespace: 'shop', ownerReferences: owners, ...metadata } };
+    return podsSeen([pod], { ...around, clusters: [cluster] })[0]?.kind;
+  };
+  assert.equal(kindOf({}, 'StatefulSet'), 'member');
+  assert.equal(kindOf({}, 'ReplicaSet'), 'managed');
+  assert.equal(kindOf({ labels: {} }, 'StatefulSet'), 'managed');
+  assert.equal(kindOf({}), 'unmanaged');
+  assert.equal(kindOf({}, 'DaemonSet'), 'stays');
+  assert.equal(kindOf({ annotations: { 'kubernetes.io/config.mirror': 'x' } }), 'stays');
+  assert.equal(kindOf({ uid: 'holder' }, 'ReplicaSet'), 'stays');
+  assert.equal(kindOf({ namespace: 'etcd-ratchet-reboots' }, 'Job'), 'stays');
+  for (const phase of ['Succeeded', 'Failed'] as const)
+    assert.deepEqual(podsSeen([{ ...podOfJob({}), status: { phase } }], around), []);
 });

@@ -19,7 +19,8 @@ function onTheWay(
   const decision = decideNodes(seenOf({ nodes, policy, ...changes }));
   const [verdict] = decision.verdicts;
   const { action } = decision;
-  return { reason: verdict?.reason, message: verdict?.message ?? '', action, kind: action?.kind };
+  const { reason, message = '', afterSeconds } = verdict ?? {};
+  return { reason, message, afterSeconds, action, kind: action?.kind };
 }
 
 const granted = { granted: { at: minutesAgo(1), word: 'id-node-1' } } as const;
@@ -172,10 +173,33 @@ test('a cluster that is deleted or suspended while its member is away keeps no n
   assert.deepEqual([seen.kind, seen.reason], [undefined, 'ClusterStopped']);
 });
 
-test('an empty node is not told to reboot while another member is down', () => {
+test('an empty node is not told to reboot while another member is down, also of five', () => {
   const members = [left[0] ?? memberOf(0), memberOf(1, { serves: false }), memberOf(2)];
-  const seen = onTheWay({ marks: cordoned }, { clusters: [clusterOf({ members })] });
-  assert.deepEqual([seen.kind, seen.reason], [undefined, 'MemberDown']);
+  for (const mayLoseQuorum of [false, true])
+    for (const more of [[], [memberOf(3), memberOf(4)]]) {
+      const cluster = clusterOf({ members: [...members, ...more], mayLoseQuorum });
+      const seen = onTheWay({ marks: cordoned }, { clusters: [cluster] });
+      assert.deepEqual([seen.kind, seen.reason], [undefined, 'MemberDown']);
+    }
+});
+
+/** Its one member has left: etcd lists no voters to anyone. */
+const silent = clusterOf({
+  members: [memberOf(0, { serves: false, voter: false, node: undefined as never })],
+  clusterId: undefined as never,
+});
+
+test('an empty node reboots without a quorum only where the spec of its cluster allows that', () => {
+  const seen = onTheWay({ marks: cordoned }, { clusters: [silent] });
+  assert.deepEqual([seen.kind, seen.reason], [undefined, 'ClusterWithoutQuorum']);
+  assert.equal(onTheWay({ marks: cordoned }, { clusters: [{ ...silent, mayLoseQuorum: true }] }).kind, 'order');
+});
+
+test('a node whose pods could not be looked at, or are on their way out, is only looked at again', () => {
+  const unseen = onTheWay({ marks: cordoned, pods: undefined as never });
+  assert.deepEqual([unseen.kind, unseen.reason], [undefined, 'Draining']);
+  const ending = onTheWay({ marks: cordoned, pods: [podOf('web', { leaving: true })] });
+  assert.deepEqual([ending.kind, ending.reason], [undefined, 'Draining']);
 });
 
 for (const kind of ['held', 'act', 'wait'] as const)
@@ -289,10 +313,11 @@ test('a stranger that claims a reboot or a return does not end the way', () => {
 });
 
 test('a node that went down is awaited, and holds the line when it does not come back', () => {
-  assert.equal(onTheWay({ marks: gone, ready: false }).reason, 'Rebooting');
+  const awaited = onTheWay({ marks: gone, ready: false });
+  assert.deepEqual([awaited.reason, awaited.afterSeconds], ['Rebooting', 5]);
   const late = { ...gone, inProgress: { at: minutesAgo(16), word: 'boot-1' } };
   const seen = onTheWay({ marks: late, ready: false }, {}, { maxUnavailable: 2 });
-  assert.deepEqual([seen.kind, seen.reason], [undefined, 'NodeNotBack']);
+  assert.deepEqual([seen.kind, seen.reason, seen.afterSeconds], [undefined, 'NodeNotBack', undefined]);
 });
 
 test('a reboot that does not come holds the line, until its wish is taken away', () => {
@@ -315,7 +340,8 @@ test('a node that does not say which boot it runs is not taken for one that is b
 
 test('a node is done when every cluster that had a member there is whole', () => {
   const after = { marks: back, bootId: 'boot-2', unschedulable: false, needed: undefined as never };
-  assert.equal(onTheWay(after, { clusters: [clusterOf({ members: left })] }).reason, 'AwaitingMembers');
+  for (const cluster of [clusterOf({ members: left }), silent])
+    assert.equal(onTheWay(after, { clusters: [cluster] }).reason, 'AwaitingMembers');
   assert.equal(onTheWay(after).kind, 'finish');
   const lasting = { ...after, marks: { ...back, returned: { at: minutesAgo(16), word: 'boot-2' } } };
   assert.equal(onTheWay(lasting, { clusters: [clusterOf({ members: left })] }).reason, 'MembersNotBack');
