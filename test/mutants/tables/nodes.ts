@@ -13,6 +13,7 @@ const stories = 'test/unit/nodes/stories.test.ts';
 const acting = 'test/unit/nodes/act.test.ts';
 const leaving = 'reconcile/nodes/requests/leaving.ts';
 const seen = 'test/unit/nodes/cluster-seen.test.ts';
+const passes = 'test/unit/nodes/pass-order.test.ts';
 const pods = 'test/unit/nodes/pods.test.ts';
 const agents = 'test/unit/nodes/agent.test.ts';
 
@@ -452,5 +453,124 @@ export const ofNodes: readonly Mutant[] = [
     to: '',
     without: 'one pod that has changed since it was seen ends the step of all',
     killers: [acting],
+  },
+  {
+    file: agent,
+    from: '  if (code !== 0) throw new Error(`',
+    to: '  if (code === undefined) throw new Error(`',
+    without: 'a command that failed counts as a host that goes down',
+    killers: [agents],
+  },
+  {
+    file: agent,
+    from: "  if (program === undefined) throw new Error('spec.reboot.command is empty');\n",
+    to: '',
+    without: 'a command without words is told as a defect',
+    killers: [agents],
+  },
+  {
+    file: agent,
+    from: '  if (!node) return {',
+    to: '  if (node === null) return {',
+    without: 'an agent whose Node is gone tries again and again',
+    killers: [agents],
+  },
+  {
+    file: 'reconcile/nodes/observe.ts',
+    from: '!context.dryRun && mayBegin && waiting.length > 0',
+    to: 'mayBegin && waiting.length > 0',
+    without: "a plan sends a stranger's request to any host",
+    killers: [passes],
+  },
+  {
+    file: 'reconcile/nodes/observe.ts',
+    from: 'mayBegin && waiting.length > 0',
+    to: 'mayBegin',
+    without: 'a policy at rest asks Prometheus with every step',
+    killers: [passes],
+  },
+  {
+    file: 'reconcile/nodes/observe.ts',
+    from: '!policy.spec.suspend && grants.length',
+    to: 'grants.length',
+    without: 'a suspended policy lists the pods of nodes that may not begin',
+    killers: [passes],
+  },
+  {
+    file: 'reconcile/nodes/step.ts',
+    from: "  if (context.dryRun) return resultOf(policy, decision, { kind: 'none' }, []);\n",
+    to: '',
+    without: 'a dry run cordons nodes',
+    killers: [passes],
+  },
+  {
+    file: 'reconcile/nodes/orphans.ts',
+    from: "    if (isReason(error, 'Conflict') || isReason(error, 'NotFound')) return;\n",
+    to: '',
+    without: 'a Node that changed while its marks are taken away ends the pass for all policies',
+    killers: ['test/unit/nodes/marks.test.ts'],
+  },
+  {
+    file: agent,
+    from: "Array.isArray(command) && command.every((word) => typeof word === 'string')",
+    to: 'Array.isArray(command)',
+    without: 'a host is told by a command that is none',
+    killers: [agents],
+  },
+  {
+    file: 'reconcile/nodes/looks.ts',
+    from: "if (job.metadata.deletionTimestamp !== undefined) return 'under-way';",
+    to: '',
+    without: 'the answer of a Job that is on its way out is noted again and again',
+    killers: ['test/unit/nodes/looks.test.ts'],
+  },
+  {
+    file: 'reconcile/nodes/step.ts',
+    from: "  if (!action) return { outcome: { kind: 'none' }, written: policy };\n",
+    to: '',
+    without: 'a policy at rest is told as one that failed',
+    killers: [passes],
+  },
+  {
+    file: 'reconcile/nodes/step.ts',
+    from: "!(error instanceof EtcdError) && kind === 'precondition'",
+    to: 'false',
+    without: 'a heartbeat that was faster than a cordon is told as a failure',
+    killers: [passes],
+  },
+  {
+    file: 'reconcile/nodes/step.ts',
+    from: "error instanceof KubeError && error.class === 'terminal'",
+    to: 'error instanceof KubeError',
+    without: 'an API server that is busy is told as one that refuses the Job',
+    killers: [passes],
+  },
+  {
+    file: 'reconcile/nodes/step.ts',
+    from: "error instanceof KubeError && (error.class === 'precondition' || error.reason === 'NotFound')",
+    to: 'false',
+    without: 'a status that another invocation was faster with is told as a failure',
+    killers: [passes],
+  },
+  {
+    file: 'reconcile/nodes/step.ts',
+    from: "(error.class === 'precondition' || error.reason === 'NotFound')",
+    to: 'true',
+    without: 'an API server that does not take the status goes unnoticed',
+    killers: [passes],
+  },
+  {
+    file: 'reconcile/nodes/step.ts',
+    from: 'before.node === node && before.reason === reason',
+    to: 'before.node === node',
+    without: 'of a whole reboot an event tells the beginning alone',
+    killers: [passes],
+  },
+  {
+    file: 'reconcile/nodes/step.ts',
+    from: 'verdict.action !== undefined && verdict.action === decision.action',
+    to: 'verdict.action !== undefined',
+    without: 'an event tells that a node has begun that waits',
+    killers: [passes],
   },
 ];

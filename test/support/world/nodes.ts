@@ -32,7 +32,7 @@ export interface NodesWorld {
   /** How often each node has rebooted. */
   readonly reboots: ReadonlyMap<string, number>;
   /** One invocation's step for the node policies; `undefined`: it died on the way. */
-  step(faults?: Faults): Promise<readonly NodePolicyResult[] | undefined>;
+  step(faults?: Faults, dryRun?: boolean): Promise<readonly NodePolicyResult[] | undefined>;
   /** The clusters' steps, the agents, the kubelets and all controllers, and five seconds. */
   pass(agentFaults?: Faults): Promise<void>;
   ask(node: string, why?: string): void;
@@ -212,7 +212,7 @@ export async function nodesWorld(spec: Partial<EtcdNodePolicySpec> = {}, replica
       else if (broken.delete(name)) down.set(name, 0);
     },
     seedPod: (pod) => kube.seed(resources.pods, pod),
-    async step(faults = {}) {
+    async step(faults = {}, dryRun = false) {
       invocations += 1;
       const id = `nodes-${invocations}`;
       const mine = { ...asInvocation(leavingOut(kube, leftOut), faults), leftOut: () => leftOut };
@@ -225,7 +225,7 @@ export async function nodesWorld(spec: Partial<EtcdNodePolicySpec> = {}, replica
             holder: { pod: `etcd-ratchet/${id}`, uid: id },
             nonce: () => String(invocations).padStart(32, '0').split('').reverse().join(''),
             log: (fields, message) => world.logged.push(`${message} ${JSON.stringify(fields)}`),
-            dryRun: false,
+            dryRun,
             rebootsIn,
             askAlerts: async () => prometheus(),
             signal: AbortSignal.timeout(60_000),

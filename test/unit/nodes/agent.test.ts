@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Node } from '../../../manifests/kube-types.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
-import { carryOutOrder, parseMethod, type RebootContext } from '../../../reconcile/nodes/agent/agent.ts';
+import { carryOutOrder, parseMethod, type RebootContext, tellHost } from '../../../reconcile/nodes/agent/agent.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 
 const time = '2026-11-23T12:00:00Z';
@@ -164,6 +164,18 @@ test('a method is one of three, and nothing else', () => {
     kind: 'Command',
     command: ['/sbin/reboot'],
   });
-  for (const wrong of ['null', '{}', '{"kind":"Command"}', '{"kind":"Command","command":"reboot"}', '[]', '1', 'x'])
-    assert.throws(() => parseMethod(wrong), wrong);
+  const commands = ['"reboot"', '["reboot",1]'].map((command) => `{"kind":"Command","command":${command}}`);
+  for (const wrong of ['null', '{}', '{"kind":"Command"}', ...commands, '[]', '1', 'x'])
+    assert.throws(() => parseMethod(wrong), /is not a method|JSON/, wrong);
+});
+
+test('a command that fails, or is none, is told as a host that was not told', async () => {
+  await tellHost({ kind: 'Command', command: ['true'] });
+  await assert.rejects(tellHost({ kind: 'Command', command: ['false'] }), /false ended with 1/);
+  await assert.rejects(tellHost({ kind: 'Command', command: [] }), /spec\.reboot\.command is empty/);
+});
+
+test('an agent whose Node is gone does nothing', async () => {
+  const { words, reboots } = await run(createFakeKube());
+  assert.deepEqual([words, reboots], ['there is no node node-1: nothing is done', 0]);
 });

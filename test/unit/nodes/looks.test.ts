@@ -78,6 +78,9 @@ test('a Job answers by the message of its own pod, and nothing else is an answer
   for (const text of ['', 'needed ', 'NEEDED', '\u001b[31mneeded', 'x'.repeat(4096)])
     assert.equal(answerOf(jobOf(complete), [podOf(text)], {}), 'failed', text.slice(0, 20));
   assert.equal(answerOf(jobOf(), [podOf('needed')], {}), 'under-way');
+  const { metadata, ...rest } = jobOf(complete);
+  const leaving = { ...rest, metadata: { ...metadata, deletionTimestamp: '2026-11-23T12:00:00Z' } };
+  assert.equal(answerOf(leaving, [podOf('needed')], {}), 'under-way', 'it was noted, and is on its way out');
   const failed = { status: { conditions: [{ type: 'Failed', status: 'True' }] } } as const;
   assert.equal(answerOf(jobOf(failed), [podOf('needed')], {}), 'failed');
 });
