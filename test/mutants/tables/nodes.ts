@@ -14,6 +14,8 @@ const acting = 'test/unit/nodes/act.test.ts';
 const leaving = 'reconcile/nodes/requests/leaving.ts';
 const seen = 'test/unit/nodes/cluster-seen.test.ts';
 const passes = 'test/unit/nodes/pass-order.test.ts';
+const bus = 'reconcile/nodes/agent/dbus.ts';
+const buses = 'test/unit/nodes/dbus.test.ts';
 const pods = 'test/unit/nodes/pods.test.ts';
 const agents = 'test/unit/nodes/agent.test.ts';
 
@@ -572,5 +574,33 @@ export const ofNodes: readonly Mutant[] = [
     to: 'verdict.action !== undefined',
     without: 'an event tells that a node has begun that waits',
     killers: [passes],
+  },
+  {
+    file: bus,
+    from: 'if (answer.replyTo !== serial) continue;',
+    to: '',
+    without: 'a signal of the bus is taken for the answer to a call',
+    killers: [buses],
+  },
+  {
+    file: bus,
+    from: "if (answer.kind === 'error') throw",
+    to: "if (answer.kind === 'other') throw",
+    without: 'a host that refuses its reboot counts as one that goes down',
+    killers: [buses],
+  },
+  {
+    file: bus,
+    from: "if (!welcome.startsWith('OK ')) throw",
+    to: "if (welcome === '') throw",
+    without: 'a bus that lets no one in is told as one that hangs up',
+    killers: [buses],
+  },
+  {
+    file: 'reconcile/nodes/agent/dbus-wire.ts',
+    from: "if (bytes[0] !== 'l'.charCodeAt(0)) throw",
+    to: 'if (bytes.length === 0) throw',
+    without: 'a message in the other order of bytes is read as nonsense',
+    killers: [buses],
   },
 ];

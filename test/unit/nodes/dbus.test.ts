@@ -46,6 +46,32 @@ test('a bus that is not there, hangs up or talks nonsense is an error, and never
     }
   }));
 
+/** An answer without a value, of this type and order of bytes. */
+function answerTo(serial: number, type = 2, order = 'l'): Buffer {
+  const bytes = Buffer.alloc(24);
+  bytes.write(`${order}${String.fromCharCode(type)}\0\u0001`, 'latin1');
+  bytes.writeUInt32LE(8, 12);
+  bytes.write('\u0005\u0001u\0', 16, 'latin1');
+  bytes.writeUInt32LE(serial, 20);
+  return bytes;
+}
+
+test('a bus that refuses a call, or lets no one in, is told as that', () =>
+  inDirectory(async (path) => {
+    for (const [welcome, answers, words] of [
+      ['REJECTED EXTERNAL\r\n', [], /lets no one in: REJECTED/],
+      ['OK x\r\n', [answerTo(99), answerTo(1, 3)], /^Error: Hello is refused/],
+      ['OK x\r\n', [answerTo(1, 2, 'B')], /little-endian/],
+    ] as const) {
+      const server = createServer((socket) => {
+        socket.on('error', () => socket.destroy());
+        socket.once('data', () => socket.end(Buffer.concat([Buffer.from(welcome), ...answers])));
+      }).listen(path);
+      await assert.rejects(rebootByLogind(path, 0), words);
+      await new Promise((resolve) => server.close(resolve));
+    }
+  }));
+
 test('a call is laid out as the specification says', () => {
   const bytes = message({ serial: 1, path: '/a', interface: 'b.c', member: 'D', destination: 'b.c', flag: true });
   assert.equal(bytes.length % 4, 0);
