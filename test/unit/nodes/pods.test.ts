@@ -36,6 +36,10 @@ test('the pod of a backup or a restore blocks, and that of any other Job does no
   const blocking = (found: Readonly<Record<string, string>>) => podsSeen([podOfJob(found)], around)[0]?.blocks;
   assert.deepEqual([backup, restorePodLabels('orders')].map(blocking), [true, true]);
   assert.deepEqual(others.map(blocking), [false, false, false]);
+  const made = podOfJob(backup);
+  const ownerReferences = [{ ...owner, kind: 'ReplicaSet' }];
+  const relay = { ...made, metadata: { ...made.metadata, ownerReferences } };
+  assert.equal(podsSeen([relay], around)[0]?.blocks, false);
 });
 
 test('each pod is what its controller makes of it, and one that has ended is not seen', () => {
@@ -49,7 +53,8 @@ test('each pod is what its controller makes of it, and one that has ended is not
   };
   assert.equal(kindOf({}, 'StatefulSet'), 'member');
   assert.equal(kindOf({}, 'ReplicaSet'), 'managed');
-  assert.equal(kindOf({ labels: {} }, 'StatefulSet'), 'managed');
+  for (const stranger of [{ labels: { [labels.cluster]: 'orders' } }, { namespace: 'other' }])
+    assert.equal(kindOf(stranger, 'StatefulSet'), 'managed');
   assert.equal(kindOf({}), 'unmanaged');
   assert.equal(kindOf({}, 'DaemonSet'), 'stays');
   assert.equal(kindOf({ annotations: { 'kubernetes.io/config.mirror': 'x' } }), 'stays');
@@ -57,4 +62,16 @@ test('each pod is what its controller makes of it, and one that has ended is not
   assert.equal(kindOf({ namespace: 'etcd-ratchet-reboots' }, 'Job'), 'stays');
   for (const phase of ['Succeeded', 'Failed'] as const)
     assert.deepEqual(podsSeen([{ ...podOfJob({}), status: { phase } }], around), []);
+});
+
+test('a pod blocks that spec.blockedBy names by all of its labels, and in its namespace', () => {
+  const isBlocking = (found: Readonly<Record<string, string>>, namespace?: string) => {
+    const blockedBy = [{ labels: found, ...(namespace !== undefined && { namespace }) }];
+    return podsSeen([podOfJob({ app: 'batch' })], { ...around, policy: policyOf({ blockedBy }) })[0]?.blocks;
+  };
+  assert.deepEqual([isBlocking({ app: 'batch' }), isBlocking({ app: 'batch' }, 'default')], [true, true]);
+  assert.deepEqual(
+    [isBlocking({ app: 'batch' }, 'other'), isBlocking({}), isBlocking({ app: 'x' })],
+    [false, false, false],
+  );
 });

@@ -334,6 +334,14 @@ test('a node with another boot takes pods again as soon as it is Ready, however 
   }
 });
 
+test('a node that does not get Ready after its next boot holds the line, but not at once', () => {
+  const reasonOf = (minutes: number) => {
+    const inProgress = { at: minutesAgo(minutes), word: 'boot-1' };
+    return onTheWay({ marks: { ...gone, inProgress }, bootId: 'boot-2', ready: false }).reason;
+  };
+  assert.deepEqual([reasonOf(1), reasonOf(16)], ['Rebooting', 'NodeNotBack']);
+});
+
 test('a node that does not say which boot it runs is not taken for one that is back', () => {
   assert.equal(onTheWay({ marks: gone, bootId: '' }).kind, undefined);
 });
