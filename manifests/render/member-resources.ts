@@ -30,10 +30,7 @@ export function memberResources({
 }
 
 /** What our program takes where it runs beside members: nodes that are full of them need room for no other member. */
-const enough = {
-  memory: { value: 512 * 2 ** 20, written: (bytes: number) => `${Math.floor(bytes / 2 ** 20)}Mi` },
-  cpu: { value: 1, written: (cores: number) => `${Math.floor(cores * 1000)}m` },
-} as const;
+const enough = { memory: { units: 512, unit: 'Mi' }, cpu: { units: 1000, unit: 'm' } } as const;
 
 /**
  * The same keys in the same ratio of request to limit, which a ResourceQuota and a LimitRange may demand, so small that
@@ -44,8 +41,12 @@ export function smallerResources({ requests = {}, limits = {} }: ResourceRequire
     Object.fromEntries(
       Object.entries(list).flatMap(([name, value]): [string, Quantity][] => {
         if (name !== 'memory' && name !== 'cpu') return name === 'ephemeral-storage' ? [[name, value]] : [];
-        const share = enough[name].value / parseQuantity(limits[name] ?? requests[name] ?? value);
-        return [[name, share < 1 ? enough[name].written(parseQuantity(value) * share) : value]];
+        const { units, unit } = enough[name];
+        const larger = parseQuantity(limits[name] ?? requests[name] ?? value);
+        if (larger <= parseQuantity(`${units}${unit}`)) return [[name, value]];
+        // Up: with less for a request, its limit would be more times as much than a LimitRange lets a member have.
+        const share = Math.ceil((parseQuantity(value) / larger) * units);
+        return [[name, `${Math.min(share, units)}${unit}`]];
       }),
     );
   return {

@@ -2,7 +2,7 @@ import type { SnapshotSource } from '../api/backup-settings.ts';
 import type { EtcdPeer } from '../api/etcd-peer.ts';
 import { parseLocation } from '../api/object-template.ts';
 import type { Egress } from '../egress/egress.ts';
-import type { Container, Job, PodSpec } from '../kube-types.ts';
+import type { Container, Job, PodSpec, ResourceRequirements } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, volumesOf } from './agent-container.ts';
 import { dataDirectory } from './etcd-args.ts';
 import { formatInitialCluster } from './initial-cluster.ts';
@@ -126,8 +126,7 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
         request: place,
         access: ofVolume,
         volumeMounts,
-        // Beside the etcd of a trial, which takes what the member does.
-        resources: smallerResources(resources),
+        resources: trial ? besideTrial(spec, resources) : resources,
       }),
     ],
     // Nothing of the member's certificates, which etcdutl has no use for.
@@ -135,6 +134,11 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
       volumes,
     }),
   };
+}
+
+/** Where the pod as a whole has resources, the etcd of the trial may take all of them: ours is one of those within. */
+function besideTrial({ resources: ofPod }: PodSpec, resources: ResourceRequirements): ResourceRequirements {
+  return ofPod ? {} : smallerResources(resources);
 }
 
 /** The member alone in a cluster of its own: members of the snapshot's cluster can't join it. */

@@ -29,6 +29,19 @@ const range = {
   metadata: { name: 'small' },
   spec: { limits: [{ type: 'Container', max: { cpu: '500m', memory: '300Mi' }, default: { cpu: '250m' } }] },
 };
+const ratio = {
+  apiVersion: 'v1',
+  kind: 'LimitRange',
+  metadata: { name: 'ratio' },
+  spec: { limits: [{ type: 'Container', maxLimitRequestRatio: { cpu: '3', memory: '3' } }] },
+};
+const third = { requests: { cpu: '1', memory: '1000Mi' }, limits: { cpu: '3', memory: '3000Mi' } };
+const least = {
+  apiVersion: 'v1',
+  kind: 'LimitRange',
+  metadata: { name: 'least' },
+  spec: { limits: [{ type: 'Container', min: { cpu: '1', memory: '1000Mi' } }] },
+};
 const limited = { requests: { cpu: '100m', memory: '256Mi' }, limits: { cpu: '500m', memory: '300Mi' } };
 
 async function inNamespace(name: string, ...objects: readonly { readonly kind: string }[]): Promise<void> {
@@ -78,6 +91,7 @@ describe('every pod of a member is admitted where the member is:', () => {
   for (const [namespace, what, objects, resources] of [
     ['demands-limits', 'under a ResourceQuota that demands limits', [quota], limited],
     ['small-range', 'under a LimitRange with a maximum, with limits', [range], limited],
+    ['ratio', 'under a LimitRange with a ratio of limit to request', [ratio], third],
     ['defaulted-range', 'under a LimitRange with a maximum, without limits', [range], undefined],
   ] as const) {
     test(what, async () => {
@@ -89,6 +103,25 @@ describe('every pod of a member is admitted where the member is:', () => {
       }
     });
   }
+
+  test('with resources of the whole pod, of which etcd has all', async () => {
+    await inNamespace('whole-pod');
+    const resources = { requests: { cpu: '2', memory: '4Gi' }, limits: { cpu: '2', memory: '4Gi' } };
+    const peer = peerOf({ resources, podTemplate: { spec: { resources } } });
+    for (const [name, spec] of Object.entries(podsFor(peer))) {
+      const { status, message } = await admits('whole-pod', name, spec);
+      assert.equal(status, 201, `${name}: ${message}`);
+    }
+  });
+
+  test('under a LimitRange with a minimum, where only one runs at a time', async () => {
+    await inNamespace('least', least);
+    const { member, recovery, restore } = podsFor(peerOf({ resources: third }));
+    for (const [name, spec] of Object.entries({ member, recovery, restore })) {
+      const { status, message } = await admits('least', name, spec ?? assert.fail(name));
+      assert.equal(status, 201, `${name}: ${message}`);
+    }
+  });
 
   test('and where the member is not, the quota does what it is for', async () => {
     const { status, message } = await admits('demands-limits', 'member', podTemplate(peerOf()).spec);

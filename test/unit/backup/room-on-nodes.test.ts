@@ -47,6 +47,11 @@ test('our program beside members takes the same keys in the same ratio, and no d
     requests: { cpu: '500m', memory: '256Mi' },
     limits: { cpu: '1000m', memory: '512Mi', 'ephemeral-storage': '1Gi' },
   });
+  const odd = { requests: { cpu: '1', memory: '500Mi' }, limits: { cpu: '3e0', memory: '1500Mi' } };
+  assert.deepEqual(smallerResources(odd), {
+    requests: { cpu: '334m', memory: '171Mi' },
+    limits: { cpu: '1000m', memory: '512Mi' },
+  });
   const small = { requests: { cpu: 0, memory: '256Mi' } };
   assert.deepEqual(smallerResources(small), small);
 });
