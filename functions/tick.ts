@@ -7,8 +7,8 @@ const hardLimitMs = 10_000;
 
 /** The tick, its follow-ups, and a person's command line: one pass, and leave. Resolves with the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
-  // The reader of the results, or of the help, may close the pipe early (`… | head`).
-  process.stdout.on('error', () => process.exit());
+  // The reader of the results may close the pipe early (`… | head`): what is left to do is done, and the code stays.
+  process.stdout.on('error', () => undefined);
   const parsed = parseOptions(args, {
     version,
     out: (text) => process.stdout.write(text),

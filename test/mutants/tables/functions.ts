@@ -3,6 +3,13 @@ import type { Mutant } from '../mutant.ts';
 /** Triggers, chains of follow-ups, the server, and what runs before a recovery. */
 export const ofFunctions: readonly Mutant[] = [
   {
+    file: 'functions/tick.ts',
+    from: "process.stdout.on('error', () => undefined);",
+    to: "process.stdout.on('error', () => process.exit());",
+    without: 'a pass whose reader has gone ends before its collector is told, and as if all were well',
+    killers: ['test/unit/functions/closed-pipe.test.ts'],
+  },
+  {
     file: 'functions/pass/follow-up/chain.ts',
     from: ': one.chain < other.chain;',
     to: ': one.chain > other.chain;',
