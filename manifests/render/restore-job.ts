@@ -12,7 +12,7 @@ import { dataVolume, etcdContainer, restoreJobName, restorePodLabels } from './n
 import { dataMountPath, type Offered, podTemplate } from './pod-template.ts';
 import { restorePaths } from './restore-paths.ts';
 import { scratchUrls } from './scratch.ts';
-import { trialContainer, trialVolumes } from './trial-container.ts';
+import { trialOf } from './trial-container.ts';
 
 /** The containers, in their order. etcdutl's runs in etcd's own image, which has no shell. */
 export const restoreContainers = {
@@ -97,6 +97,8 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
   const ofVolume = { ...access, request: { store: {} }, volumeMounts: [] };
   const volumeMounts = [{ name: dataVolume, mountPath: dataMountPath }];
   const etcd = spec.containers.find((container) => container.name === etcdContainer);
+  const ours = volumesOf({ volumes: [data] }, access, { volumes });
+  const tried = trial ? trialOf(spec, { peer, attempt, names: restoreContainers, volumes: ours }) : undefined;
   const { serviceAccountName = spec.serviceAccountName } = snapshot;
   const resources = resourcesOf(spec.containers, spec.resources);
   return {
@@ -105,7 +107,7 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
     initContainers: [
       agentContainer({ name: restoreContainers.fetch, image, request: fetch, access, volumeMounts, egress, resources }),
       ...(etcd ? [etcdutl(etcd, peer, order)] : []),
-      ...(etcd && trial
+      ...(tried
         ? [
             agentContainer({
               name: restoreContainers.copy,
@@ -115,7 +117,7 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
               volumeMounts,
               resources,
             }),
-            trialContainer(restoreContainers.trial, etcd, peer, attempt),
+            ...tried.containers,
           ]
         : []),
     ],
@@ -130,9 +132,7 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
       }),
     ],
     // Nothing of the member's certificates, which etcdutl has no use for.
-    volumes: volumesOf({ volumes: etcd && trial ? trialVolumes(spec, etcd, peer) : [] }, { volumes: [data] }, access, {
-      volumes,
-    }),
+    volumes: [...(tried?.volumes ?? []), ...ours],
   };
 }
 

@@ -10,7 +10,7 @@ import { tlsMounts } from './tls-files.ts';
  * An etcd as the member will be, on a copy of its restored data. A native sidecar: it ends with the pod. Image, limits,
  * environment and the files of the pod template are the member's own; its certificates are those of a drill.
  */
-export function trialContainer(name: string, etcd: Container, peer: EtcdPeer, attempt: number): Container {
+function trialContainer(name: string, etcd: Container, peer: EtcdPeer, attempt: number): Container {
   const { image, resources, securityContext, env = [] } = etcd;
   const args = trialArgs(peer, restorePaths(dataDirectory, attempt).trial);
   return {
@@ -27,10 +27,57 @@ export function trialContainer(name: string, etcd: Container, peer: EtcdPeer, at
   };
 }
 
-/** What its mounts are of, besides the data. */
-export function trialVolumes({ volumes = [] }: PodSpec, etcd: Container, peer: EtcdPeer): readonly Volume[] {
-  const mounted = mountsOf(etcd, peer).map(({ name }) => name);
-  return volumes.filter(({ name }) => mounted.includes(name));
+/** Volumes of the template under no name of ours: else a container of its author would have what only the agent may. */
+function apartFrom(ours: readonly Volume[], spec: PodSpec): PodSpec {
+  const taken = ours.map(({ name }) => name).filter((name) => name !== dataVolume);
+  const named = <T extends { readonly name: string }>(one: T): T =>
+    taken.includes(one.name) ? { ...one, name: `member-${one.name}` } : one;
+  const mounting = ({ volumeMounts, ...container }: Container): Container => ({
+    ...container,
+    ...(volumeMounts && { volumeMounts: volumeMounts.map(named) }),
+  });
+  const { volumes = [], containers, initContainers = [] } = spec;
+  return {
+    ...spec,
+    containers: containers.map(mounting),
+    initContainers: initContainers.map(mounting),
+    volumes: volumes.map(named),
+  };
+}
+
+/** What runs before the data get their name, and the volumes that are of no other container of the Job. */
+interface Trial {
+  readonly containers: readonly Container[];
+  readonly volumes: readonly Volume[];
+}
+
+/**
+ * The etcd, after what the pod template runs before it: it may need what these leave. No container and no volume of
+ * theirs has a name of ours.
+ */
+export function trialOf(given: PodSpec, { peer, attempt, names, volumes: ours }: TrialOrder): Trial {
+  const spec = apartFrom(ours, given);
+  const { initContainers = [], volumes = [] } = spec;
+  const etcd = spec.containers.find(({ name }) => name === etcdContainer);
+  if (!etcd) return { containers: [], volumes: [] };
+  const others = Object.values<string>(names);
+  const before = initContainers.map((one) =>
+    others.includes(one.name) ? { ...one, name: `member-${one.name}` } : one,
+  );
+  const mounts = [...mountsOf(etcd, peer), ...before.flatMap(({ volumeMounts = [] }) => volumeMounts)];
+  return {
+    containers: [...before, trialContainer(names.trial, etcd, peer, attempt)],
+    volumes: volumes.filter(({ name }) => mounts.some((mount) => mount.name === name)),
+  };
+}
+
+interface TrialOrder {
+  readonly peer: EtcdPeer;
+  readonly attempt: number;
+  /** Of the Job's containers. */
+  readonly names: Readonly<Record<'trial', string>>;
+  /** Of the Job's other containers. */
+  readonly volumes: readonly Volume[];
 }
 
 function mountsOf({ volumeMounts = [] }: Container, peer: EtcdPeer): readonly VolumeMount[] {

@@ -11,6 +11,13 @@ const told = 'test/unit/cluster/world/roll-back.test.ts';
 /** What keeps a restore from data that serve. */
 export const ofRestore: readonly Mutant[] = [
   {
+    file: 'manifests/render/trial-container.ts',
+    from: 'taken.includes(one.name)',
+    to: 'taken.includes("")',
+    without: 'the author of a pod template reads the keys of backups in the Job of a rollback',
+    killers: ['test/unit/manifests/build-restore-job.test.ts'],
+  },
+  {
     file: 'reconcile/cluster/act/actions/recovery/restore-snapshot.ts',
     from: 'if (runs) throw',
     to: 'if (!found) throw',

@@ -88,3 +88,57 @@ test('the data get their name by a container that waits for the trial; a birth h
   assert.deepEqual([hasTrial(job), hasTrial(birth)], [true, false]);
   assert.doesNotMatch(JSON.stringify(birth), /trial/);
 });
+
+test('what the pod template runs before etcd runs before the trial, with what it leaves for etcd', () => {
+  const secrets = { name: 'keys', mountPath: '/keys' };
+  const prepared = peerOf({
+    podTemplate: {
+      spec: {
+        initContainers: [{ name: 'copy', image: 'registry.example/keys:v1', volumeMounts: [secrets] }],
+        containers: [{ name: 'etcd', volumeMounts: [secrets] }],
+        volumes: [
+          { name: 'keys', emptyDir: {} },
+          { name: 'other', emptyDir: {} },
+        ],
+      },
+    },
+  });
+  const { spec } = restoreJob(prepared, { ...order, trial: true }).spec.template;
+  assert.deepEqual(
+    spec.initContainers?.map(({ name }) => name),
+    ['fetch', 'restore', 'copy', 'member-copy', 'trial'],
+  );
+  const [, , , own, etcd] = spec.initContainers ?? [];
+  assert.deepEqual([own?.volumeMounts, etcd?.volumeMounts?.slice(1)], [[secrets], [secrets]]);
+  const volumes = spec.volumes?.map(({ name }) => name) ?? [];
+  assert.ok(volumes.includes('keys') && !volumes.includes('other'), volumes.join());
+  assert.doesNotMatch(JSON.stringify(restoreJob(prepared, order)), /keys/);
+});
+
+test('the etcd of a trial gets no Secret that fetching has, whatever its volumes are called', () => {
+  const names = ['gcs-key', 'age-identity', 'store-ca', 'tmp'];
+  const volumeMounts = names.map((name) => ({ name, mountPath: `/${name}` }));
+  const own = peerOf({
+    podTemplate: {
+      spec: {
+        initContainers: [{ name: 'first', image: 'registry.example/any:v1', volumeMounts }],
+        containers: [{ name: 'etcd', volumeMounts }],
+        volumes: names.map((name) => ({ name, configMap: { name: `own-${name}` } })),
+      },
+    },
+  });
+  const snapshot = {
+    ...order.snapshot,
+    gcs: { keySecretName: 'key' },
+    encryption: { identitySecretName: 'identity' },
+    caBundle: { secretName: 'ca' },
+  };
+  const { spec } = restoreJob(own, { ...order, snapshot, trial: true }).spec.template;
+  const theirs = spec.initContainers?.filter(({ name }) => name === 'first' || name === restoreContainers.trial) ?? [];
+  assert.equal(theirs.length, 2);
+  for (const { name, volumeMounts: mounts = [] } of theirs)
+    for (const mount of mounts.filter(({ mountPath }) => mountPath !== '/var/lib/etcd')) {
+      const volume = spec.volumes?.find((one) => one.name === mount.name);
+      assert.deepEqual(volume?.configMap, { name: `own-${mount.mountPath.slice(1)}` }, `${name}: ${mount.mountPath}`);
+    }
+});
