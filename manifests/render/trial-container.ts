@@ -61,9 +61,11 @@ export function trialOf(given: PodSpec, { peer, attempt, names, volumes: ours }:
   const etcd = spec.containers.find(({ name }) => name === etcdContainer);
   if (!etcd) return { containers: [], volumes: [] };
   const others = Object.values<string>(names);
-  const before = initContainers.map((one) =>
-    others.includes(one.name) ? { ...one, name: `member-${one.name}` } : one,
-  );
+  const before = initContainers.map(({ env, ...one }) => ({
+    ...one,
+    ...(others.includes(one.name) && { name: `member-${one.name}` }),
+    ...(env && { env: env.map((variable) => ofContainer(variable, names.trial)) }),
+  }));
   const mounts = [...mountsOf(etcd, peer), ...before.flatMap(({ volumeMounts = [] }) => volumeMounts)];
   return {
     containers: [...before, trialContainer(names.trial, etcd, peer, attempt)],
@@ -94,7 +96,7 @@ function isShadowed({ name }: EnvVar, args: readonly string[]): boolean {
   return name.startsWith('ETCD_') && args.some((arg) => arg.startsWith(`--${flag}=`));
 }
 
-/** Its own limits, which are the member's. */
+/** Limits of the trial, which are the member's. */
 function ofContainer(variable: EnvVar, containerName: string): EnvVar {
   const limit = variable.valueFrom?.resourceFieldRef;
   if (limit?.containerName !== etcdContainer) return variable;

@@ -91,10 +91,12 @@ test('the data get their name by a container that waits for the trial; a birth h
 
 test('what the pod template runs before etcd runs before the trial, with what it leaves for etcd', () => {
   const secrets = { name: 'keys', mountPath: '/keys' };
+  const limit = { containerName: 'etcd', resource: 'limits.memory' };
+  const env = [{ name: 'ETCD_MEMORY', valueFrom: { resourceFieldRef: limit } }];
   const prepared = peerOf({
     podTemplate: {
       spec: {
-        initContainers: [{ name: 'copy', image: 'registry.example/keys:v1', volumeMounts: [secrets] }],
+        initContainers: [{ name: 'copy', image: 'registry.example/keys:v1', env, volumeMounts: [secrets] }],
         containers: [{ name: 'etcd', volumeMounts: [secrets] }],
         volumes: [
           { name: 'keys', emptyDir: {} },
@@ -110,6 +112,7 @@ test('what the pod template runs before etcd runs before the trial, with what it
   );
   const [, , , own, etcd] = spec.initContainers ?? [];
   assert.deepEqual([own?.volumeMounts, etcd?.volumeMounts?.slice(1)], [[secrets], [secrets]]);
+  assert.equal(own?.env?.[0]?.valueFrom?.resourceFieldRef?.containerName, 'trial');
   const volumes = spec.volumes?.map(({ name }) => name) ?? [];
   assert.ok(volumes.includes('keys') && !volumes.includes('other'), volumes.join());
   assert.doesNotMatch(JSON.stringify(restoreJob(prepared, order)), /keys/);
