@@ -90,7 +90,7 @@ const cluster = (name: string, bytes: number) => ({
 test('annotations of our kinds hold 64 KiB, and what holds more already may shrink', async () => {
   await create('tenant', cluster('orders', 65_535));
   const orders = 'etcdclusters.etcd.ratchet.dev/orders';
-  const tooLarge = /metadata\.annotations: 65537 bytes, and at most 65536 are allowed/;
+  const tooLarge = /metadata: 65537 bytes of annotations and labels, and at most 65536 are allowed/;
   await assert.rejects(create('tenant', cluster('ads', 65_537)), tooLarge);
   await assert.rejects(api.kubectl([...by('tenant'), 'annotate', orders, 'b=c']), tooLarge);
   await api.kubectl([...by('tenant'), 'annotate', orders, 'b=']);
@@ -139,3 +139,20 @@ test('a PriorityClass is for namespaces to which it was offered, and stays where
   );
   await api.kubectl([...by('tenant'), 'scale', 'etcdclusters.etcd.ratchet.dev/prioritised', '--replicas=5']);
 });
+
+const many = (length: number, word: string) => Array.from({ length }, (_, index) => `example.com/${word}-${index}`);
+const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a' };
+
+for (const [what, metadata, because] of [
+  [
+    'labels',
+    { labels: Object.fromEntries(many(1_500, 'l').map((key) => [key, 'x'.repeat(63)])) },
+    /bytes of annotations and labels/,
+  ],
+  ['finalizers', { finalizers: many(65, 'f') }, /65 finalizers and owners, and at most 64/],
+  ['owners', { ownerReferences: many(65, 'o').map((uid) => ({ ...owner, uid })) }, /65 finalizers and owners/],
+] as const)
+  test(`our kinds take no more ${what} than a pass has memory for`, async () => {
+    const large = { ...cluster(what, 3), metadata: { name: what, namespace: 'payments', ...metadata } };
+    await assert.rejects(create('tenant', large, '--dry-run=server'), because);
+  });
