@@ -301,6 +301,24 @@ describe('when its data are there', () => {
     assert.equal(waived.reason, 'GivingUpMembers');
   });
 
+  test('a volume that lost that word after all others had ended is told with the way on', () => {
+    const marked = healthy(3, {
+      spec: spec(),
+      every: withRecord({ state: 'superseded' }),
+      more: [late(1, { state: 'restored' })],
+    });
+    const slots = withoutOutvoted(marked.slots).map(({ statefulSet: _, pod: __, ...slot }) => slot);
+    const recovery = { kind: 'known', pods: [], nodes: {} } as const;
+    const decision = decide({ ...marked, slots, recovery, membership: noQuorum('none is asked') });
+    assert.ok(decision.kind === 'refuse' && decision.reason === 'RollbackTrialFailed', decision.reason);
+    assert.match(decision.message, /: it does not start, and the members before it have ended$/);
+    const [, value] = /annotate pvc orders-3 etcd\.ratchet\.dev\/trial=(\w+); or let/.exec(decision.cure) ?? [];
+    assert.ok(value === 'waived');
+    const [waived] = withoutOutvoted([late(1, { state: 'restored', trial: value })]);
+    const seen = [...slots.slice(0, 3), ...(waived ? [waived] : [])];
+    assert.notEqual(decide({ ...marked, slots: seen, recovery }).kind, 'refuse');
+  });
+
   test('the present cluster is given up, whatever the approval says by now', () => {
     for (const given of [approvalFor(), undefined]) {
       const decision = decide({ ...beside(given, restored), membership: noQuorum('none is asked') });

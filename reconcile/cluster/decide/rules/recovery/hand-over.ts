@@ -1,4 +1,5 @@
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
+import { annotations } from '../../../../../manifests/render/names.ts';
 import { mayTakeOver, type VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
 import { hasDeparted } from '../../../know/life.ts';
@@ -29,13 +30,20 @@ export function handOver(chosen: Slot, record: VolumeRecord, situation: Situatio
   return awaitEnds(former, { ...recovery, lastSeenOn }, situation, besides) ?? dropPeers(chosen, former, gaveUp);
 }
 
-/** As where another hand took the mark away: what is there now is not known to be what was tried. */
-function neverTried({ name }: Slot, { cluster }: Situation): Decision {
+/**
+ * As where another hand took the mark away, or an earlier build made none: what is there now is not known to be what
+ * was tried. Where all others have ended already, to wait protects nothing: a person may let it take their place.
+ */
+function neverTried(chosen: Slot, { cluster, slots }: Situation): Decision {
   const { namespace } = cluster.metadata;
+  const { name } = chosen;
+  const haveEnded = slots.every((slot) => slot === chosen || !(slot.statefulSet || slot.pod));
+  const anew = `let only ${name} go, and the rollback begins anew, as approved: ${kubectl({ namespace }, `delete pvc ${name}`)}`;
+  const goesOn = kubectl({ namespace }, `annotate pvc ${name} ${annotations.trial}=waived`);
   return refuse(
     'RollbackTrialFailed',
-    `PersistentVolumeClaim ${name} does not say that an etcd has served what was restored to it: no member ends for it`,
-    `let only ${name} go, and the rollback begins anew, as approved: ${kubectl({ namespace }, `delete pvc ${name}`)}`,
+    `PersistentVolumeClaim ${name} does not say that an etcd has served what was restored to it: ${haveEnded ? 'it does not start, and the members before it have ended' : 'no member ends for it'}`,
+    haveEnded ? `let it go on without a trial: ${goesOn}; or ${anew}` : anew,
   );
 }
 
