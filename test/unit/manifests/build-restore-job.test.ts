@@ -139,6 +139,8 @@ test('the etcd of a trial gets no Secret that fetching has, whatever its volumes
   const { spec } = restoreJob(own, { ...order, snapshot, trial: true }).spec.template;
   const theirs = spec.initContainers?.filter(({ name }) => name === 'first' || name === restoreContainers.trial) ?? [];
   assert.equal(theirs.length, 2);
+  const called = spec.volumes?.map(({ name }) => name) ?? [];
+  assert.deepEqual(called, [...new Set(called)]);
   for (const { name, volumeMounts: mounts = [] } of theirs)
     for (const mount of mounts.filter(({ mountPath }) => mountPath !== '/var/lib/etcd')) {
       const volume = spec.volumes?.find((one) => one.name === mount.name);
