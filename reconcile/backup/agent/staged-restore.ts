@@ -81,9 +81,12 @@ export async function placeStaged({ dataDirectory, restorer }: StagedRestore): P
       );
     await placeData(paths.data, dataDirectory, restorer);
   }
-  await rm(paths.directory, { recursive: true, force: true });
+  await rm(paths.directory, inUse);
   return text === undefined ? undefined : (JSON.parse(text) as Note).staged;
 }
+
+/** For what goes while the etcd of a trial may still make files in it: no directory of its stays empty for sure. */
+export const inUse = { recursive: true, force: true, maxRetries: 8 } as const;
 
 /** With which revision the restored store begins. `undefined`: nothing was staged. */
 export async function revisionStaged(directory: string): Promise<number | undefined> {

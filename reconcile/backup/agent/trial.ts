@@ -7,7 +7,7 @@ import { EtcdError } from '../../interfaces/etcd.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
 import { makeScratchTls, readScratchTls } from './scratch-tls.ts';
 import { compareTimeoutMs, untilServed } from './served.ts';
-import { revisionStaged, type StagedRestore } from './staged-restore.ts';
+import { inUse, revisionStaged, type StagedRestore } from './staged-restore.ts';
 
 /**
  * The trial of restored data, before anything is given up for them: an etcd as the member will be serves a copy, beside
@@ -64,7 +64,7 @@ export async function tryOut(
       throw failed(`it serves revision ${revision}, and ${wanted} was restored`);
     await client.hashKv(endpoint, { signal, revision, timeoutMs: compareTimeoutMs });
   } catch (error) {
-    await rm(trial.directory, { recursive: true, force: true });
+    await rm(trial.directory, inUse);
     if (error instanceof EtcdError && !signal.aborted) throw failed(error.message);
     throw error;
   } finally {
