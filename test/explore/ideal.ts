@@ -150,10 +150,13 @@ function leftAlone(world: World): string | undefined {
 }
 
 /** I13: members that the spec named when ours joined them are known for as long as they vote. */
-function forgottenBy({ reason }: Decision, { cluster, formations }: World): string | undefined {
+function forgottenBy({ reason }: Decision, { cluster, formations, places }: World): string | undefined {
   const { existing } = cluster.memory;
-  const isListed = formations.some(({ members }) => members.some(({ id }) => existing?.memberIDs.includes(id)));
-  return isListed && reason === 'UnknownMember'
+  const isTheirs = (id: string) => existing?.memberIDs.includes(id) === true;
+  const left = formations.find(({ members }) => members.some(({ id }) => isTheirs(id)));
+  // A late request may have added a learner that is on no disk: that one is unknown.
+  const isLate = left?.members.some(({ id }) => !isTheirs(id) && !places.some(({ disk }) => disk?.memberId === id));
+  return left && !isLate && reason === 'UnknownMember'
     ? 'it has forgotten members of others that vote beside ours'
     : undefined;
 }

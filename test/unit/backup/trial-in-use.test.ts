@@ -18,8 +18,9 @@ test('restored data are placed, and the copy goes, while the etcd of a trial mak
     await writeFile(join(own, 'staged.json'), JSON.stringify({ staged: {}, begins: 1 }));
     const script = `i=0; while [ $i -lt 3000 ] && echo x > "$0/$i"; do i=$((i+1)); done`;
     const etcd = spawn('sh', ['-c', script, busy], { stdio: 'ignore' });
-    while ((await readdir(busy)).length < 50);
+    // It may end before it is seen to be busy.
     const ended = once(etcd, 'close');
+    while ((await readdir(busy)).length < 50 && etcd.exitCode === null);
     await placeStaged({ dataDirectory, restorer: { id: 'a', attempt } });
     await ended;
     assert.deepEqual((await readdir(dirname(dataDirectory))).toSorted(), ['.restored-data.json', 'data']);
