@@ -76,6 +76,31 @@ test('what a file does to variables and by mocks does not reach its neighbours',
   assert.deepEqual((await ran(machine, files)).files, { 'a.test.mjs': true, 'b.test.mjs': true });
 });
 
+test('what removes directories waits by the real clock, also when its first user mocks timers', async () => {
+  await using machine = await bareMachine();
+  const files = await written(machine, {
+    'a.test.mjs': `import { rm } from 'node:fs/promises';
+      test('mocks', async (t) => {
+        t.mock.timers.enable({ apis: ['setTimeout'] });
+        await rm('absent', { recursive: true, force: true });
+      });`,
+    'b.test.mjs': `import { spawn } from 'node:child_process';
+      import { once } from 'node:events';
+      import { mkdir, rm } from 'node:fs/promises';
+      test('removes what is in use', { timeout: 20_000 }, async () => {
+        const busy = import.meta.dirname + '/busy';
+        await mkdir(busy);
+        const script = 'echo; i=0; while [ $i -lt 3000 ] && echo x > "$0/$i"; do i=$((i+1)); done';
+        const writer = spawn('sh', ['-c', script, busy], { stdio: ['ignore', 'pipe', 'ignore'] });
+        const ended = once(writer, 'exit');
+        await once(writer.stdout, 'data');
+        await rm(busy, { recursive: true, maxRetries: 8 });
+        await ended;
+      });`,
+  });
+  assert.deepEqual((await ran(machine, files)).files, { 'a.test.mjs': true, 'b.test.mjs': true });
+});
+
 test('of files that share a process, those that fail or can not be loaded are told', async () => {
   await using machine = await bareMachine();
   const files = await written(machine, {
