@@ -19,6 +19,14 @@ export const backupBugs: readonly Bug[] = [
     seed: (code) => instead(code, 'backUpFirst', (situation) => backUpFirst(believing(situation))),
   },
   {
+    name: 'saves-too-soon',
+    what: 'the backup before a minor is taken while members are still given the one below',
+    violates: 'I12',
+    scenario: 'back up before each of two minors',
+    faults: { death: 1 },
+    seed: (code) => instead(code, 'backUpFirst', (situation) => backUpFirst(settled(situation))),
+  },
+  {
     name: 'outlives-by-upgrading',
     what: 'the replacement of a member whose PVC goes gets the version that waits for a backup',
     violates: 'I12',
@@ -104,6 +112,12 @@ export const backupBugs: readonly Bug[] = [
 /** Nothing holds a version. */
 function unheld({ awaitedBackup: _, ...situation }: Situation): Situation {
   return situation;
+}
+
+function settled(situation: Situation): Situation {
+  const { effective } = situation;
+  if (effective.pending?.kind !== 'settling') return situation;
+  return { ...situation, effective: { ...effective, pending: { ...effective.pending, kind: 'unnoted' } } };
 }
 
 /** Whatever has become of it, it counts as Ready. */

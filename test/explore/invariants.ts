@@ -161,11 +161,13 @@ const wrongVersions: ReadonlySet<string> = new Set([words.downgrade, ...wrongOfO
 
 /**
  * I6: version only up, one minor at a time; back only while another member still runs the old minor and the cluster
- * version has not moved. What another client started on the next minor may have moved it.
+ * version has not moved. What another client started on the next minor may have moved it, or leave out a minor.
  */
 function versionsGoUp(_: State, event: Event, { world }: State): string | undefined {
   const wrong = world.newerByOthers ? wrongOfOurs : wrongVersions;
-  const said = world.places.find(({ pod }) => pod?.words !== undefined && wrong.has(pod.words));
+  const said = world.places.find(
+    (place) => place.pod?.words !== undefined && wrong.has(place.pod.words) && !hasOthersVersion(world, place),
+  );
   if (said) return `${said.name} was given ${said.pod?.inputs.version}, and says: ${said.pod?.words}`;
   if (event.who !== 'world' || event.name === undefined) return undefined;
   const place = placeOf(world, event.name);
@@ -175,6 +177,10 @@ function versionsGoUp(_: State, event: Event, { world }: State): string | undefi
   return (runs ?? 0) - (settled ?? 0) > 1
     ? `${place.name} runs ${place.process.version} in a cluster of ${formation.version}`
     : undefined;
+}
+
+function hasOthersVersion({ newerByOthers }: World, { pod, peer }: Place): boolean {
+  return newerByOthers === true && pod?.inputs.version !== peer?.inputs.version;
 }
 
 /** I7: no step from a stale observation; what a late holder writes or deletes fails at the API server. */

@@ -18,6 +18,13 @@ const held = 'test/unit/cluster/held-version.test.ts';
 /** What an upgrade, a hibernation and the deletion wait for (I12). */
 export const ofAwaitedBackups: readonly Mutant[] = [
   {
+    file: beforeUpgrade,
+    from: "  if (pending?.kind === 'settling') return undefined;\n",
+    to: '',
+    without: 'the backup before a minor is taken of what ran two minors below it (I12)',
+    killers: [awaits],
+  },
+  {
     file: rule,
     from: 'return isRequired ? required(view, situation, awaiting) : bestEffort(view, situation, awaiting);',
     to: 'return bestEffort(view, situation, awaiting);',

@@ -4,9 +4,45 @@ const world = 'test/unit/cluster/world/other-hands.test.ts';
 const unread = 'test/unit/cluster/world/other-hands-unread.test.ts';
 const shared = 'test/unit/cluster/world/other-hands-random.test.ts';
 const actions = 'test/unit/cluster/actions/other-hands.test.ts';
+const versionsRun = 'test/unit/cluster/versions-run.test.ts';
 
 /** What other clients write into StatefulSets of ours (I16). */
 export const ofOtherHands: readonly Mutant[] = [
+  {
+    file: 'reconcile/cluster/know/versions/versions-run.ts',
+    from: '  if (isVersion(ran) && mayOpenIts(slot, ran))',
+    to: '  if (isVersion(ran))',
+    without: 'an image that leaves out a minor is kept, and its member never starts again',
+    killers: [actions],
+  },
+  {
+    file: 'reconcile/cluster/know/versions/versions-run.ts',
+    from: ' || !mayOpenIts(slot, pod.version)',
+    to: '',
+    without: 'a member whose pod ended on an image that leaves out a minor counts as one that ran it',
+    killers: [versionsRun],
+  },
+  {
+    file: 'reconcile/cluster/know/versions/versions-run.ts',
+    from: "slot.endpoint.kind === 'known' || ",
+    to: '',
+    without: 'a member that answers on a version counts as one that never ran it (I6)',
+    killers: [versionsRun],
+  },
+  {
+    file: 'reconcile/cluster/know/versions/versions-run.ts',
+    from: '!isBeforeFirstStart(record) && minorOf',
+    to: 'minorOf',
+    without: 'a member that was born on a higher minor than it was told counts as one that never ran it (I6)',
+    killers: [versionsRun],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/rolling/going-back.ts',
+    from: ' || leavesOutMinor(version, record)',
+    to: '',
+    without: 'the volume says that a version ran that its data do not follow',
+    killers: [actions],
+  },
   {
     file: 'reconcile/cluster/act/actions/rolling/restart-member.ts',
     from: '    yield* requireOwnTemplate(peer, set);\n',

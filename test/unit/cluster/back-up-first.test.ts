@@ -73,6 +73,12 @@ describe('before an upgrade', () => {
     });
   }
 
+  test('while a member is given the minor before, none is asked for', () => {
+    const slots = { 1: withInputs({ version: '3.6.15' }) };
+    const seen = healthy(3, { spec: { version: '3.7.3', backup: required }, slots });
+    assert.equal(backUpFirst(situate({ ...seen, awaitedBackup: missing })), undefined);
+  });
+
   test('while it is awaited, what the backup itself says is told', () => {
     assert.match(
       said(required, found('under-way'))?.message ?? '',

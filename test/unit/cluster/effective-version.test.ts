@@ -105,6 +105,11 @@ describe('of what a spec may ask', () => {
     ['an older patch than that is refused', cluster('3.5.25', '3.6.16'), '3.5.25', 'PatchTooOld'],
     ['before 3.7, too', cluster('3.6.10', '3.7.3'), '3.6.10', 'PatchTooOld'],
     ['a minor that is skipped is refused', cluster('3.5.35', '3.7.3'), '3.5.35', 'MinorSkipped'],
+    [
+      'one that was begun meanwhile goes on, and is not left to come again',
+      cluster('3.5.35', '3.7.3', '3.5.0', { 1: toldOf('3.6.16', '3.5.35') }),
+      '3.6.16',
+    ],
     ['the minor before is refused', cluster('3.6.16', '3.5.35'), '3.6.16', 'DowngradeRefused'],
     ['what nobody supports is refused', cluster('3.6.16', '3.8.0'), '3.6.16', 'VersionNotSupported'],
     ['what was never supported is refused', cluster('3.6.16', '3.4.40'), '3.6.16', 'VersionNotSupported'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
-import { mayGoBackTo } from '../../../reconcile/cluster/know/versions/versions-run.ts';
+import { hasRunHigher, mayGoBackTo } from '../../../reconcile/cluster/know/versions/versions-run.ts';
 import {
   all,
   endpoint,
@@ -50,6 +50,24 @@ describe('a member goes back to the minor below beside another one that never le
     ['not beside one that ran the higher one too', withPod({ version: '3.6.16' }), false],
   ] as const) {
     test(`${what}: ${expected ? 'yes' : 'no'}`, () => assert.equal(goesBackBeside(other), expected));
+  }
+});
+
+describe('a pod that another client gave a version beyond the next minor', () => {
+  const given = all(withRecord({ version: '3.5.35' }), withPod({ version: '3.7.3' }));
+  for (const [what, slot, expected] of [
+    ['has not run it: its data do not follow', all(given, withEndpoint(silent)), false],
+    ['has run it, where it answers', all(given, withEndpoint(endpoint(1, { version: '3.7.3' }))), true],
+    [
+      'has run it, where it had no data',
+      all(given, withEndpoint(silent), withRecord({ state: 'bootstrapping' })),
+      true,
+    ],
+  ] as const) {
+    test(what, () => {
+      const [member] = healthy(1, { every: slot }).slots;
+      assert.equal(member && hasRunHigher(member, '3.6.16'), expected);
+    });
   }
 });
 

@@ -100,13 +100,24 @@ function planFrom(highest: Version, wanted: Version, looked: Looked): VersionPla
   }
   // Begun: the preconditions were met then.
   if (looked.slots.some(({ peer }) => peer?.current && isSameMinor(peer.inputs.version, wanted))) return { value };
-  if (step > 1) return { value: base, refusal: skipped(highest, wanted) };
+  if (step > 1) return goingOn(highest, wanted, looked) ?? { value: base, refusal: skipped(highest, wanted) };
   const minimum = minimumBefore(wanted);
   if (minimum && compareVersions(highest, minimum) < 0) {
     return { value: base, refusal: patchTooOld(highest, wanted, minimum) };
   }
   const pending = whatComesFirst(highest, wanted, looked);
   return pending ? { value: base, pending } : { value };
+}
+
+/**
+ * A member was told the minor between, and may start on it at any moment: to take it back, only to come again, would
+ * race with that.
+ */
+function goingOn(highest: Version, wanted: Version, { slots }: Looked): VersionPlan | undefined {
+  const told = slots.flatMap(({ peer }) => (peer?.current ? [parseVersion(peer.inputs.version)] : []));
+  const between = told.filter((one) => minorOf(one) > minorOf(highest) && minorOf(one) < minorOf(wanted));
+  const begun = highestOf(between);
+  return begun && { value: formatVersion(begun), pending: { kind: 'settling', to: formatVersion(wanted) } };
 }
 
 function whatComesFirst(highest: Version, wanted: Version, { slots, clusterVersion }: Looked): Pending | undefined {

@@ -7,9 +7,9 @@ import {
   type Version,
 } from '../../../../manifests/api/version.ts';
 import { inputsHash } from '../../../../manifests/render/inputs-hash.ts';
-import { isBeforeFirstStart } from '../../../../manifests/render/volume-record.ts';
+import { isBeforeFirstStart, type VolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { recordOf } from '../life.ts';
-import type { Observation, PodView, Slot } from '../observation.ts';
+import type { Observation, Slot } from '../observation.ts';
 
 /** What members ran, from all that records it: it says how far back they may go (I6). */
 export type Looked = Pick<Observation, 'cluster' | 'slots' | 'clusterVersion'> &
@@ -63,15 +63,33 @@ export function mayGoBackTo(version: string, looked: Looked): boolean {
 function mayComeUpOn(slot: Slot): readonly Version[] {
   const { peer, pod } = slot;
   const told = peer?.inputs.version;
-  if (pod && !pod.leaving) return [pod.version ?? told].filter(isVersion).map(parseVersion);
+  if (pod && !pod.leaving) {
+    const version = pod.version ?? told;
+    return isVersion(version) && mayOpenIts(slot, version) ? [parseVersion(version)] : [];
+  }
   const next = isTemplateBehind(slot) ? recordOf(slot)?.nextVersion : undefined;
   return [told, next].filter(isVersion).map(parseVersion);
 }
 
-/** Whether this pod ran a higher minor than that. */
-export function hasRunHigher(pod: PodView | undefined, version: string): boolean {
-  if (!pod?.container.everStarted || !isVersion(pod.version)) return false;
+/** Whether its pod ran a higher minor than that. */
+export function hasRunHigher(slot: Slot, version: string): boolean {
+  const { pod } = slot;
+  if (!pod?.container.everStarted || !isVersion(pod.version) || !mayOpenIts(slot, pod.version)) return false;
   return minorOf(parseVersion(pod.version)) > minorOf(parseVersion(version));
+}
+
+/** Whether this version may have opened its data, or may yet; one that answers has. */
+function mayOpenIts(slot: Slot, version: string): boolean {
+  const record = recordOf(slot);
+  return slot.endpoint.kind === 'known' || record === undefined || !leavesOutMinor(version, record);
+}
+
+/**
+ * Whether another client gave it a version that its data do not follow: etcd ends, and the minor between still opens
+ * them (seen with 3.7.3 on data of 3.5.35).
+ */
+export function leavesOutMinor(version: string, record: VolumeRecord): boolean {
+  return !isBeforeFirstStart(record) && minorOf(parseVersion(version)) > minorOf(parseVersion(record.version)) + 1;
 }
 
 /** Versions that may have opened this member's data. Versions that certainly never ran are not among them. */
@@ -83,7 +101,8 @@ export function mayHaveRun(slot: Slot): readonly Version[] {
   if (record && !isBeforeFirstStart(record)) said.push(record.version);
   if (record?.nextVersion !== undefined && nextMayHaveRun(slot, record.nextVersion)) said.push(record.nextVersion);
   if (endpoint.kind === 'known') said.push(endpoint.status.version);
-  if (pod?.container.everStarted && peer) said.push(pod.version ?? peer.inputs.version);
+  const ran = pod?.container.everStarted && peer ? (pod.version ?? peer.inputs.version) : undefined;
+  if (isVersion(ran) && mayOpenIts(slot, ran)) said.push(ran);
   // A recreated resource has no pods to ask: the recorded version may have run.
   if (record && record.state !== 'restoring' && !peer) said.push(record.version);
   return said.filter(isVersion).map(parseVersion);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import type { Pod } from '../../../../manifests/kube-types.ts';
 import { peerInputs } from '../../../../manifests/render/peer.ts';
 import { act } from '../../../../reconcile/cluster/act/act.ts';
@@ -73,4 +74,20 @@ test('a member that has run the next minor meanwhile is not given the lower one 
   const peer = await world.kube.get(resources.peers, namespace, 'orders-0');
   const peers = [{ name: 'orders-0', uid: peer?.metadata.uid ?? '' }];
   await assert.rejects(carryOut(world, { kind: 'put-back-templates', peers }), /may not go back to 3\.6\.16/);
+});
+
+test('a member whose image leaves out a minor is given its own again, and serves', async () => {
+  const world = createWorld();
+  await world.apply({ replicas: 1, version: '3.5.35' });
+  await tickUntilConverged(world);
+  await changeSet(world, 'orders-0', withImage('quay.io/coreos/etcd:v3.7.3'));
+  world.kill('orders-0-0');
+  world.kube.remove(resources.pods, namespace, 'orders-0-0');
+  for (let rounds = 0; rounds < 20; rounds += 1) world.settle();
+  const pod = await world.kube.get<Pod>(resources.pods, namespace, 'orders-0-0');
+  assert.match(pod?.spec?.containers?.[0]?.image ?? '', /v3\.7\.3$/);
+  await tickUntilConverged(world);
+  const peer = await world.kube.get<EtcdPeer>(resources.peers, namespace, 'orders-0');
+  assert.equal(peer?.spec.version, '3.5.35');
+  assert.deepEqual(world.violations, []);
 });

@@ -2,6 +2,7 @@ import { isHigher, isVersion, minorOf, parseVersion } from '../../../../../manif
 import { isBeforeFirstStart } from '../../../../../manifests/render/volume-record.ts';
 import type { Program } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
+import { leavesOutMinor } from '../../../know/versions/versions-run.ts';
 import type { PodRead } from '../../requests/pods.ts';
 import { askMayGoBackTo } from '../../requests/versions.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
@@ -23,10 +24,10 @@ export function* clearToRun(name: string, pod: PodRead | undefined, version: str
 
 /**
  * Before a member goes back to a lower version: the next pod of the higher one, if there is one, would not show that it
- * has run.
+ * has run. What its data do not follow has not.
  */
 function* noteRan(name: string, version: string): Program {
   const { record, readAt } = yield* liveVolume(name);
-  if (isBeforeFirstStart(record) || !isHigher(version, record.version)) return;
+  if (isBeforeFirstStart(record) || !isHigher(version, record.version) || leavesOutMinor(version, record)) return;
   yield* writeRecord({ readAt, record: { ...record, version } });
 }

@@ -41,7 +41,7 @@ function isStuck(slot: Slot, situation: Situation): boolean {
   const since = downSince(slot, situation);
   if (!pod || pod.leaving || pod.ready || pod.unscheduled !== undefined || since === undefined) return false;
   const next = peer?.inputs.version;
-  if (next === undefined || (hasRunHigher(pod, next) && !mayGoBackTo(next, situation))) return false;
+  if (next === undefined || (hasRunHigher(slot, next) && !mayGoBackTo(next, situation))) return false;
   const madeAlready = pod.createdAt > since;
   // A learner is never Ready, and may catch up for long: a member that answers is not stuck.
   const reason = ailmentOf(slot, situation)?.reason;

@@ -90,10 +90,10 @@ function beyondUs({ lost, silent }: Loss, situation: Situation): Decision | unde
 function heldBack(situation: Situation): Decision | undefined {
   const { slots, effective } = situation;
   const { version } = effective.inputs;
-  const ran = slots.find(({ peer, pod }) => peer?.current && hasRunHigher(pod, version));
+  const ran = slots.find((slot) => slot.peer?.current && hasRunHigher(slot, version));
   const higher = ran?.pod?.version;
   const holder = slots.find(
-    ({ volume, pod }) => volume?.leaving && pod?.version === higher && !hasRunHigher(pod, version),
+    (slot) => slot.volume?.leaving && slot.pod?.version === higher && !hasRunHigher(slot, version),
   );
   if (!ran || !holder?.pod || mayGoBackTo(version, situation)) return undefined;
   return refuse(

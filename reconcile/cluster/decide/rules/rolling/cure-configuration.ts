@@ -48,7 +48,7 @@ export function cureConfiguration(situation: Situation): Decision | undefined {
       (isNotReady(slot) || isHeldByAnother(slot, situation)) &&
       slot.peer?.current &&
       !isOn(slot, wanted) &&
-      (goBack || !hasRunHigher(slot.pod, inputs.version)),
+      (goBack || !hasRunHigher(slot, inputs.version)),
   );
   if (outdated.length === 0) return correctTemplates(curable, inputs, wanted);
   if (slots.some((slot) => isOn(slot, wanted) && isDownOnItsConfiguration(slot))) return undefined;
@@ -99,7 +99,7 @@ function onlyTemplate(name: string, peer: PeerView, { version, image }: Inputs, 
  */
 function mayBeStartedHigher(slot: Slot, { version }: Inputs): boolean {
   const { peer, statefulSet, pod, endpoint } = slot;
-  if (!peer?.current || !statefulSet || !pod || hasRunHigher(pod, version)) return false;
+  if (!peer?.current || !statefulSet || !pod || hasRunHigher(slot, version)) return false;
   if (!pod.leaving && (pod.ready || endpoint.kind === 'unknown')) return false;
   const told = isTemplateBehind(slot) ? [peer.inputs.version, recordOf(slot)?.nextVersion] : [peer.inputs.version];
   return told.some((one) => isMinorAbove(one, version));
@@ -114,8 +114,8 @@ function isMinorAbove(text: string | undefined, version: string): boolean {
  * any other member starts on it: with all members on it the cluster version rises, and the lower one would be refused
  * (I6).
  */
-function isGoingBack({ peer, pod }: Slot, { version }: Inputs): boolean {
-  return peer !== undefined && hasRunHigher(pod, peer.inputs.version) && !hasRunHigher(pod, version);
+function isGoingBack(slot: Slot, { version }: Inputs): boolean {
+  return slot.peer !== undefined && hasRunHigher(slot, slot.peer.inputs.version) && !hasRunHigher(slot, version);
 }
 
 /**

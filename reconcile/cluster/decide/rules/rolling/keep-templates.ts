@@ -65,9 +65,9 @@ function driftedOf({ name, peer, statefulSet }: Slot): readonly Drifted[] {
 }
 
 /** It ran what another client gave it, and may not go back (I6): `cure-configuration` writes it with that version. */
-function keepsMinor({ pod, peer }: Slot, situation: Situation): boolean {
-  const told = peer?.inputs.version;
-  return told !== undefined && hasRunHigher(pod, told) && !mayGoBackTo(told, situation);
+function keepsMinor(slot: Slot, situation: Situation): boolean {
+  const told = slot.peer?.inputs.version;
+  return told !== undefined && hasRunHigher(slot, told) && !mayGoBackTo(told, situation);
 }
 
 /** So often at once; later only after a pause. */
