@@ -1,3 +1,4 @@
+import { isWithoutStep } from '../../reconcile/cluster/result.ts';
 import { patiently } from '../../reconcile/stepping/patience.ts';
 import type { Identity } from '../environment.ts';
 import type { TickOptions } from '../tick/options.ts';
@@ -16,6 +17,8 @@ export interface OnePassContext
 export interface OnePass extends PassResult {
   /** Work remains that a follow-up was to go on with, and none could be made. */
   readonly isDropped?: true;
+  /** Its time was over when the clusters of one namespace alone had got a step. */
+  readonly isStarved?: true;
 }
 
 /** For making a follow-up when the time for everything else is over, in milliseconds. */
@@ -53,7 +56,15 @@ export async function onePass(
       isLeft = await leaveWork(news, options, { kube, log, env, cronJob, signal: inTime });
     },
   });
-  return isLeft ? result : { ...result, isDropped: true };
+  const told: OnePass = signal.aborted && areStarved(result) ? { ...result, isStarved: true } : result;
+  return isLeft ? told : { ...told, isDropped: true };
+}
+
+/** One namespace, or none, has had all the time there was. Those that were left out get none of it in any pass. */
+export function areStarved({ clusters, leftOut }: Pick<PassResult, 'clusters' | 'leftOut'>): boolean {
+  const seen = clusters.filter(({ namespace }) => !leftOut.has(namespace));
+  const stepped = new Set(seen.filter((one) => !isWithoutStep(one)).map(({ namespace }) => namespace));
+  return stepped.size <= 1 && seen.some(({ namespace }) => !stepped.has(namespace));
 }
 
 /** Kubernetes starts Jobs made from a suspended CronJob's template, so they ask. A tick started by hand is meant. */

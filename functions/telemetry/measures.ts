@@ -1,4 +1,5 @@
 import type { PushedLabels, PushedName } from '../../manifests/monitoring/pushed.ts';
+import { isWithoutStep } from '../../reconcile/cluster/result.ts';
 import { kinds, type Results } from '../../reconcile/kinds.ts';
 import type { Shown } from '../../reconcile/stepping/kind.ts';
 import type { StepResult } from '../../reconcile/stepping/result.ts';
@@ -57,6 +58,11 @@ function ofResult({ results, fleets, leftOut }: Passed, now: Date): Measure[] {
         value: clusters.filter((one) => one.decision.kind === decision).length,
       }),
     ),
+    {
+      name: 'etcd_ratchet_pass_clusters_without_step',
+      labels: {},
+      value: clusters.filter(isWithoutStep).length,
+    },
     ...counted(fleets.map(({ result }) => ({ reading: readingOf(result) }))).map(
       ([labels, value]): Measure => ({ name: 'etcd_ratchet_pass_fleets', labels, value }),
     ),

@@ -42,6 +42,7 @@ const epilogue = `
 Exit codes:
   0  the pass was made (also if something is Stalled)
   1  it could not be made: the API server does not answer, the CRDs are not installed, …;
+     its time was over before the clusters of a second namespace got a step;
      or, of a follow-up, it was made, and no next one could be
   2  wrong usage
   with --detailed-exitcode also:

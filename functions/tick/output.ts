@@ -81,7 +81,7 @@ export function exitCode(
   result: OnePass,
   { detailedExitcode, followUp }: Pick<TickOptions, 'detailedExitcode' | 'followUp'>,
 ): number {
-  if (result.isDropped && followUp) return 1;
+  if (result.isStarved || (result.isDropped && followUp)) return 1;
   return detailedExitcode ? detailedExitCode(result) : 0;
 }
 

@@ -64,10 +64,27 @@ const ofObjects: readonly Alert[] = [
   },
   {
     alert: 'EtcdRatchetDoesNotRun',
-    expr: 'time() - etcd_ratchet_fleet_last_run_seconds > 900',
-    for: '5m',
+    expr: 'time() - etcd_ratchet_fleet_last_run_seconds > 300',
+    for: '1m',
     severity: 'critical',
     summary: `No pass has looked at fleet ${where} for {{ $value | humanizeDuration }}. Is the CronJob suspended, or has its trigger stopped?`,
+  },
+  {
+    alert: 'EtcdRatchetNoPass',
+    // Of kube-state-metrics itself, which most installations have. A pass takes two minutes at most.
+    expr: 'time() - kube_cronjob_status_last_successful_time{cronjob="etcd-ratchet"} > 300 unless on (namespace, cronjob) kube_cronjob_spec_suspend == 1',
+    for: '1m',
+    severity: 'critical',
+    summary:
+      'CronJob {{ $labels.namespace }}/{{ $labels.cronjob }} has made no pass for {{ $value | humanizeDuration }}: nothing is healed. See its Jobs and the log of their pods.',
+  },
+  {
+    alert: 'EtcdClustersWithoutStep',
+    expr: 'min_over_time(etcd_ratchet_pass_clusters_without_step[10m]) > 0',
+    for: '5m',
+    severity: 'warning',
+    summary:
+      'Each pass of the last ten minutes left at least {{ $value }} clusters without a step: they are not healed. The log of a pass names them.',
   },
   {
     alert: 'EtcdBackupsFail',

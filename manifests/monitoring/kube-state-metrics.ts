@@ -6,6 +6,12 @@ import { type Metric, metrics } from './metrics.ts';
 /** Objects that are young lack most fields: that is no error of theirs. */
 const quiet = 10;
 
+/** What alerts use of the series that it makes of CronJobs by itself. */
+export const cronJobMetrics = {
+  kube_cronjob_status_last_successful_time: 'When a Job of the CronJob last ended well.',
+  kube_cronjob_spec_suspend: '1 where it is suspended.',
+} as const;
+
 /** For `--custom-resource-state-config-file` of kube-state-metrics. */
 export function customResourceStateMetrics() {
   return {

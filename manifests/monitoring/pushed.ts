@@ -31,6 +31,11 @@ export const pushed = {
     unit: '{cluster}',
     labels: ['decision'],
   },
+  etcd_ratchet_pass_clusters_without_step: {
+    help: 'Clusters that it did not get to: its time was over, they could not be looked at, or their namespace was left out.',
+    unit: '{cluster}',
+    labels: [],
+  },
   etcd_ratchet_pass_fleets: {
     help: 'Fleets that it looked at, by what came of asking Git.',
     unit: '{fleet}',

@@ -11,3 +11,8 @@ export interface ClusterResult extends StepResult {
   /** The resource as this pass left it, status included; the fleet's roll-up reads its conditions. */
   readonly cluster: EtcdCluster;
 }
+
+/** Of which nothing was seen in this pass: it failed before anything was decided, or its namespace was left out. */
+export function isWithoutStep({ reason }: Pick<ClusterResult, 'reason'>): boolean {
+  return reason === 'StepFailed' || reason === 'NamespaceLeftOut';
+}

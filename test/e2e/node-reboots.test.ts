@@ -6,6 +6,7 @@ import type { Node, Pod } from '../../manifests/kube-types.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { isWholeOf } from './support/conditions.ts';
+import { longestGapAllowed } from './support/gaps.ts';
 import { startKnowingWriter } from './support/knowing-writer.ts';
 import { inOwnSandbox, startOwnCluster } from './support/own-cluster.ts';
 import { openScene, type Scene } from './support/scene.ts';
@@ -106,7 +107,7 @@ test('all nodes reboot one after the other under a writer, and no write is lost'
     const gap = gaps[index] ?? Number.POSITIVE_INFINITY;
     t.diagnostic(`${name}: longest gap ${gap.toFixed(0)} ms over ${acknowledged} writes`);
     assert.equal(lost, 0, `of ${acknowledged} acknowledged writes to ${name}`);
-    assert.ok(gap < 500, `${name}: a gap of ${gap.toFixed(0)} ms`);
+    assert.ok(gap < longestGapAllowed, `${name}: a gap of ${gap.toFixed(0)} ms`);
   }
   await assertAgentIsBound(scene);
 });

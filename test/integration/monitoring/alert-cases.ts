@@ -23,6 +23,9 @@ const wanted = series('etcd_ratchet_cluster_replicas_wanted', orders);
 const condition = (kind: string, labels: Series, type: string, reason: string) =>
   series(`etcd_ratchet_${kind}_condition`, { ...labels, type, reason });
 const etcd = (metric: string, more: Series = {}) => series(metric, { ...member, ...more });
+const ticks = { namespace: 'etcd-ratchet', cronjob: 'etcd-ratchet' };
+const passed = series('kube_cronjob_status_last_successful_time', ticks);
+const suspended = series('kube_cronjob_spec_suspend', ticks);
 const day = 24 * 60;
 
 export const alertCases: Readonly<Record<string, AlertCase>> = {
@@ -149,15 +152,45 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
   EtcdRatchetDoesNotRun: {
     fires: {
       series: { [series('etcd_ratchet_fleet_last_run_seconds', orders)]: '0x60' },
-      at: '22m',
+      at: '7m',
       labels: orders,
-      summary: /^No pass has looked at fleet payments\/orders for 22m 0s/,
+      summary: /^No pass has looked at fleet payments\/orders for 7m 0s/,
     },
     silent: {
       'passes are made': { series: { [series('etcd_ratchet_fleet_last_run_seconds', orders)]: '0+60x60' }, at: '50m' },
-      'none was made for ten minutes': {
-        series: { [series('etcd_ratchet_fleet_last_run_seconds', orders)]: '0x10 600+60x40' },
-        at: '15m',
+      'none was made for four minutes': {
+        series: { [series('etcd_ratchet_fleet_last_run_seconds', orders)]: '0x4 300+60x40' },
+        at: '5m',
+      },
+    },
+  },
+  EtcdRatchetNoPass: {
+    fires: {
+      series: { [passed]: '0x60', [suspended]: '0x60' },
+      at: '7m',
+      labels: ticks,
+      summary: /^CronJob etcd-ratchet\/etcd-ratchet has made no pass for 7m 0s/,
+    },
+    silent: {
+      'passes are made': { series: { [passed]: '0+60x60', [suspended]: '0x60' }, at: '50m' },
+      'it is suspended': { series: { [passed]: '0x60', [suspended]: '1x60' }, at: '50m' },
+      'another CronJob fails': {
+        series: { [series('kube_cronjob_status_last_successful_time', { ...ticks, cronjob: 'reports' })]: '0x60' },
+        at: '50m',
+      },
+    },
+  },
+  EtcdClustersWithoutStep: {
+    fires: {
+      series: { etcd_ratchet_pass_clusters_without_step: '3x30' },
+      at: '20m',
+      labels: {},
+      summary: /^Each pass of the last ten minutes left at least 3 clusters without a step/,
+    },
+    silent: {
+      'all get one now and then': {
+        series: { etcd_ratchet_pass_clusters_without_step: '3x4 0 3x4 0 3x4 0 3x4 0' },
+        at: '19m',
       },
     },
   },

@@ -3,10 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { kinds } from '../../../manifests/api/group.ts';
 import { definitions } from '../../../manifests/api/kinds.ts';
+import { cronJobMetrics } from '../../../manifests/monitoring/kube-state-metrics.ts';
 import { metricNames } from '../../../manifests/monitoring/metrics.ts';
 import { until } from '../../e2e/support/until.ts';
 import { tools } from '../../support/cluster/tools.ts';
@@ -53,9 +54,12 @@ async function allSamples(): Promise<readonly Sample[]> {
       .replace('--port=8080', `--port=${port}`)
       .replace('--telemetry-port=8081', `--telemetry-port=${telemetryPort}`),
   );
-  const running = spawn(binaries['kube-state-metrics'], [...args, `--kubeconfig=${kubeconfig}`], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  return untilComplete({ port, names: metricNames, said: start([...args, `--kubeconfig=${kubeconfig}`]) });
+}
+
+/** Returns what reads what it said last. */
+function start(args: readonly string[]): () => string {
+  const running = spawn(binaries['kube-state-metrics'], args, { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   running.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     said = (said + chunk).slice(-20_000);
@@ -63,7 +67,7 @@ async function allSamples(): Promise<readonly Sample[]> {
   parts.defer(async () => {
     if (running.exitCode === null && running.kill()) await once(running, 'exit');
   });
-  return untilComplete(() => said);
+  return () => said;
 }
 
 /** What the Deployment of the component starts it with. */
@@ -94,12 +98,18 @@ async function makeUnborn(): Promise<void> {
   assert.equal(told.status, 200, told.body.message);
 }
 
+interface Served {
+  readonly port: number;
+  readonly names: readonly string[];
+  readonly said: () => string;
+}
+
 /** Until there is a series of every metric, or the time is over. */
-async function untilComplete(said: () => string): Promise<readonly Sample[]> {
-  let missing: readonly string[] = metricNames;
+async function untilComplete({ port: at, names, said }: Served): Promise<readonly Sample[]> {
+  let missing = names;
   const look = async () => {
-    const found = samplesIn(await fetch(`http://127.0.0.1:${port}/metrics`).then((answer) => answer.text()));
-    missing = metricNames.filter((name) => !found.some((one) => one.name === name));
+    const found = samplesIn(await fetch(`http://127.0.0.1:${at}/metrics`).then((answer) => answer.text()));
+    missing = names.filter((name) => !found.some((one) => one.name === name));
     return missing.length === 0 && found;
   };
   return until('a series of every metric', look, { last: () => `missing: ${missing.join(', ')}; it said:\n${said()}` });
@@ -160,4 +170,37 @@ test('an approval and a refusal are 1 with what they are about', () => {
   const held = { annotation: 'etcd.ratchet.dev/replace-member', reason: 'HealingHeld', name: 'orders' };
   assert.equal(valueFor('etcd_ratchet_cluster_approval_asked', held), 1);
   assert.equal(valueFor('etcd_ratchet_cluster_refusal', { field: 'spec.version', reason: 'VersionRefused' }), 1);
+});
+
+test('the series of a CronJob that an alert asks for are those that it makes by itself', async () => {
+  const workload = resolve(import.meta.dirname, '../../../manifests/install/workload/cronjob.yaml');
+  await api.kubectl(['apply', '-f', workload]);
+  const path = '/apis/batch/v1/namespaces/etcd-ratchet/cronjobs/etcd-ratchet/status';
+  const { body } = await api.send('GET', path);
+  const told = await api.send('PUT', path, { ...body, status: { lastSuccessfulTime: at } });
+  assert.equal(told.status, 200, told.body.message);
+  const names = Object.keys(cronJobMetrics);
+  const [own, telemetry] = [18_082, 18_083];
+  const kubeconfig = join(await mkdtemp(join(tmpdir(), 'kube-state-metrics-')), 'kubeconfig');
+  parts.defer(() => rm(dirname(kubeconfig), { recursive: true }));
+  await api.kubectl(['create', 'serviceaccount', 'metrics']);
+  await api.kubectl([
+    'create',
+    'clusterrolebinding',
+    'metrics',
+    '--clusterrole=view',
+    '--serviceaccount=default:metrics',
+  ]);
+  await writeFile(kubeconfig, await api.kubeconfigOf({ namespace: 'default', name: 'metrics' }));
+  const said = start([
+    '--resources=cronjobs',
+    `--port=${own}`,
+    `--telemetry-port=${telemetry}`,
+    `--kubeconfig=${kubeconfig}`,
+  ]);
+  const found = await untilComplete({ port: own, names, said });
+  for (const name of names) {
+    const { labels } = found.find((one) => one.name === name) ?? assert.fail(name);
+    assert.deepEqual({ ...labels }, { namespace: 'etcd-ratchet', cronjob: 'etcd-ratchet' });
+  }
 });

@@ -21,12 +21,22 @@ const options: TickOptions = {
   timeout: 50,
 };
 
-async function run({ kube: world, state }: World, own: FakeKube, how: Partial<TickOptions>): Promise<number> {
+async function run(
+  { kube: world, state }: World,
+  own: FakeKube,
+  how: Partial<TickOptions>,
+  over?: AbortController,
+): Promise<number> {
   const kube: Kube = {
     ...world,
     list: (resource, given) => (resource === resources.jobs ? own : world).list(resource, given),
     get: (resource, ...rest) => (resource === resources.cronJobs ? own : world).get(resource, ...rest),
     create: (resource, ...rest) => (resource === resources.jobs ? own : world).create(resource, ...rest),
+    updateStatus: (...given) => {
+      over?.abort(new Error('the time is over'));
+      const late = new KubeError('no answer in time', { class: 'retryable', reason: 'Unreachable', status: undefined });
+      return over ? Promise.reject(late) : world.updateStatus(...given);
+    },
   };
   const asked = { ...options, ...how };
   const result = await onePass(asked, {
@@ -40,7 +50,7 @@ async function run({ kube: world, state }: World, own: FakeKube, how: Partial<Ti
     holder: { pod: 'etcd-ratchet/one', uid: 'one' },
     nonce: () => 'one'.padEnd(32, 'f'),
     log: () => undefined,
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.any([AbortSignal.timeout(20_000), ...(over ? [over.signal] : [])]),
     deadline: Date.now() + 20_000,
   });
   return exitCode(result ?? assert.fail('it does nothing'), asked);
@@ -67,4 +77,10 @@ for (const [what, isRefused, how, code] of [
 test('a follow-up that leaves nothing to do is done, also where no Job can be made', async () => {
   const world = createWorld();
   assert.equal(await run(world, installed(world, true), { followUp: {} }), 0);
+});
+
+test('a tick whose time is over before a cluster got a step fails', async () => {
+  const world = createWorld();
+  await world.apply();
+  assert.equal(await run(world, installed(world, false), {}, new AbortController()), 1);
 });

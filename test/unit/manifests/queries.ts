@@ -3,6 +3,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { kinds } from '../../../manifests/api/group.ts';
 import { definitions } from '../../../manifests/api/kinds.ts';
 import { etcdLabels, etcdMetrics } from '../../../manifests/monitoring/etcd-metrics.ts';
+import { cronJobMetrics } from '../../../manifests/monitoring/kube-state-metrics.ts';
 import { metrics } from '../../../manifests/monitoring/metrics.ts';
 import { pushed } from '../../../manifests/monitoring/pushed.ts';
 
@@ -21,6 +22,7 @@ const known: ReadonlyMap<string, readonly string[]> = new Map([
     }),
   ),
   ...Object.entries(pushed).map(([name, { labels }]) => [name, labels] as const),
+  ...Object.keys(cronJobMetrics).map((name) => [name, ['namespace', 'cronjob']] as const),
   ...Object.keys(etcdMetrics).map(
     (name) =>
       [
