@@ -107,12 +107,21 @@ export const fields: Fields = {
     decode: ([text = '']) => found(readPairs(text, idPattern)?.map(([name, memberId]) => ({ name, memberId }))),
     encode: (members) => [writePairs(members.map(({ name, memberId }) => [name, memberId]))],
   },
+  gaveUp: {
+    annotations: [{ name: annotations.gaveUp, wanted: 'IDs of etcd clusters like a1b2,c3d4, or absent' }],
+    decode: ([text = '']) => {
+      const ids = text.split(',');
+      return ids.every(isEtcdId) ? { value: ids } : { wrong: 0 };
+    },
+    encode: (ids) => [ids.length === 0 ? undefined : ids.join(',')],
+  },
   recovery: {
     annotations: [
       { name: annotations.recovery, wanted: 'an approval and an attempt like 0123456789ab/1, or absent' },
       { name: annotations.lastSeenOn, wanted: 'members and their nodes like orders-1=node-a, or absent' },
     ],
-    isNeeded: ({ state }) => state === 'restoring',
+    // A rollback records here where members of the cluster that it gives up may still run.
+    isNeeded: ({ state, gaveUp }) => state === 'restoring' || (state === 'restored' && gaveUp !== undefined),
     decode: readRecovery,
     encode: ({ id, attempt, lastSeenOn }) => [
       `${id}/${attempt}`,
@@ -125,14 +134,6 @@ export const fields: Fields = {
     decode: ([text = '']) =>
       found(/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined),
     encode: (revision) => [String(revision)],
-  },
-  gaveUp: {
-    annotations: [{ name: annotations.gaveUp, wanted: 'IDs of etcd clusters like a1b2,c3d4, or absent' }],
-    decode: ([text = '']) => {
-      const ids = text.split(',');
-      return ids.every(isEtcdId) ? { value: ids } : { wrong: 0 };
-    },
-    encode: (ids) => [ids.length === 0 ? undefined : ids.join(',')],
   },
   authoritiesOf: matching(annotations.authoritiesOf, `${tokenInWords}, or absent`, tokenPattern),
   hibernationBackup: {

@@ -161,6 +161,12 @@ describe('while a snapshot is restored', () => {
     assert.ok(!starts({ ...unread, certificates: { kind: 'unknown', cause: 'forbidden' } }));
   });
 
+  test('where the step ended before it started the member, the next one starts it', () => {
+    const observation = seen(1, known());
+    const slots = observation.slots.map(withRecord({ state: 'restored', restoredFrom: sourceOf(snapshot) }));
+    assert.equal(decide({ ...observation, slots }).reason, 'StartingMembers');
+  });
+
   test('no member starts in that step that lacks its certificates, where these are passed over', () => {
     const situation = situate(seen(1, known({ job: { ...job, failed: true, completed: true } })));
     const started = [managed(1), nothingYet(1)].map((certificates) => {

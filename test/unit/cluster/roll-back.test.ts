@@ -7,11 +7,23 @@ import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { plan } from '../../../reconcile/cluster/foresee/plan.ts';
 import { summaryOf } from '../../../reconcile/cluster/foresee/summary.ts';
 import { untried, wantedRollback } from '../../../reconcile/cluster/know/backups/rollback.ts';
+import { recordOf } from '../../../reconcile/cluster/know/life.ts';
 import type { Observation, RecoveryView, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { withoutOutvoted } from '../../../reconcile/cluster/know/recovery/outvoted.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
-import { clusterId, healthy, initialCluster, noQuorum, token, unborn, without, withRecord } from './observations.ts';
+import { managed, nothingYet } from './certificates.ts';
+import {
+  all,
+  clusterId,
+  healthy,
+  initialCluster,
+  noQuorum,
+  token,
+  unborn,
+  without,
+  withRecord,
+} from './observations.ts';
 
 const snapshot = { object: 'gs://backups/orders/a.db', sha256: 'ab'.repeat(32), revision: 81_724 };
 const rollback = { clusterID: clusterId, snapshot };
@@ -92,6 +104,33 @@ describe('a rollback begins only as approved', () => {
     });
     assert.equal(member.record.clusterId, undefined);
     assert.match(decision.message, /3 members of that end, and what was written after revision 81724 is lost/);
+  });
+
+  test('an invocation that died while it began is followed with the very member that it recorded', () => {
+    const lease = (approval: string): Observation['lease'] => {
+      const decision = decide({ ...asked(approvalFor()), nonce: 'first0first0first0' });
+      assert.ok(decision.kind === 'act' && decision.action.kind === 'begin-rollback', decision.reason);
+      return { kind: 'abandoned', holder: 'other', action: { ...decision.action, approval } };
+    };
+    for (const [approval, token] of [
+      [approvalFor(), 'first0first0first0'],
+      [untried(approvalFor()), 'nonce0nonce0nonce0'],
+    ] as const) {
+      const decision = decide({ ...asked(approvalFor()), lease: lease(approval) });
+      assert.ok(decision.kind === 'act' && decision.action.kind === 'begin-rollback', decision.reason);
+      assert.equal(decision.action.member.record.token, token);
+    }
+    const [ref, approval] = [{ name: 'orders-3', uid: 'u' }, approvalFor()];
+    const action = {
+      kind: 'conclude-restore',
+      volume: ref,
+      job: ref,
+      id: '0123456789ab',
+      attempt: 1,
+      approval,
+    } as const;
+    const another = decide({ ...asked(approval), lease: { kind: 'abandoned', holder: 'other', action } });
+    assert.ok(another.kind === 'act' && another.action.kind === 'begin-rollback', 'what another step did is over');
   });
 
   test('it does not begin while the cluster is suspended, recovered or asleep', () => {
@@ -201,7 +240,29 @@ describe('while the snapshot is restored', () => {
     const gone = { ...slot, volume: { ...slot.volume, lost: true } };
     assert.equal(decide(beside(approvalFor(), gone)).reason, 'CallingOffRollback');
     const leaving = { ...slot, volume: { ...slot.volume, leaving: true } };
-    assert.equal(decide(beside(approvalFor(), leaving)).reason, 'CallingOffRollback');
+    const decision = decide(beside(approvalFor(), leaving));
+    const peer = { name: 'orders-3', uid: 'peer-3' };
+    const action = { kind: 'call-off-rollback', name: 'orders-3', peer };
+    assert.deepEqual(decision.kind === 'act' && decision.action, action);
+  });
+
+  test('what is being deleted already is not deleted again, but waited for', () => {
+    const slot = late(1);
+    assert.ok(slot.volume && slot.peer);
+    const volume = { ...slot.volume, leaving: true };
+    for (const peer of [
+      { ...slot.peer, leaving: true },
+      { ...slot.peer, current: false },
+    ]) {
+      const withVolume = decide(beside(undefined, { ...slot, peer }));
+      assert.ok(withVolume.kind === 'act' && withVolume.action.kind === 'call-off-rollback', withVolume.reason);
+      assert.equal(withVolume.action.peer, undefined);
+      assert.equal(decide(beside(undefined, { ...slot, peer, volume })).reason, 'OldObjectsLeaving');
+    }
+  });
+
+  test('a member whose peer was deleted is prepared anew, also where its ConfigMap is left', () => {
+    assert.equal(decide(beside(approvalFor(), without('peer')(late()))).reason, 'PreparingMembers');
   });
 });
 
@@ -360,6 +421,29 @@ describe('when its data are there', () => {
     assert.equal(decide({ ...seen, slots: ended, recovery: view }).reason, 'DroppingPeers');
   });
 
+  test('without the record of where members ran, nothing starts beside them (I11)', () => {
+    const { recovery: _, ...record } = recordOf(restored) ?? assert.fail();
+    const lost = { ...restored, volume: { ...restored.volume, record: { kind: 'valid', record } } } as Slot;
+    const marked = healthy(3, { spec: spec(), every: withRecord({ state: 'superseded' }), more: [lost] });
+    const seen = { ...marked, slots: withoutOutvoted(marked.slots), membership: noQuorum('none is asked') };
+    assert.equal(decide({ ...seen, recovery: { kind: 'known', pods: [], nodes: {} } }).reason, 'StoppingMembers');
+  });
+
+  test('once its member was started, a node that turns silent holds nothing up', () => {
+    const lastSeenOn = { 'orders-0': ['node-a'] };
+    const started = withRecord({ recovery: { id: '0123456789ab', attempt: 1, lastSeenOn } })(restored);
+    const [, , third] = healthy(3).slots;
+    assert.ok(third?.statefulSet);
+    const marked = healthy(3, {
+      spec: spec(),
+      every: all(withRecord({ state: 'superseded' }), without('peer', 'statefulSet', 'pod')),
+      more: [{ ...started, statefulSet: third.statefulSet }],
+    });
+    const seen = { ...marked, slots: withoutOutvoted(marked.slots), membership: noQuorum('it starts') };
+    const decision = decide({ ...seen, recovery: { kind: 'known', pods: [], nodes: { 'node-a': 'silent' } } });
+    assert.notEqual(decision.reason, 'MemberNotFenced');
+  });
+
   test('a member whose PVC is gone is stopped as well', () => {
     const marked = healthy(3, { spec: spec(), every: withRecord({ state: 'superseded' }), more: [restored] });
     const slots = withoutOutvoted(marked.slots).map((slot) =>
@@ -404,6 +488,28 @@ test('a cluster whose volumes are all gone goes on under its name, once that is 
   const made = plan(bare(approvalFor()));
   assert.equal(made.end.kind, 'done', JSON.stringify(made.end));
   assert.equal(made.steps[0]?.reason, 'RollingBack');
+});
+
+test('clients keep the CAs that they trust, also where only those say whose they are', () => {
+  const [metadata, status] = [approved(), { observedGeneration: 3, clusterID: clusterId }];
+  const tls = { spec: spec({ tls: { mode: 'Managed' } }), metadata };
+  const authoritiesOf = (observation: Observation) => {
+    const decision = decide(observation);
+    assert.ok(decision.kind === 'act' && decision.action.kind === 'begin-rollback', decision.reason);
+    return decision.action.member.record.authoritiesOf;
+  };
+  assert.equal(authoritiesOf(healthy(3, { ...tls, certificates: { kind: 'unread' } })), token);
+  assert.equal(authoritiesOf(unborn(3, { ...tls, status, certificates: managed(3) })), token);
+  assert.equal(authoritiesOf(unborn(3, { ...tls, status, certificates: nothingYet(3) })), undefined);
+});
+
+test('what volumes remember of earlier lives outranks the status, also where they disagree', () => {
+  const other = all(withRecord({ token: 'another' }), withRecord({ gaveUp: ['c0c0'] }));
+  const status = { observedGeneration: 3, clusterID: clusterId, gaveUp: ['dead'] };
+  const observation = healthy(3, { status, slots: { 0: other } });
+  const situation = situate(observation);
+  assert.equal(situation.life.stage, 'unclear');
+  assert.deepEqual(statusFor(situation, decide(observation), { kind: 'none' }).gaveUp, ['c0c0']);
 });
 
 test('when it is over, the same document and approval do nothing', () => {

@@ -97,7 +97,10 @@ const record: fc.Arbitrary<VolumeRecord> = fc
     requiredKeys: ['token', 'initialCluster', 'version', 'tlsMode', 'state', 'clusterId', 'memberId'],
     ...plain,
   })
-  .filter(({ state, recovery }) => state !== 'restoring' || recovery !== undefined);
+  .filter(
+    ({ state, gaveUp, recovery }) =>
+      recovery !== undefined || !(state === 'restoring' || (state === 'restored' && gaveUp)),
+  );
 
 test('what is written on a volume is read back, in every state', () => {
   fc.assert(
@@ -154,6 +157,12 @@ test('a volume to which a snapshot is restored names the attempt, or is not beli
   assert.match(read.kind === 'invalid' ? read.problem : '', /etcd\.ratchet\.dev\/recovery is missing/);
   const recovery = { id: '0123456789ab', attempt: 0, lastSeenOn: {} };
   assert.equal(readVolumeRecord(writeVolumeRecord(recordOf({ state: 'restoring', recovery }))).kind, 'valid');
+});
+
+test('a volume that a rollback goes on from says where members may run, or is not believed', () => {
+  const restored = { state: 'restored', clusterId: 'c1', memberId: 'a1', gaveUp: ['c0'] } as const;
+  const read = readVolumeRecord(writeVolumeRecord(recordOf(restored)));
+  assert.match(read.kind === 'invalid' ? read.problem : '', /etcd\.ratchet\.dev\/recovery is missing/);
 });
 
 const sound = writeVolumeRecord(recordOf({ clusterId: 'c1', memberId: 'a1' }));

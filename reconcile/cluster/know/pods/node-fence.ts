@@ -14,7 +14,7 @@ export interface OpenFence {
  */
 export function openFences(
   slots: readonly Slot[],
-  { lastSeenOn }: Recovery,
+  { lastSeenOn }: Pick<Recovery, 'lastSeenOn'>,
   view: RecoveryView | undefined,
 ): readonly OpenFence[] {
   const names = new Set([...slots.map(({ name }) => name), ...Object.keys(lastSeenOn)]);

@@ -1,5 +1,5 @@
 import { isEtcdId } from '../../../../manifests/api/identifiers.ts';
-import type { OutvotedMember } from '../../../../manifests/render/volume-record.ts';
+import type { OutvotedMember, VolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { hasDeparted, type Life, recordOf } from '../life.ts';
 import type { Observation, Slot } from '../observation.ts';
 
@@ -12,19 +12,16 @@ import type { Observation, Slot } from '../observation.ts';
  * Two of them at once would be a quorum of the old cluster, and would accept writes.
  */
 export function withoutOutvoted(found: readonly Slot[]): readonly Slot[] {
-  const slots = found.map((slot) => (isForsaken(slot, found) ? asAspirant(slot) : slot));
+  const slots = found.map((slot) => (isForsaken(slot, found) ? inState(slot, 'restoring') : slot));
   return slots.map((slot) => {
-    const record = recordOf(slot);
     const isLeftBehind = slots.some((other) => leftBehind(other, slot) && !leftBehind(slot, other));
-    if (!slot.volume || !record || hasDeparted(slot) || !isLeftBehind) return slot;
-    const superseded = { ...record, state: 'superseded' as const };
-    return { ...slot, volume: { ...slot.volume, record: { kind: 'valid', record: superseded }, unmarked: true } };
+    return isLeftBehind && !hasDeparted(slot) ? inState(slot, 'superseded', { unmarked: true }) : slot;
   });
 }
 
 /**
  * A rollback's data are lost, or will be, before its member was started, and no volume of the cluster that it gives up
- * was told: that one serves on, and the rollback is called off.
+ * was told: that one serves on, and the rollback is called off, as before its data were there.
  */
 function isForsaken(slot: Slot, slots: readonly Slot[]): boolean {
   const { volume, statefulSet, pod } = slot;
@@ -34,11 +31,14 @@ function isForsaken(slot: Slot, slots: readonly Slot[]): boolean {
   return former.length > 0 && former.every((other) => recordOf(other)?.state !== 'superseded');
 }
 
-/** As before its data were there: of the cluster to come, and with no say. */
-function asAspirant(slot: Slot): Slot {
-  const record = recordOf(slot);
-  if (!slot.volume || !record) return slot;
-  return { ...slot, volume: { ...slot.volume, record: { kind: 'valid', record: { ...record, state: 'restoring' } } } };
+/** Whatever its own PVC says. */
+function inState(slot: Slot, state: VolumeRecord['state'], mark?: { readonly unmarked: true }): Slot {
+  const { volume } = slot;
+  if (volume?.record.kind !== 'valid') return slot;
+  return {
+    ...slot,
+    volume: { ...volume, record: { kind: 'valid', record: { ...volume.record.record, state } }, ...mark },
+  };
 }
 
 /** Two volumes that say it of each other both lose their say (`TwoRecoveries`). */

@@ -16,7 +16,7 @@ import { awaitEnds, mark, stop } from './recover-quorum.ts';
  */
 export function handOver(chosen: Slot, record: VolumeRecord, situation: Situation): Decision | undefined {
   const { gaveUp, recovery } = record;
-  if (!gaveUp || !recovery) return undefined;
+  if (!gaveUp) return undefined;
   if (!mayTakeOver(record) && !chosen.statefulSet && !chosen.pod) return neverTried(chosen, situation);
   // Also members whose volumes are gone. No other member has been added yet.
   const former = situation.slots.filter((slot) => slot !== chosen && (hasDeparted(slot) || !slot.volume));
@@ -24,10 +24,10 @@ export function handOver(chosen: Slot, record: VolumeRecord, situation: Situatio
   if (stopping) return stopping;
   // Once it was started, all others had ended.
   if (chosen.statefulSet || chosen.pod) return undefined;
-  const { [chosen.name]: _, ...lastSeenOn } = recovery.lastSeenOn;
+  const { [chosen.name]: _, ...lastSeenOn } = recovery?.lastSeenOn ?? {};
   const set = former.find(({ statefulSet }) => statefulSet);
   const besides = set && `StatefulSet ${set.name} is being deleted`;
-  return awaitEnds(former, { ...recovery, lastSeenOn }, situation, besides) ?? dropPeers(chosen, former, gaveUp);
+  return awaitEnds(former, { lastSeenOn }, situation, besides) ?? dropPeers(chosen, former, gaveUp);
 }
 
 /**

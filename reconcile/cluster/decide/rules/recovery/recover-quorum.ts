@@ -118,14 +118,13 @@ export function stop(
 /** There is proof that no pod of these members runs. */
 function fence(recovery: Recovery, situation: Situation): Decision | undefined {
   // Before the first attempt every member was seen stopped, on whatever node.
-  const { lastSeenOn, ...rest } = recovery;
-  return awaitEnds(situation.slots, recovery.attempt === 0 ? recovery : { ...rest, lastSeenOn: {} }, situation);
+  return awaitEnds(situation.slots, recovery.attempt === 0 ? recovery : { lastSeenOn: {} }, situation);
 }
 
 /** @param besides what else of theirs has not ended yet */
 export function awaitEnds(
   slots: readonly Slot[],
-  recovery: Recovery,
+  recovery: Pick<Recovery, 'lastSeenOn'>,
   situation: Situation,
   besides?: string,
 ): Decision | undefined {
