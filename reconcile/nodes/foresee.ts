@@ -44,7 +44,7 @@ export function foreseeNodes(seen: NodesObservation): NodePlan {
     const decision = decideNodes(sim.seen);
     const { action, verdicts, nextAt } = decision;
     if (action) {
-      const after = applied(sim, decision);
+      const after = applied(sim, decision, action);
       if (!after) return planOf(seen, [...reboots.values()], verdicts);
       note(reboots, action, sim, opened);
       sim = after;
@@ -52,7 +52,7 @@ export function foreseeNodes(seen: NodesObservation): NodePlan {
     }
     const moved = movedOn(sim, new Set(verdicts.flatMap(({ node, reason }) => (isStuck(reason) ? [node] : []))));
     if (moved) sim = moved;
-    else if (nextAt && nextAt > sim.seen.at) {
+    else if (nextAt) {
       opened = timestamp(nextAt);
       sim = { ...sim, seen: { ...sim.seen, at: nextAt } };
     } else return planOf(seen, [...reboots.values()], verdicts);

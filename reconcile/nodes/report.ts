@@ -14,9 +14,9 @@ export type NodeOutcome =
 /** The verdicts as they are told: with what the action came to. Pure. */
 export function toldVerdicts({ verdicts, action }: NodesDecision, outcome: NodeOutcome): readonly NodeVerdict[] {
   return verdicts.map((verdict) => {
-    if (verdict.action === undefined || verdict.action !== action) return verdict;
+    if (verdict.action !== action) return verdict;
     if (outcome.kind === 'failed') {
-      const isJob = outcome.refused && action.kind === 'order';
+      const isJob = outcome.refused && isOrder(action);
       return {
         ...verdict,
         ...(isJob && { reason: 'JobRefused' as const }),
@@ -62,9 +62,9 @@ export function nodePolicyStatus(
 /** From the first member that leaves on; where that was not noted, as after a crash, from the order on. */
 function withOneLess(grants: readonly NodeGrant[], { action }: NodesDecision, at: Date): readonly NodeGrant[] {
   const begins = action?.kind === 'evict' ? action.pods.some(({ cluster }) => cluster !== undefined) : isOrder(action);
-  if (!action || !begins) return grants;
+  if (!begins) return grants;
   return grants.map((grant) =>
-    grant.node === action.node && grant.oneLessSince === undefined && grant.clusters.length > 0
+    grant.node === action?.node && grant.oneLessSince === undefined && grant.clusters.length > 0
       ? { ...grant, oneLessSince: timestamp(at) }
       : grant,
   );

@@ -1,6 +1,6 @@
 import { play } from '../requests/play.ts';
 import { actOnNode } from './act.ts';
-import type { NodesDecision } from './decision.ts';
+import type { NodeAction, NodesDecision } from './decision.ts';
 import type { NodeSeen, NodesObservation } from './observation.ts';
 import { nodePolicyStatus } from './report.ts';
 import { nodeRequests } from './requests/all.ts';
@@ -9,9 +9,7 @@ import { type Away, onNode, type Sim, simHost, withClusters } from './sim-host.t
 /** A step's own lines, run where nothing disturbs them; the world does what is expected of it at once. Pure. */
 
 /** What the action of a decision leaves, and its report. `undefined`: it can't be carried out. */
-export function applied(sim: Sim, decision: NodesDecision): Sim | undefined {
-  const { action } = decision;
-  if (!action) return undefined;
+export function applied(sim: Sim, decision: NodesDecision, action: NodeAction): Sim | undefined {
   const played = play(actOnNode(action, sim.seen), nodeRequests, sim, simHost);
   return played.kind === 'done' ? reported(sim.seen, decision, played.state) : undefined;
 }
@@ -22,10 +20,9 @@ function reported(before: NodesObservation, decision: NodesDecision, { seen, ...
     blocked: __,
     ...status
   } = nodePolicyStatus(before, decision, { kind: 'acted', kept: [] }, seen.policy);
-  const began = decision.action?.kind === 'grant' ? 1 : 0;
-  const grants = sim.grants + began;
+  const grants = sim.grants + (decision.action?.kind === 'grant' ? 1 : 0);
   const nonce = [...String(grants).padStart(32, '0')].toReversed().join('');
-  return { ...sim, grants, seen: { ...seen, policy: { ...seen.policy, status }, ...(began > 0 && { nonce }) } };
+  return { ...sim, grants, seen: { ...seen, policy: { ...seen.policy, status }, nonce } };
 }
 
 /** What happens by itself, unless overdue: a node with an order reboots, and pods of a node that is back return. */

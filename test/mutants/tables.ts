@@ -9,6 +9,7 @@ import { ofFunctions } from './tables/functions.ts';
 import { ofGitops } from './tables/gitops.ts';
 import { ofMembersAndPods } from './tables/members-and-pods.ts';
 import { ofNodes } from './tables/nodes.ts';
+import { ofNodesTold } from './tables/nodes-told.ts';
 import { ofOtherHands } from './tables/other-hands.ts';
 import { ofOutages } from './tables/outages.ts';
 import { ofRecovery } from './tables/recovery.ts';
@@ -38,4 +39,5 @@ export const mutants: readonly Mutant[] = [
   ...ofBackups,
   ...ofAwaitedBackups,
   ...ofNodes,
+  ...ofNodesTold,
 ];

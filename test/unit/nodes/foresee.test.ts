@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { EtcdNodePolicy } from '../../../manifests/api/etcd-node-policy.ts';
 import { foreseeNodes } from '../../../reconcile/nodes/foresee.ts';
 import { nodePlanLines } from '../../../reconcile/nodes/plan-text.ts';
+import { type Sim, simHost } from '../../../reconcile/nodes/sim-host.ts';
 import { clusterOf, grantOf, memberOf, memberPod, minutesAgo, nodeOf, podOf, policyOf, seenOf } from './seen.ts';
 
 test('a plan has every node that would be rebooted, in order, with what leaves it', () => {
@@ -82,7 +83,11 @@ test('a plan goes on from a node that is down, with its member that waits for it
   const { reboots, left } = foreseeNodes(
     seenOf({ nodes, policy: policyOf({}, [grantOf('node-1')]), clusters: [clusterOf({ members })] }),
   );
-  assert.deepEqual([reboots.map(({ node }) => node), left], [['node-2'], []]);
+  assert.deepEqual(
+    [reboots.map(({ node, leaders }) => `${node}: ${leaders}`), left],
+    [['node-2: default/orders to orders-0'], []],
+    'only the member that waits for its node is there again',
+  );
 });
 
 test('a plan says for how long a cluster runs with one less, and what it can not foresee', () => {
@@ -107,4 +112,36 @@ test('a plan goes through reboots of method External', () => {
   const nodes = [1, 2].map((index) => nodeOf(`node-${index}`, { needed: 'kernel', pods: [] }));
   const { reboots, left } = foreseeNodes(seenOf({ nodes, policy }));
   assert.deepEqual([reboots.map(({ node }) => node), left], [['node-1', 'node-2'], []]);
+});
+
+test('a plan ends where a step can not be carried out, and says of which node', () => {
+  const marks = { granted: { at: minutesAgo(1), word: 'id-node-1' }, cordoned: { at: minutesAgo(1), word: 'by-us' } };
+  const job = { name: 'reboot-x', uid: 'job', state: 'done' } as const;
+  const nodes = [nodeOf('node-1', { needed: 'kernel', pods: [], unschedulable: true, marks, job })];
+  const { reboots, left } = foreseeNodes(
+    seenOf({ nodes, policy: policyOf({}, [grantOf('node-1', { clusters: [] })]) }),
+  );
+  assert.deepEqual([reboots, left.map(({ node, reason }) => `${node} ${reason}`)], [[], ['node-1 Rebooting']]);
+});
+
+test('a plan tells nodes apart that go at the same time', () => {
+  const policy = policyOf({ maxUnavailable: 2 });
+  const nodes = [1, 2, 3].map((index) => nodeOf(`node-${index}`, { needed: 'kernel', pods: [podOf(`web-${index}`)] }));
+  const { reboots, left } = foreseeNodes(seenOf({ nodes, policy, clusters: [] }));
+  assert.deepEqual(
+    [reboots.map(({ node, pods }) => `${node} ${pods}`), left],
+    [['node-1 1', 'node-2 1', 'node-3 1'], []],
+  );
+});
+
+test('a pod that has left by itself leaves a plan as it is', () => {
+  const sim: Sim = { seen: seenOf(), away: new Map(), grants: 0 };
+  const pod = {
+    namespace: 'default',
+    name: 'orders-0-0',
+    uid: 'another',
+    resourceVersion: '7',
+    cluster: 'default/orders',
+  };
+  assert.deepEqual(simHost.evicted(sim, pod).state, sim);
 });
