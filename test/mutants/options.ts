@@ -19,7 +19,7 @@ a mutant. Ends with 1 if a mutant survives that has no explanation, or does not 
   --only <text>   only those with this in the file's name, in what is missing, or in a killer's name
   --workers <n>   copies at a time (2)
   --propose <r>   instead every guard of a room that no table has, found line by line: adoption, rollback, hand-over, sleep,
-                  schedules or nodes. What survives is dead code, or an accident without a test
+                  schedules, retention or nodes. What survives is dead code, or an accident without a test
   --list          prints the mutants, and what is to notice them
   --help`;
 

@@ -36,7 +36,7 @@ export const rooms = {
   },
   'hand-over': {
     files: [`${cluster}/decide/rules/recovery/hand-over.ts`, `${cluster}/know/recovery/outvoted.ts`],
-    killers: [`${unit}/roll-back.test.ts`, `${unit}/world/{roll*back*,recover,restored}.test.ts`],
+    killers: [`${unit}/{roll-back,restore-snapshot}.test.ts`, `${unit}/world/{roll*back*,recover,restored}.test.ts`],
   },
   sleep: {
     files: [
@@ -51,8 +51,8 @@ export const rooms = {
   },
   schedules: { files: ['reconcile/schedule/*.ts'], killers: ['test/unit/schedule/*.test.ts'] },
   retention: {
-    files: ['reconcile/backup/agent/{retention,own-backups,kept,prune}.ts'],
-    killers: ['test/unit/backup/retention.test.ts'],
+    files: ['reconcile/backup/agent/{retention,own-backups,prune}.ts'],
+    killers: ['test/unit/backup/{own-backups,retention}.test.ts', 'test/integration/backup/directory.test.ts'],
   },
   nodes: { files: ['reconcile/nodes/**/*.ts'], killers: ['test/unit/nodes/*.test.ts'] },
 } as const satisfies Readonly<Record<string, Room>>;

@@ -19,7 +19,7 @@ export interface OwnBackups {
   readonly backups: readonly OwnBackup[];
   /** Records of this schedule whose object is gone, each with its marker: what a retention that was killed left. */
   readonly remains: readonly Pick<OwnBackup, 'record' | 'marker'>[];
-  /** Objects that are in the way of nothing and stay: people's own, other schedules', torn or changed ones. */
+  /** Objects that stay: people's own, other schedules', torn, changed or unreadable ones. */
   readonly others: number;
 }
 
@@ -38,13 +38,14 @@ export async function findOwnBackups(
   options: StoreOptions,
 ): Promise<OwnBackups> {
   const listed = await listAll(store, location, options);
-  const names = [...listed.keys()].filter((name) => name.endsWith(recordSuffix) && !name.endsWith(verifiedSuffix));
-  const found = await inParallel(names, parallel, async (recordName) => {
+  const records = [...listed.values()].filter(
+    ({ name }) => name.endsWith(recordSuffix) && !name.endsWith(verifiedSuffix),
+  );
+  const found = await inParallel(records, parallel, async (stored) => {
     options.signal.throwIfAborted();
-    const name = recordName.slice(0, -recordSuffix.length);
+    const name = stored.name.slice(0, -recordSuffix.length);
     const record = await ownRecord(store, { ...location, path: name }, schedule, options);
-    const stored = listed.get(recordName);
-    if (record === undefined || stored === undefined) return undefined;
+    if (record === undefined) return undefined;
     const marker = listed.get(`${name}${verifiedSuffix}`);
     const object = listed.get(name);
     if (object === undefined) return { remains: { record: stored, marker } };
@@ -53,6 +54,7 @@ export async function findOwnBackups(
     const takenAt = new Date(record.takenAt);
     const asked = record.askedAt !== undefined && { askedAt: new Date(record.askedAt) };
     const verified = marker !== undefined && (await isProven(store, name, record, options));
+    if (verified === 'unknown') return undefined;
     return { backup: { name, id, takenAt, ...asked, revision, clusterId, verified, object, record: stored, marker } };
   });
   const backups = found.flatMap((one) => (one?.backup ? [one.backup] : []));
@@ -101,12 +103,17 @@ async function ownRecord(
   }
 }
 
-/** What went or changed since it was listed proves nothing. */
-async function isProven(store: Store, name: string, record: BackupRecord, options: StoreOptions): Promise<boolean> {
+/** A proof that can't be read, or changes while it is, may be that of the only backup that counts: that one stays. */
+async function isProven(
+  store: Store,
+  name: string,
+  record: BackupRecord,
+  options: StoreOptions,
+): Promise<boolean | 'unknown'> {
   try {
     return await isProofOf(store, name, record, options);
   } catch (error) {
-    if (isStrange(error)) return false;
+    if (isStrange(error)) return 'unknown';
     throw error;
   }
 }

@@ -50,9 +50,7 @@ export interface Retained<T extends KnownBackup> {
  * place of a day in the calendar for years.
  */
 export function retain<T extends KnownBackup>({ backups, keep, timeZone, now }: RetentionInput<T>): Retained<T> {
-  const oldestFirst = backups.toSorted(
-    (a, b) => timeOf(a) - timeOf(b) || a.revision - b.revision || (a.name > b.name ? -1 : a.name < b.name ? 1 : 0),
-  );
+  const oldestFirst = backups.toSorted((a, b) => timeOf(a) - timeOf(b) || a.revision - b.revision);
   const isPresent = (one: T) => timeOf(one) <= now.getTime();
   const present = oldestFirst.filter(isPresent);
   const lives = livesIn(present);
@@ -108,16 +106,14 @@ function* keptOf<T extends KnownBackup>(
   yield* life.slice(0, Math.max(1, keep.last ?? 0));
   // Without it, a later look would find no fall, and take the life before for this one.
   if (isAnother) yield* life.slice(-1);
-  const newestVerified = life.find(({ verified }) => verified);
-  if (newestVerified !== undefined) yield newestVerified;
+  yield* life.filter(({ verified }) => verified).slice(0, 1);
   for (const period of periods) {
     const count = keep[period] ?? 0;
     if (count === 0) continue;
     // In the order of their newest.
     const groups = Map.groupBy(life, (one) => periodOf(period, localTime(new Date(timeOf(one)))));
     for (const group of [...groups.values()].slice(0, count)) {
-      const best = group.find(({ verified }) => verified) ?? group[0];
-      if (best !== undefined) yield best;
+      yield* [...group.filter(({ verified }) => verified), ...group].slice(0, 1);
     }
   }
 }

@@ -56,6 +56,20 @@ export const ofBackups: readonly Mutant[] = [
     killers: [hostile],
   },
   {
+    file: 'reconcile/backup/agent/kept.ts',
+    from: '    throw error;\n',
+    to: '',
+    without: 'a backup whose source failed is stored as if it were whole',
+    killers: ['test/unit/backup/pieces.test.ts'],
+  },
+  {
+    file: 'reconcile/backup/agent/kept.ts',
+    from: '    failed(error);\n',
+    to: '',
+    without: 'a source that failed is told in the words of a stream',
+    killers: ['test/unit/backup/pieces.test.ts'],
+  },
+  {
     file: 'reconcile/backup/agent/own-backups.ts',
     from: 'seen += 1;',
     to: 'seen = listed.size;',

@@ -89,6 +89,13 @@ export const ofNodesTold: readonly Mutant[] = [
   },
   {
     file: report,
+    from: "    if (outcome.kind === 'none' || outcome.kept.length === 0) return verdict;\n",
+    to: '',
+    without: 'an eviction that came to its end is told as refused',
+    killers: [reports],
+  },
+  {
+    file: report,
     from: 'outcome.refused && isOrder(action)',
     to: 'outcome.refused',
     without: 'any refusal is told as one of a Job',

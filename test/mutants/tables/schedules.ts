@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 const retention = 'test/unit/backup/retention.test.ts';
 const stores = 'test/integration/backup/directory.test.ts';
+const own = 'test/unit/backup/own-backups.test.ts';
 const lives = 'test/unit/schedule/lives.test.ts';
 const rests = 'test/unit/schedule/at-rest.test.ts';
 const acts = 'test/unit/schedule/act.test.ts';
@@ -11,8 +12,8 @@ const git = 'test/integration/fleet/backups.test.ts';
 export const ofSchedules: readonly Mutant[] = [
   {
     file: 'reconcile/backup/agent/retention.ts',
-    from: 'if (newestVerified !== undefined) yield',
-    to: 'if (newestVerified === null) yield',
+    from: '  yield* life.filter(({ verified }) => verified).slice(0, 1);\n',
+    to: '',
     without: 'the newest verified backup may go',
     killers: [retention],
   },
@@ -64,6 +65,104 @@ export const ofSchedules: readonly Mutant[] = [
     to: 'marker !== undefined',
     without: 'any file of the right name makes a backup the verified one that stays',
     killers: [stores],
+  },
+  {
+    file: 'reconcile/backup/agent/own-backups.ts',
+    from: "    if (verified === 'unknown') return undefined;\n",
+    to: '',
+    without: 'a backup counts as proven whose proof can not be read',
+    killers: [own],
+  },
+  {
+    file: 'reconcile/backup/agent/own-backups.ts',
+    from: "return 'unknown';",
+    to: 'return false;',
+    without: 'the only verified backup goes while its proof can not be read',
+    killers: [own],
+  },
+  {
+    file: 'reconcile/backup/agent/own-backups.ts',
+    from: " && ['StoreRefused', 'Changed', 'NotFound'].includes(error.reason)",
+    to: '',
+    without: 'a store that does not answer counts as one without backups of ours',
+    killers: [own],
+  },
+  {
+    file: 'reconcile/backup/agent/own-backups.ts',
+    from: "['StoreRefused', 'Changed', 'NotFound']",
+    to: "['StoreRefused']",
+    without: 'a record that went since it was listed ends every retention',
+    killers: [own],
+  },
+  {
+    file: 'reconcile/backup/agent/own-backups.ts',
+    from: ' && !name.endsWith(verifiedSuffix)',
+    to: '',
+    without: 'each proof is read as a record, too',
+    killers: [own],
+  },
+  {
+    file: 'reconcile/backup/agent/own-backups.ts',
+    from: '    options.signal.throwIfAborted();\n    const name',
+    to: '    const name',
+    without: 'a retention whose time is up goes on through a hundred thousand records',
+    killers: [own],
+  },
+  {
+    file: 'reconcile/backup/agent/own-backups.ts',
+    from: '    options.signal.throwIfAborted();\n    listed',
+    to: '    listed',
+    without: 'a retention whose time is up goes on through a list without end',
+    killers: [own],
+  },
+  {
+    file: 'reconcile/backup/agent/prune.ts',
+    from: 'remains.slice(0, most)',
+    to: 'remains',
+    without: 'one run deletes more than it may, where an earlier one left much',
+    killers: [own],
+  },
+  {
+    file: 'reconcile/backup/agent/prune.ts',
+    from: '    if (characters > mostCharacters) break;\n',
+    to: '',
+    without: 'long names end all news of a retention',
+    killers: [own],
+  },
+  {
+    file: 'reconcile/backup/agent/prune.ts',
+    from: 'backups.slice(0, mostNames)',
+    to: 'backups',
+    without: 'many names fill the status of a schedule',
+    killers: [own],
+  },
+  {
+    file: 'reconcile/backup/agent/retention.ts',
+    from: ' || a.revision - b.revision',
+    to: '',
+    without: 'two backups of one second count as two lives, of which neither ever goes',
+    killers: [retention],
+  },
+  {
+    file: 'reconcile/backup/agent/retention.ts',
+    from: 'present.at(-1) ?? oldestFirst.at(-1)',
+    to: 'present.at(-1)',
+    without: 'all backups of a clock that is ahead are told as ones of earlier lives',
+    killers: [retention],
+  },
+  {
+    file: 'reconcile/backup/agent/retention.ts',
+    from: '(isPresent(one) ? !current.has(one) : one.clusterId !== newest?.clusterId)',
+    to: '!current.has(one)',
+    without: 'a backup of a clock that is ahead is told as one of an earlier life',
+    killers: [retention],
+  },
+  {
+    file: 'reconcile/backup/agent/retention.ts',
+    from: '    if (count === 0) continue;\n',
+    to: '',
+    without: 'a retention looks up the calendar of periods that it does not keep',
+    killers: [retention],
   },
   {
     file: 'reconcile/backup/agent/prune.ts',

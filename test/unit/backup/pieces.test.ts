@@ -9,6 +9,7 @@ import { after, test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { decoded } from '../../../reconcile/backup/agent/encoding.ts';
 import { pieceSize, readPieces } from '../../../reconcile/backup/agent/files.ts';
+import { kept } from '../../../reconcile/backup/agent/kept.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'ratchet-pieces-'));
 after(() => rm(directory, { recursive: true }));
@@ -60,3 +61,14 @@ for (const [how, packed] of Object.entries({ gzip: gzipSync, zstd: zstdCompressS
       read.push(Buffer.from(chunk));
     assert.ok(Buffer.concat(read).equals(inside));
   });
+
+test('what a source throws is told as it is, and its stream does not end as if it were whole', async () => {
+  const error = new Error('the disk is gone');
+  async function* source() {
+    yield Buffer.from('a');
+    throw error;
+  }
+  const told: unknown[] = [];
+  await assert.rejects(Array.fromAsync(kept(source(), (one) => told.push(one))), error);
+  assert.deepEqual(told, [error]);
+});

@@ -338,3 +338,38 @@ test('the highest revision of each life stays, whatever the clocks say', () => {
     { numRuns: 1000 },
   );
 });
+
+test('of two that were asked for in the same second the one with the higher revision is newer', () => {
+  const [first, second] = backups('2026-01-01T00:00Z', '2026-01-01T00:00Z');
+  assert.ok(first && second);
+  const all = [
+    { ...first, name: 'a', revision: 2 },
+    { ...second, name: 'b', revision: 1 },
+  ];
+  const { kept, removed, earlierLives } = retain({ backups: all, keep: { last: 1 }, timeZone: 'UTC', now: later });
+  assert.deepEqual(
+    [kept, removed, earlierLives].map((some) => some.map(({ name }) => name)),
+    [['a'], ['b'], []],
+  );
+});
+
+test('a backup of a clock that is ahead is told as one of the life that it is of', () => {
+  const now = new Date('2026-01-03T00:00Z');
+  const ahead = backups('2027-01-01T00:00Z', '2027-01-02T00:00Z');
+  const lives = (all: readonly KnownBackup[]) =>
+    retain({ backups: all, keep: {}, timeZone: 'UTC', now }).earlierLives.map(({ name }) => name);
+  assert.deepEqual(lives([...backups('2026-01-02T00:00Z'), ...ahead]), []);
+  assert.deepEqual(lives(ahead), []);
+  assert.deepEqual(lives([...backups('2026-01-02T00:00Z'), ...backupsOf('b', '2027-01-01T00:00Z')]), [
+    '2027-01-01T00:00Z',
+  ]);
+});
+
+test('the calendar of a period is looked up only where that is kept', (t) => {
+  const { mock } = t.mock.method(Intl.DateTimeFormat.prototype, 'formatToParts');
+  const all = backups('2026-01-01T00:00Z', '2026-01-02T00:00Z');
+  kept(all, { last: 1 });
+  assert.equal(mock.callCount(), 0, 'of many thousands it takes seconds');
+  kept(all, { daily: 1 });
+  assert.equal(mock.callCount(), 2);
+});

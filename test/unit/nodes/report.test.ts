@@ -43,6 +43,12 @@ test('what an action came to is told of its own node', () => {
   assert.equal(busy[0]?.reason, 'Draining', 'a refusal of another action is none of a Job');
 });
 
+test('an eviction is told as refused only where a disruption budget kept a pod', () => {
+  const reasonOf = (outcome: NodeOutcome) => toldVerdicts(decided(evict(pod)), outcome)[0]?.reason;
+  assert.equal(reasonOf(acted), 'Draining');
+  assert.equal(reasonOf({ kind: 'acted', kept: ['default/web'] }), 'EvictionRefused');
+});
+
 test('a node that was begun with needs no reboot besides', () => {
   const grant: NodeAction = { kind: 'grant', node: 'node-1', grant: grantOf('node-1') };
   assert.equal(statusAfter(decided(grant, 'Granted'), acted).needed, 1);

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findOwnBackups } from '../../../reconcile/backup/agent/own-backups.ts';
+import { type Pruned, prune } from '../../../reconcile/backup/agent/prune.ts';
+import type { BackupRecord } from '../../../reconcile/backup/agent/record.ts';
+import type { Store, StoredObject } from '../../../reconcile/backup/stores/store.ts';
+import { BackupFailure } from '../../../reconcile/jobs/failure.ts';
+
+/** What retention concludes where a store fails, or changes while it is read. */
+
+const prefix = 'orders/';
+const location = { scheme: 's3', bucket: 'backups', path: prefix } as const;
+const schedule = 'own';
+
+interface Memory extends Store {
+  readonly objects: Map<string, string>;
+  readonly asked: string[];
+}
+
+/** @param before what happens before an object is read */
+function memory(before: (name: string) => void = () => undefined): Memory {
+  const objects = new Map<string, string>();
+  const asked: string[] = [];
+  const stored = (name: string, text: string): StoredObject => ({
+    name,
+    bytes: text.length,
+    version: text.length.toString(),
+    modifiedAt: new Date(0),
+  });
+  return {
+    objects,
+    asked,
+    place: 's3://backups',
+    put: () => Promise.reject(new Error('retention makes nothing')),
+    async *list() {
+      for (const [name, text] of [...objects].toSorted()) {
+        asked.push(`list ${name}`);
+        yield stored(name, text);
+      }
+    },
+    async *read(name) {
+      asked.push(`read ${name}`);
+      before(name);
+      yield Buffer.from(objects.get(name) ?? '');
+    },
+    async stat(name) {
+      const text = objects.get(name);
+      return text === undefined ? undefined : stored(name, text);
+    },
+    async delete({ name }) {
+      asked.push(`delete ${name}`);
+      objects.delete(name);
+    },
+    close: () => undefined,
+  };
+}
+
+/** A backup of that day of June, with its record, and with a proof where it is verified. */
+function add({ objects }: Memory, name: string, { day = 1, verified = false } = {}): void {
+  const object = `s3://backups/${prefix}${name}`;
+  const record: BackupRecord = {
+    ...{ format: 1, id: name, object, bytes: 10, sha256: 'ab'.repeat(32), version: '10', schedule },
+    ...{ snapshot: { bytes: 10, sha256: 'ab'.repeat(32) }, compression: 'none', encryption: 'none' },
+    ...{ etcdVersion: '3.6.16', clusterId: 'c', memberId: 'm', revision: day, revisionAtMost: day, hashKV: null },
+    ...{ takenAt: new Date(Date.UTC(2026, 5, day)).toISOString(), tookMs: 1 },
+  };
+  objects.set(`${prefix}${name}`, '0123456789');
+  objects.set(`${prefix}${name}.json`, JSON.stringify(record));
+  const proof = { format: 1, object, sha256: record.sha256, revision: day };
+  if (verified) objects.set(`${prefix}${name}.verified.json`, JSON.stringify(proof));
+}
+
+const find = (store: Store, signal = AbortSignal.timeout(10_000)) =>
+  findOwnBackups(store, { location, schedule }, { signal });
+
+async function pruned(store: Store, most = 100, last = 1): Promise<Pruned | undefined> {
+  let said: Pruned | undefined;
+  const asked = { operation: 'prune', prefix: `s3://backups/${prefix}`, deadlineSeconds: 60, timeZone: 'UTC' } as const;
+  const within = { store, signal: AbortSignal.timeout(10_000), now: () => new Date('2026-06-30T12:00:00Z') };
+  await prune({ ...asked, location, schedule, most, keep: { last } }, within, (so) => {
+    said = so;
+  });
+  return said;
+}
+
+function failingAt(end: string, reason: BackupFailure['reason']): (name: string) => void {
+  return (name) => {
+    if (name.endsWith(end)) throw new BackupFailure(reason, `${name}: ${reason}`);
+  };
+}
+
+test('of each backup its record and its proof are read, each once, and nothing else', async () => {
+  const store = memory();
+  add(store, 'a.db', { verified: true });
+  add(store, 'b.db');
+  await find(store);
+  const read = store.asked.filter((one) => one.startsWith('read'));
+  assert.deepEqual(
+    read.toSorted(),
+    ['a.db.json', 'a.db.verified.json', 'b.db.json'].map((name) => `read ${prefix}${name}`),
+  );
+});
+
+test('a record that goes, changes or is refused while it is read keeps its object', async () => {
+  for (const reason of ['NotFound', 'Changed', 'StoreRefused'] as const) {
+    const store = memory(failingAt('a.db.json', reason));
+    add(store, 'a.db');
+    add(store, 'b.db', { day: 2 });
+    const { backups, others } = await find(store);
+    assert.deepEqual([backups.map(({ id }) => id), others], [['b.db'], 2], reason);
+  }
+});
+
+test('the only verified backup stays where its proof can not be read now', async () => {
+  for (const reason of ['NotFound', 'Changed', 'StoreRefused'] as const) {
+    const store = memory(failingAt('.verified.json', reason));
+    add(store, 'a.db', { verified: true });
+    for (const day of [2, 3]) add(store, `${day}.db`, { day });
+    assert.partialDeepStrictEqual(await pruned(store), { kept: 1, removed: 1, names: ['2.db'], others: 3 }, reason);
+    assert.ok(store.objects.has(`${prefix}a.db`), reason);
+  }
+});
+
+test('a store that answers nothing ends a retention before anything goes', async () => {
+  for (const end of ['a.db.json', '.verified.json']) {
+    const store = memory(failingAt(end, 'Unreachable'));
+    add(store, 'a.db', { verified: true });
+    for (const day of [2, 3]) add(store, `${day}.db`, { day });
+    await assert.rejects(pruned(store), { reason: 'Unreachable' });
+    assert.ok(!store.asked.some((one) => one.startsWith('delete')));
+  }
+});
+
+test('when its time is up a retention asks a store for no further object', async () => {
+  const stop = new AbortController();
+  const store = memory(() => stop.abort(new Error('the time is up')));
+  for (let index = 0; index < 40; index += 1) add(store, `${index}.db`);
+  await assert.rejects(find(store, stop.signal), /the time is up/);
+  assert.equal(store.asked.filter((one) => one.startsWith('read')).length, 16, 'those that were asked for at a time');
+  const listed = memory();
+  for (let index = 0; index < 40; index += 1) add(listed, `${index}.db`);
+  await assert.rejects(find(listed, AbortSignal.abort(new Error('the time is up'))), /the time is up/);
+  assert.equal(listed.asked.length, 1);
+});
+
+test('what an earlier run left is cleared within what one run may delete', async () => {
+  const store = memory();
+  for (const name of ['a.db', 'b.db', 'c.db']) {
+    add(store, name, { verified: true });
+    store.objects.delete(`${prefix}${name}`);
+  }
+  await pruned(store, 2);
+  assert.deepEqual(
+    [...store.objects.keys()],
+    ['c.db.json', 'c.db.verified.json'].map((name) => `${prefix}${name}`),
+  );
+});
+
+test('names of what goes are told as far as they fit into a message', async () => {
+  const short = memory();
+  for (let day = 1; day <= 25; day += 1) add(short, `${String(day).padStart(2, '0')}.db`, { day });
+  assert.equal((await pruned(short))?.names.length, 20);
+  const long = memory();
+  for (let day = 1; day <= 5; day += 1) add(long, `${day}${'x'.repeat(600)}.db`, { day });
+  const said = await pruned(long);
+  assert.deepEqual([said?.removed, said?.names.length], [4, 2]);
+});
