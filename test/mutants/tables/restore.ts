@@ -210,6 +210,14 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/know/recovery/outvoted.ts',
+    from: "  if (volume?.record.kind !== 'valid') return slot;\n",
+    to: '',
+    without: 'a volume without a record is given a state',
+    killers: [rollbacks],
+    survives: 'it is for the compiler: only what a record says makes a volume left behind, or forsaken',
+  },
+  {
+    file: 'reconcile/cluster/know/recovery/outvoted.ts',
     from: 'if (remembered.length > 0 || ',
     to: 'if (',
     without: 'what volumes remember of earlier lives is given up for what a status says (I11)',

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { findOwnBackups } from '../../../reconcile/backup/agent/own-backups.ts';
 import { type Pruned, prune } from '../../../reconcile/backup/agent/prune.ts';
 import type { BackupRecord } from '../../../reconcile/backup/agent/record.ts';
+import type { PruneAsked } from '../../../reconcile/backup/agent/request.ts';
 import type { Store, StoredObject } from '../../../reconcile/backup/stores/store.ts';
 import { BackupFailure } from '../../../reconcile/jobs/failure.ts';
 
@@ -73,11 +74,11 @@ function add({ objects }: Memory, name: string, { day = 1, verified = false } = 
 const find = (store: Store, signal = AbortSignal.timeout(10_000)) =>
   findOwnBackups(store, { location, schedule }, { signal });
 
-async function pruned(store: Store, most = 100, last = 1): Promise<Pruned | undefined> {
+async function pruned(store: Store, more: Partial<PruneAsked> = {}): Promise<Pruned | undefined> {
   let said: Pruned | undefined;
   const asked = { operation: 'prune', prefix: `s3://backups/${prefix}`, deadlineSeconds: 60, timeZone: 'UTC' } as const;
   const within = { store, signal: AbortSignal.timeout(10_000), now: () => new Date('2026-06-30T12:00:00Z') };
-  await prune({ ...asked, location, schedule, most, keep: { last } }, within, (so) => {
+  await prune({ ...asked, location, schedule, most: 100, keep: { last: 1 }, ...more }, within, (so) => {
     said = so;
   });
   return said;
@@ -143,13 +144,20 @@ test('when its time is up a retention asks a store for no further object', async
   assert.equal(listed.asked.length, 1);
 });
 
+test('a dry run deletes nothing, and says what would go', async () => {
+  const store = memory();
+  for (const day of [1, 2]) add(store, `${day}.db`, { day });
+  assert.partialDeepStrictEqual(await pruned(store, { dryRun: true }), { dryRun: true, removed: 1, names: ['1.db'] });
+  assert.ok(!store.asked.some((one) => one.startsWith('delete')));
+});
+
 test('what an earlier run left is cleared within what one run may delete', async () => {
   const store = memory();
   for (const name of ['a.db', 'b.db', 'c.db']) {
     add(store, name, { verified: true });
     store.objects.delete(`${prefix}${name}`);
   }
-  await pruned(store, 2);
+  await pruned(store, { most: 2 });
   assert.deepEqual(
     [...store.objects.keys()],
     ['c.db.json', 'c.db.verified.json'].map((name) => `${prefix}${name}`),
