@@ -5,7 +5,7 @@ import { type BuildOptions, build as bundle } from 'esbuild';
 import { plugins } from './bundled/plugins.ts';
 import { type Entry, entryOf, oldestNode } from './entry.ts';
 
-const entryPoints: readonly Entry[] = ['tick', 'serve', 'set-aside', 'backup', 'reboot', 'look', 'plugin'];
+const entryPoints: readonly Entry[] = ['tick', 'serve', 'set-aside', 'read-log', 'backup', 'reboot', 'look', 'plugin'];
 
 const checkout = join(import.meta.dirname, '..');
 const http = join(import.meta.dirname, 'bundled/node-http.ts');

@@ -5,12 +5,13 @@
  */
 export const oldestNode = 24;
 
-export type Entry = 'tick' | 'serve' | 'set-aside' | 'backup' | 'reboot' | 'look' | 'plugin';
+export type Entry = 'tick' | 'serve' | 'set-aside' | 'read-log' | 'backup' | 'reboot' | 'look' | 'plugin';
 
 const argumentOf: Readonly<Record<Entry, string>> = {
   tick: 'process.argv.slice(2)',
   serve: 'process.env',
   'set-aside': 'process.argv.slice(2)',
+  'read-log': 'process.argv.slice(2)',
   backup: 'process.env',
   reboot: 'process.env',
   look: 'process.env',

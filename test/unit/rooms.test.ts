@@ -46,7 +46,7 @@ const pure = [
   'reconcile/requests/*.ts',
   'reconcile/backup/{decide,decision,orders,job-state,reasons,report,said,situation}.ts',
   'reconcile/time/*.ts',
-  'reconcile/jobs/{failure,job-end,pod-start}.ts',
+  'reconcile/jobs/{disk-log,failure,job-end,pod-start}.ts',
   'reconcile/nodes/{act,begun,change-node,cluster-seen,decide,decision,drain,etcd,evict,foresee,looks,marks,may-begin,outside,pods,reasons,report,sim-host,simulate,way}.ts',
   'reconcile/nodes/agent/order.ts',
   'manifests/render/**/*.ts',

@@ -11,6 +11,7 @@ export interface TestMember {
   readonly name: string;
   readonly clientUrl: string;
   readonly peerUrl: string;
+  readonly dataDirectory: string;
   /** Stops it with SIGSTOP; when this resolves, not one of its threads runs any more. */
   freeze(): Promise<void>;
   thaw(): void;
@@ -31,7 +32,7 @@ export interface TestCluster extends AsyncDisposable {
 }
 
 export interface Newcomer {
-  readonly member: Omit<TestMember, 'freeze' | 'thaw' | 'kill' | 'restart'>;
+  readonly member: Omit<TestMember, 'dataDirectory' | 'freeze' | 'thaw' | 'kill' | 'restart'>;
   start(): Promise<TestMember>;
 }
 
@@ -57,6 +58,7 @@ export async function startMembers(binary: string, count: number, extra: readonl
     let child = run(member, cluster, state);
     return {
       ...member,
+      dataDirectory: join(directory, member.name),
       freeze: async () => {
         child.kill('SIGSTOP');
         await until('every thread to stop', async () =>

@@ -10,6 +10,7 @@ const steps = 'test/unit/backup/step.test.ts';
 const hostile = 'test/unit/backup/hostile-store.test.ts';
 const staged = 'test/integration/backup/staged.test.ts';
 const bolt = 'test/unit/backup/bolt.test.ts';
+const diskLogs = 'test/unit/backup/disk-log.test.ts';
 
 /** What a backup is believed by, and what keeps two Jobs of one attempt apart. */
 export const ofBackups: readonly Mutant[] = [
@@ -33,6 +34,27 @@ export const ofBackups: readonly Mutant[] = [
     to: 'return bytesAt',
     without: 'a snapshot that says so has a page of many GiB read',
     killers: [bolt],
+  },
+  {
+    file: 'reconcile/backup/agent/wal-file.ts',
+    from: 'if (size > largestRecord) throw',
+    to: 'if (size < 0) throw',
+    without: 'a disk that says so has a record of many GiB read',
+    killers: [diskLogs],
+  },
+  {
+    file: 'reconcile/backup/agent/wal-file.ts',
+    from: 'isNewest && isTorn(',
+    to: 'isTorn(',
+    without: 'a log that is damaged in its middle passes for one that ends there',
+    killers: [diskLogs],
+  },
+  {
+    file: 'reconcile/backup/agent/disk-log.ts',
+    from: 'snapshot && snapshot.index <= state.commit',
+    to: 'snapshot',
+    without: 'a snapshot that never arrived in whole counts as the end of the log',
+    killers: [diskLogs],
   },
   {
     file: 'reconcile/backup/agent/read-small.ts',

@@ -50,6 +50,7 @@ test('the built commands run', async () => {
   assert.equal(run('serve', []).code, 2);
   assert.match(run('set-aside', []).stderr, /usage: set-aside/);
   assert.equal(run('set-aside', []).code, 1);
+  assert.match(run('read-log', []).stderr, /usage: read-log/);
   assert.match(run('backup', []).stdout, /"reason":"InvalidRequest"/);
   assert.equal(run('backup', []).code, 2);
 });
