@@ -12,6 +12,8 @@ interface MemberJob {
   readonly spec: PodSpec;
   /** Absent: steps end it. */
   readonly activeDeadlineSeconds?: number;
+  /** Absent: a step deletes it. */
+  readonly ttlSecondsAfterFinished?: number;
 }
 
 /**
@@ -21,7 +23,7 @@ interface MemberJob {
 export function memberJob(
   peer: EtcdPeer,
   metadata: PodTemplateSpec['metadata'],
-  { name, id, attempt, podLabels, spec, activeDeadlineSeconds }: MemberJob,
+  { name, id, attempt, podLabels, spec, ...bounds }: MemberJob,
 ): Job {
   const { namespace } = peer.metadata;
   // A StatefulSet adopts a pod that bears its labels and has no owner.
@@ -38,7 +40,7 @@ export function memberJob(
     },
     spec: {
       backoffLimit: 0,
-      ...(activeDeadlineSeconds !== undefined && { activeDeadlineSeconds }),
+      ...bounds,
       template: {
         metadata: {
           ...(metadata.annotations && { annotations: metadata.annotations }),

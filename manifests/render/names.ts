@@ -142,6 +142,14 @@ export function restoreJobName(peer: string): string {
   return `${peer}-restore`;
 }
 
+/**
+ * The Job that reads the log on this peer's disk: another one in each situation, by so many characters of its hash as a
+ * Job's name has room for.
+ */
+export function logJobName(peer: string, situation: string): string {
+  return `${peer}-log-${situation.slice(0, 6)}`;
+}
+
 /** A Job on a member's volume: what it does there. */
 export type JobWork = 'recovery' | 'restore';
 
@@ -232,6 +240,11 @@ export function recoveryPodLabels(cluster: string): Record<string, string> {
 /** The same of a restore's pod. */
 export function restorePodLabels(cluster: string): Record<string, string> {
   return { ...labelsOf(cluster), [labels.name]: 'etcd-restore' };
+}
+
+/** The same of a pod that reads a member's log. */
+export function logPodLabels(cluster: string): Record<string, string> {
+  return { ...labelsOf(cluster), [labels.name]: 'etcd-log' };
 }
 
 /** The same as a string, for `status.selector` (the scale subresource). */

@@ -2,7 +2,7 @@ import { isEtcdId } from '../../manifests/api/identifiers.ts';
 import { isPlainObject } from '../../manifests/api/plain-data.ts';
 import { jsonIn } from '../../manifests/json.ts';
 
-/** What the log on a member's disk says, whether or not an etcd runs on it. */
+/** The log on a member's disk, whether or not an etcd runs on it. */
 export interface DiskLog {
   /** Whose log it is. */
   readonly clusterId: string;
@@ -18,7 +18,7 @@ export interface DiskLog {
   readonly consistentIndex: bigint;
 }
 
-/** What it can't be, and why: it names the file. */
+/** The message names the file. */
 export class LogUnreadable extends Error {
   override readonly name = 'LogUnreadable';
 }

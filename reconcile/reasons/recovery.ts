@@ -34,6 +34,7 @@ export const recovery = {
     course: 'disrupts',
     tells: 'NoQuorum',
   },
+  ReadingLogs: step('Jobs read the logs on the disks of members that are left, to show what each has.', 'disrupts'),
   AllMembersLost: { means: 'No member has data any more.', cure: nothingLeft, course: 'disrupts', tells: 'NoQuorum' },
   AllVolumesGone: {
     means: 'The cluster had members, and none of their volumes exists.',

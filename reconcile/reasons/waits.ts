@@ -105,6 +105,7 @@ export const lasting = {
   VolumesLeaving: { grace: '1h', cure: whatKeepsIt },
   FencingMembers: { grace: '1h', cure: whatKeepsIt },
   RecoveryPodLeaving: { grace: '1h', cure: whatKeepsIt },
+  ReadingLogs: { grace: '1h', cure: theJob },
   RecoveringData: { grace: '6h', cure: theJob },
   AwaitingRestore: { grace: '6h', cure: theJob },
   // It has a bound of its own, from the deadline of backups.

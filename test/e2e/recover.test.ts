@@ -47,6 +47,24 @@ async function loseVolumes(names: readonly string[]): Promise<void> {
   await kubectl(['-n', namespace, 'delete', 'pod', ...names.map((name) => `${name}-0`), '--grace-period=1']);
 }
 
+test('a power cut leaves two of four: the log on each disk is shown before a person approves', async () => {
+  const name = 'cut';
+  const { kubectl, namespace, tickUntil, access } = stage();
+  const { leader, others } = await born(name, { replicas: 4 });
+  const client = await access(name);
+  await writeKey(client, 'before', 'kept');
+  const [left = assert.fail(), ...lost] = others;
+  await loseVolumes(lost);
+  await kubectl(['-n', namespace, 'delete', 'pod', `${leader}-0`, `${left}-0`, '--grace-period=1']);
+  const stalled = await tickUntil(name, isStalledFor('QuorumLost', { unchanged: true }), 120);
+  const said = condition(stalled, 'Stalled')?.message ?? '';
+  const disks = said.match(/on its disk a log that is committed up to \d+.*? last entry \d+ of term \d+/g);
+  assert.equal(disks?.length, 2, said);
+  await approve(stage(), name, approvalAskedBy(stalled));
+  await tickUntil(name, isWholeOf(4), 240);
+  assert.equal(await readKey(await access(name), 'before'), 'kept');
+});
+
 /** Of each kind one, where a life takes a minute; `EXHAUSTIVE=1` gives all. */
 const lives = process.env.EXHAUSTIVE
   ? etcdVersions.flatMap((version) => [2, 3, 5].map((replicas) => ({ version, replicas })))

@@ -18,7 +18,7 @@ export const walRecords = { metadata: 1n, entry: 2n, state: 3n, crc: 4n, snapsho
 const chunk = 1024 * 1024;
 /** By default etcd takes requests of 1.5 MiB. */
 const largestRecord = 64 * 1024 * 1024;
-/** What a disk writes at once, as etcd has it. */
+/** A disk writes so many bytes at once, as etcd has it. */
 const sector = 512;
 const lengthBytes = 8;
 

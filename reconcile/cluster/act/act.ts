@@ -34,6 +34,7 @@ import { disarmCorrupt } from './actions/recovery/disarm-corrupt.ts';
 import { dropPeers } from './actions/recovery/drop-peers.ts';
 import { forceNewCluster } from './actions/recovery/force-new-cluster.ts';
 import { outvoteMembers } from './actions/recovery/outvote-members.ts';
+import { readLogs } from './actions/recovery/read-logs.ts';
 import { restoreSnapshot } from './actions/recovery/restore-snapshot.ts';
 import { stopMembers } from './actions/recovery/stop-members.ts';
 import { advanceLog } from './actions/rolling/advance-log.ts';
@@ -100,6 +101,7 @@ const definitions: { readonly [K in ActionKind]: ActionDefinition<K> } = {
   'hibernate-members': hibernateMembers,
   'wake-members': wakeMembers,
   'begin-recovery': beginRecovery,
+  'read-logs': readLogs,
   'outvote-members': outvoteMembers,
   'stop-members': stopMembers,
   'force-new-cluster': forceNewCluster,

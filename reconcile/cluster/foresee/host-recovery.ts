@@ -18,6 +18,10 @@ export const observedRecovery: RecoveryHost<Observation> = {
     const { job: _, ...rest } = recoveryOf(state);
     return { ...state, recovery: rest };
   },
+  makeLogJob: (state, name, job) => ({
+    ...state,
+    slots: state.slots.map((slot) => (slot.name === name ? { ...slot, log: { kind: 'reading', job } } : slot)),
+  }),
   pods: (state) => recoveryOf(state).pods,
 };
 

@@ -2,6 +2,7 @@ import type { Observation } from '../know/observation.ts';
 import type { Effect } from './effect.ts';
 import { takeBackup } from './settle/backup.ts';
 import { issueRequested, presentLeaves } from './settle/certificates.ts';
+import { readDiskLogs } from './settle/disk-logs.ts';
 import { runEtcd } from './settle/etcd.ts';
 import { collectGarbage, dropVolumes, endPods } from './settle/garbage.ts';
 import { leaveGivenUp } from './settle/given-up.ts';
@@ -21,6 +22,7 @@ const actors = [
   issueRequested,
   runContainers,
   runRecovery,
+  readDiskLogs,
   runEtcd,
   presentLeaves,
   takeBackup,

@@ -9,7 +9,7 @@ import type { Certificates } from './observed/certificates.ts';
 import type { Hashes } from './observed/hashes.ts';
 import type { ConfigMapView, PeerView, Shared, StatefulSetView, Warning } from './observed/objects.ts';
 import type { PodView } from './observed/pods.ts';
-import type { NodeView, RecoveryView } from './observed/recovery.ts';
+import type { DiskLogView, NodeView, RecoveryView } from './observed/recovery.ts';
 import type { VolumeView } from './observed/volumes.ts';
 
 export type * from './observed/backups.ts';
@@ -87,6 +87,8 @@ export interface Slot {
   readonly statefulSet?: StatefulSetView;
   readonly pod?: PodView;
   readonly endpoint: Endpoint;
+  /** Read only where a quorum is lost, and the member does not tell it by itself (`disk-logs.ts`). */
+  readonly log?: DiskLogView;
   /**
    * Current warnings about its objects. Read only when it is ill beyond a grace period; absent: not asked, or unknown.
    */

@@ -19,6 +19,7 @@ import { type AskWire, type CertificateReading, readCertificates } from './certi
 import { judgeSets, withJudged } from './judge-sets.ts';
 import { readLease } from './lease.ts';
 import { readAwaitedBackup } from './read-awaited-backup.ts';
+import { withDiskLogs } from './read-disk-logs.ts';
 import { readPlaces, withDisks } from './read-disks.ts';
 import { readHibernationBackup, readNamedBackup } from './read-named-backup.ts';
 import { readNewestBackup } from './read-newest-backup.ts';
@@ -98,28 +99,25 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
   ]);
   const shared = sharedOf(objects);
   const slots = withJudged(withWarnings(withDisks(answers.slots, places?.disks), warnings), judged);
-  return {
-    observation: {
-      at,
-      nonce: nonce(),
-      cluster,
-      shared,
-      ...answers,
-      slots,
-      lease,
-      ...(places?.nodes && { nodes: places.nodes }),
-      ...(recovery && { recovery }),
-      ...(awaitedBackup && { awaitedBackup }),
-      ...(hibernationBackup && { hibernationBackup }),
-      ...(namedBackups.length > 0 && { namedBackups }),
-      ...(snapshotClaims.length > 0 && { snapshotClaims }),
-      ...(newestBackup && { newestBackup }),
-      ...(nameAllowances && { nameAllowances }),
-      ...(egress && { egress }),
-    },
-    etcd,
-    objects,
+  const observation: Observation = {
+    at,
+    nonce: nonce(),
+    cluster,
+    shared,
+    ...answers,
+    slots,
+    lease,
+    ...(places?.nodes && { nodes: places.nodes }),
+    ...(recovery && { recovery }),
+    ...(awaitedBackup && { awaitedBackup }),
+    ...(hibernationBackup && { hibernationBackup }),
+    ...(namedBackups.length > 0 && { namedBackups }),
+    ...(snapshotClaims.length > 0 && { snapshotClaims }),
+    ...(newestBackup && { newestBackup }),
+    ...(nameAllowances && { nameAllowances }),
+    ...(egress && { egress }),
   };
+  return { observation: await withDiskLogs(kube, observation, objects, signal), etcd, objects };
 }
 
 /** Which one is awaited depends on what the cluster was put to sleep on. */

@@ -27,6 +27,8 @@ export function recoveryIn(referred: Referred): RecoveryHost<World> {
         };
         return place.peer ? { ...place, job } : place;
       }),
+    makeLogJob: (world, name, job) =>
+      withPlace(world, name, (place) => (place.peer ? { ...place, logJob: job } : place)),
     removeJob: (world, name) => withPlace(world, name, (place) => lacking(place, 'job')),
     pods: ({ places }) =>
       places.flatMap(({ name, jobPod }) => {

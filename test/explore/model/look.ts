@@ -59,7 +59,8 @@ export function look(world: World, { nonce, forgetful = false }: Seen): Observat
   const reachable = reachableIn(world, known);
   const formation = reachable.map((place) => listedBy(world, place)).find(isServing(world));
   const heard = known.map((slot) => answering(slot, reachable, world));
-  const slots = formation?.data ? heard.map(rewritten) : heard;
+  const read = heard.map((slot) => withLog(slot, world));
+  const slots = formation?.data ? read.map(rewritten) : read;
   const recovery = recoveryOf(world);
   const resource = resourceOf(cluster, places);
   const hibernationBackup = hibernationBackupIn(world, slots);
@@ -220,9 +221,7 @@ function endpointOf(world: World, { process, disk }: Place): Endpoint {
   const { memberId, version } = process;
   const member = formation.members.find(({ id }) => id === memberId);
   const leads = hasQuorum(world, formation) ? formation.leader : undefined;
-  const newest = indices[formation.index] + BigInt(2 * (formation.led ?? 0));
-  // Without a leader nobody knows of more than it has itself.
-  const raftIndex = disk?.behind && leads === undefined ? newest - 1n : newest;
+  const raftIndex = indexOn(formation, leads === undefined ? disk : undefined);
   const isLearner = member?.learner ?? false;
   const revision = BigInt(formation.revision ?? (world.backups ? revisionSince(world) : 10));
   if (process.anew) {
@@ -256,6 +255,24 @@ function membershipOf(world: World, serving: Formation | undefined, reachable: r
   const remembered = formationOf(world, survivor?.formation);
   const cause = survivor ? 'no quorum answers' : 'no member runs';
   return { kind: 'unknown', cause, ...(remembered && { last: listOf(remembered) }) };
+}
+
+/** As far as the log is told at all: nothing follows what is committed. */
+function withLog(slot: Slot, world: World): Slot {
+  const { logJob: job, disk } = world.places.find(({ name }) => name === slot.name) ?? {};
+  const formation = formationOf(world, disk?.formation);
+  if (job === undefined || !disk || !formation) return slot;
+  const index = indexOn(formation, disk);
+  const { memberId } = disk;
+  const entry = { commit: index, consistentIndex: index, lastTerm: 2n, lastIndex: index };
+  const log = { clusterId: clusterIdOf(formation), memberId, term: 2n, vote: 0n, ...entry };
+  return { ...slot, log: { kind: 'read', job, log } };
+}
+
+/** Without a leader no member knows of more than its disk has. */
+function indexOn({ index, led = 0 }: Formation, disk: Place['disk']): bigint {
+  const newest = indices[index] + BigInt(2 * led);
+  return disk?.behind ? newest - 1n : newest;
 }
 
 const lists = new WeakMap<Formation, readonly ListedMember[]>();

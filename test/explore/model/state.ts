@@ -139,6 +139,8 @@ export interface Place {
   readonly asserted?: true;
   readonly job?: Job;
   readonly jobPod?: JobPod;
+  /** The Job that has read the log on its disk, by name: it changes nothing, and is done at once. */
+  readonly logJob?: string;
   /** What was saved of it before all this, and may be brought back. */
   readonly backup?: Backup;
 }

@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import type { Job, Pod } from '../../../manifests/kube-types.ts';
+import { logJob } from '../../../manifests/render/log-job.ts';
 import {
   labels,
   labelsOf,
@@ -22,6 +23,7 @@ import {
 import { livePeer } from '../../../reconcile/cluster/act/requests/objects.ts';
 import {
   askRestoresEnded,
+  createLogJob,
   createRecoveryJob,
   createRestoreJob,
   deleteJob,
@@ -116,6 +118,22 @@ function* created(attempt = 1) {
   const { readAt: peer } = yield* livePeer(name);
   yield* othersAct();
   return yield* createRecoveryJob({ peer, id, attempt, withoutCopy: false });
+}
+
+const sealed = (scene: Scene) => member(scene, { pod: { node: 'node-0' } });
+
+const readIn = (situation: string) => async (scene: Scene) => {
+  await sealed(scene);
+  await scene.make<Job>(
+    resources.jobs,
+    logJob(await scene.read<EtcdPeer>('peer', name), { image: 'ratchet', situation }),
+  );
+};
+
+function* logRead() {
+  const { readAt: peer } = yield* livePeer(name);
+  yield* othersAct();
+  return yield* createLogJob({ peer, situation: '0123456789' });
 }
 
 const snapshot = { object: 'gs://backups/orders/a.db' };
@@ -285,6 +303,24 @@ export const recovery = {
       start: recovering(),
       others: [{ does: 'deletes', object: 'peer', name }],
       asks: () => created(),
+    },
+  ],
+  createLogJob: [
+    { when: 'there is none', start: sealed, asks: () => logRead() },
+    { when: 'that of this situation is there', start: readIn('0123456789'), asks: () => logRead() },
+    { when: 'that of another situation is there', start: readIn('abcdefabcd'), asks: () => logRead() },
+    {
+      when: 'another one has its name',
+      start: readIn('0123450000'),
+      asks: () => logRead(),
+      refused: 'terminal NameTaken',
+      differs: namesOnly,
+    },
+    {
+      when: 'its peer goes meanwhile',
+      start: sealed,
+      others: [{ does: 'deletes', object: 'peer', name }],
+      asks: () => logRead(),
     },
   ],
   createRestoreJob: [

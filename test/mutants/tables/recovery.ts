@@ -2,10 +2,47 @@ import type { Mutant } from '../mutant.ts';
 
 const recovery = 'test/unit/cluster/actions/recovery.test.ts';
 const decided = 'test/unit/cluster/recover-quorum.test.ts';
+const diskLogs = 'test/unit/cluster/read-disk-logs.test.ts';
+const readsLogs = 'test/unit/cluster/read-logs.test.ts';
 const held = 'reconcile/cluster/know/recovery/held.ts';
 
-/** What an action of a recovery looks at again just before it acts. */
+/** What an action of a recovery looks at again just before it acts, and what a person is shown before. */
 export const ofRecovery: readonly Mutant[] = [
+  {
+    file: 'reconcile/cluster/observe/read-disk-logs.ts',
+    from: 'if (!isControlledBy(job, peer.uid))',
+    to: "if (peer.uid === '')",
+    without: 'a Job of another owner says what is on a disk',
+    killers: [diskLogs],
+  },
+  {
+    file: 'reconcile/cluster/observe/read-disk-logs.ts',
+    from: 'if (said.memberId !== record?.memberId || said.clusterId !== record.clusterId)',
+    to: 'if (record === undefined)',
+    without: 'the log of another member is shown as that of this one',
+    killers: [diskLogs],
+  },
+  {
+    file: 'reconcile/cluster/know/recovery/disk-logs.ts',
+    from: 'pod: pod?.uid, gone',
+    to: 'gone',
+    without: 'a log that an earlier pod has written on since is shown as it was',
+    killers: [readsLogs],
+  },
+  {
+    file: 'reconcile/cluster/know/recovery/lost.ts',
+    from: '...(disks.length > 0 && { disks })',
+    to: '...(disks.length < 0 && { disks })',
+    without: 'an approval fits disks that were not shown',
+    killers: [readsLogs],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/recovery/read-logs.ts',
+    from: '!one.log && !entryFor(reading([one]), refused)',
+    to: '!one.log',
+    without: 'a Job that the API server refuses keeps a person from approving',
+    killers: [readsLogs],
+  },
   {
     file: 'reconcile/cluster/act/actions/recovery/begin-recovery.ts',
     from: 'if (chosen.raftIndex !== raftIndex) throw',

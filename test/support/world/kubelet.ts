@@ -7,7 +7,7 @@ import { warnOf } from './events.ts';
 import { assertMayStart } from './invariants.ts';
 import { type Data, type Living, minorOf, type Running, start } from './members.ts';
 import { hasQuorum, isInQuorum, runningOf } from './quorum.ts';
-import { assertNotForced, isRecovery } from './recovery.ts';
+import { assertNotForced, isLog, isRecovery } from './recovery.ts';
 import { isRestore } from './restore.ts';
 import { claimOf, drop, put, type State } from './state.ts';
 import { loadTls, refreshFiles } from './tls.ts';
@@ -33,7 +33,7 @@ function runPod(state: State, pod: Pod): void {
     if (finalizers.includes(grace)) drop(state, resources.pods, pod);
     return;
   }
-  if (pod.spec.nodeName === undefined || isRecovery(pod) || isRestore(pod)) return;
+  if (pod.spec.nodeName === undefined || isRecovery(pod) || isRestore(pod) || isLog(pod)) return;
   const process = processes.get(uid);
   if (!process) {
     say(state, pod, heldContainer(state, pod) ?? startContainer(state, pod));

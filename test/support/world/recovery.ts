@@ -2,10 +2,45 @@ import type { Job, PersistentVolumeClaim, Pod } from '../../../manifests/kube-ty
 import { annotations, labels } from '../../../manifests/render/names.ts';
 import { readVolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { diskLogText, unreadableText } from '../../../reconcile/jobs/disk-log.ts';
 import { grace } from './controllers.ts';
+import type { Data } from './members.ts';
 import { claimOf, put, type State } from './state.ts';
 
 /** Jobs of members: Kubernetes' part. And recoveries: what etcd does that is told to go on alone. */
+
+/** A pod that reads the log on a member's disk. */
+export function isLog({ metadata }: Pod): boolean {
+  return metadata.labels?.[labels.name] === 'etcd-log';
+}
+
+/** Its container has ended a step of the world after it got its node. */
+export function runLogs(state: State): void {
+  for (const pod of state.kube.stored<Pod>(resources.pods).filter(isLog)) {
+    if (pod.spec.nodeName === undefined || pod.status?.phase !== 'Pending') continue;
+    const claim = claimOf(pod, state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims));
+    const data = state.disks.get(claim?.metadata.uid ?? '');
+    const message = data ? diskLogText(logOn(data)) : unreadableText('there is no log');
+    const exitCode = data ? 0 : 1;
+    put(state, resources.pods, pod, {
+      ...pod,
+      status: {
+        phase: data ? ('Succeeded' as const) : ('Failed' as const),
+        containerStatuses: [
+          { name: 'read-log', ready: false, restartCount: 0, state: { terminated: { exitCode, message } } },
+        ],
+      },
+    });
+  }
+}
+
+function logOn({ clusterId, memberId, applied }: Data) {
+  const index = BigInt(100 + applied);
+  return {
+    ...{ clusterId, memberId, term: 2n, vote: 0n },
+    ...{ commit: index, lastTerm: 2n, lastIndex: index, consistentIndex: index },
+  };
+}
 
 export function isRecovery({ metadata }: Pod): boolean {
   return metadata.labels?.[labels.name] === 'etcd-recovery';

@@ -35,7 +35,7 @@ import {
 } from './invariants.ts';
 import { asInvocation, type Faults } from './invocation.ts';
 import { runPods } from './kubelet.ts';
-import { runJobs, runRecoveries } from './recovery.ts';
+import { runJobs, runLogs, runRecoveries } from './recovery.ts';
 import { replicate } from './replication.ts';
 import { assertDataFirst, assertNotBeside, runRestores } from './restore.ts';
 import type { Blocker, State, TrialEnd } from './state.ts';
@@ -286,6 +286,7 @@ export function createWorld(past?: Past): World {
     schedule(state);
     runPods(state);
     runRecoveries(state);
+    runLogs(state);
     runRestores(state);
     countDisruptions(state);
     replicate(state);

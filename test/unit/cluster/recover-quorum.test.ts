@@ -13,6 +13,7 @@ import type {
 import { lossOf } from '../../../reconcile/cluster/know/recovery/lost.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import type { MemberMetrics } from '../../../reconcile/interfaces/etcd.ts';
+import { withLogs } from './disk-logs.ts';
 import {
   all,
   endpoint,
@@ -350,7 +351,6 @@ describe('a survivor that was started without a quorum tells by its metrics what
   });
 
   for (const [what, survivor] of [
-    ['it tells nothing', silent],
     ['it is another member than its volume says', told({ memberId: memberId(1) })],
     ['it hears a leader', told({ hasLeader: true })],
     ['it has no vote', told({ isLearner: true })],
@@ -372,10 +372,8 @@ describe('a survivor that was started without a quorum tells by its metrics what
         2: gone,
         3: gone,
       };
-      const decision = decide(healthy(4, { membership: nameless, slots }));
-      const both = /(orders-\d) has the most data \(index (\d+), .*\); (orders-\d) has index (\d+), /.exec(
-        decision.message,
-      );
+      const { message } = decide(withLogs(healthy(4, { membership: nameless, slots }), {}));
+      const both = /(orders-\d) has the most data \(index (\d+), .*\); (orders-\d) has index (\d+), /.exec(message);
       return both?.slice(1).join(' ');
     };
     assert.equal(best({ applied: 90n, revision: 41n }, { applied: 91n }), 'orders-0 90 orders-1 91');

@@ -123,6 +123,7 @@ const occasions: Readonly<Record<ActionKind, Occasion | string>> = {
   'note-disks': 'after healing',
   'delete-replaced-volume': 'after healing',
   'accept-disks': 'the recovery itself',
+  'read-logs': 'before a recovery: no quorum is left that heals',
   'begin-recovery': 'the recovery itself',
   'stop-members': 'the recovery itself',
   'force-new-cluster': 'the recovery itself',

@@ -13,7 +13,14 @@ import { addToList, listMembers, promote, removeFromList } from './membership.ts
 import { makeAuthority, succeedAuthority } from './new-authorities.ts';
 import { readConfigMap, readPeer, readStatefulSet } from './objects.ts';
 import { deletePod, evictPod, readOtherPods, readPod } from './pods.ts';
-import { askRestoresEnded, createRecoveryJob, createRestoreJob, deleteJob, readAttempt } from './recovery.ts';
+import {
+  askRestoresEnded,
+  createLogJob,
+  createRecoveryJob,
+  createRestoreJob,
+  deleteJob,
+  readAttempt,
+} from './recovery.ts';
 import { awaitVolumeGone, deleteConfigMap, deletePeer, deletePodOf, deleteStatefulSet } from './removing.ts';
 import {
   addEntries,
@@ -106,6 +113,7 @@ export const requests = named({
   askWhatRuns,
   readAttempt,
   createRecoveryJob,
+  createLogJob,
   createRestoreJob,
   deleteJob,
   createBackup,

@@ -171,6 +171,8 @@ export interface RecoveryHost<S> {
   makeJob(state: S, name: string, attempt: string, job: JobMade): S;
   removeJob(state: S, name: string, work: JobWork): S;
   pods(state: S): readonly RecoveryPodSeen[];
+  /** That of this name reads the log on the disk of this member. */
+  makeLogJob(state: S, name: string, job: string): S;
 }
 
 /** Secrets of certificates, as rules see them; one that is not there is `missing`. No key is in any of it. */

@@ -3,7 +3,8 @@ import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import { claimNamedIn, parseLocation } from '../../../../manifests/api/object-template.ts';
 import { hostRefusal } from '../../../../manifests/egress/host-refusal.ts';
 import type { Job, Pod } from '../../../../manifests/kube-types.ts';
-import { annotations, type JobWork, jobNameOf } from '../../../../manifests/render/names.ts';
+import { logJob } from '../../../../manifests/render/log-job.ts';
+import { annotations, type JobWork, jobNameOf, logJobName, podName } from '../../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { recoveryJob } from '../../../../manifests/render/recovery-job.ts';
 import { hasTrial, restoreJob } from '../../../../manifests/render/restore-job.ts';
@@ -138,6 +139,26 @@ function holdersImage({ kube, cluster, signal }: Live): Promise<string> {
   const { pod = '', uid } = cluster.status?.step?.holder ?? {};
   return ownImage(kube, { pod, uid }, signal);
 }
+
+/** Done already where there is that of this very situation. @throws {StepError} `NameTaken` where there is another. */
+export const createLogJob = defineRequest('createLogJob', {
+  words: ({ peer: { name } }: { readonly peer: ReadAt; readonly situation: string }) =>
+    `makes the Job that reads the log of ${name}`,
+  writes: ({ peer: { name } }) => ({ fence: 'absent', object: 'job', name }),
+  live: async ({ peer: readAt, situation }, live): Promise<void> => {
+    const peer = live.kept<EtcdPeer>(readAt);
+    const [image, offered, pod] = await Promise.all([
+      holdersImage(live),
+      live.offered(),
+      getOne<Pod>(live, resources.pods, podName(readAt.name)),
+    ]);
+    await postJob(live, peer, logJob(peer, { image, situation, node: pod?.spec.nodeName }, offered));
+  },
+  model: (state, { peer: { name }, situation }, host) => ({
+    state: host.recovery.makeLogJob(state, name, logJobName(name, situation)),
+    answer: undefined,
+  }),
+});
 
 /** Fine where this very attempt's is there. */
 async function postJob(live: Live, peer: EtcdPeer, job: Job): Promise<void> {

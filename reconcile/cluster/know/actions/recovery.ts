@@ -19,6 +19,11 @@ export type RecoveryAction =
       readonly outvoted: readonly OutvotedMember[];
       readonly volumes: readonly Ref[];
     }
+  /** Jobs read the logs on the disks of these members. Each of a situation: in another one it is read anew. */
+  | {
+      readonly kind: 'read-logs';
+      readonly members: readonly { readonly name: string; readonly uid: string; readonly situation: string }[];
+    }
   /** Volumes that the invocation which began a recovery did not mark, and those of a cluster that is given up. */
   | {
       readonly kind: 'outvote-members';

@@ -1,3 +1,4 @@
+import type { DiskLog } from '../../../jobs/disk-log.ts';
 import type { ToldFailure } from '../../../jobs/failure.ts';
 import type { View } from './objects.ts';
 
@@ -53,6 +54,13 @@ export interface RecoveryPodView extends View {
     readonly told?: ToldFailure;
   };
 }
+
+/** What a Job has read on a member's disk, or is about to read. `job`: its name, which is of one situation. */
+export type DiskLogView = { readonly job: string } & (
+  | { readonly kind: 'reading' }
+  | { readonly kind: 'read'; readonly log: DiskLog }
+  | { readonly kind: 'unread'; readonly why: string }
+);
 
 export interface NodeView {
   readonly state: Exclude<NodeState, 'gone' | 'unknown'>;

@@ -5,7 +5,7 @@ import { downFor, graceOf, hasOutlasted } from '../health/grace.ts';
 import { memberOf } from '../health/health.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import { quorumOf } from '../membership/quorum.ts';
-import type { Slot } from '../observation.ts';
+import type { DiskLogView, Slot } from '../observation.ts';
 import { endedByItself, isCrashing } from '../pods/endings.ts';
 import type { Situation } from '../situation.ts';
 import { isOnOtherDisk } from '../volumes/sealed-disk.ts';
@@ -61,19 +61,25 @@ function byName<M extends { readonly name: string }>(members: readonly M[]): rea
 }
 
 /**
- * What a person approves: the etcd cluster, exactly the members whose data are given up unseen, and the data that are
- * kept. Members are named by their IDs, which are never used again. The kept data end at an entry of raft's log, and
- * every leader adds one: an approval that was not needed, because the quorum returned, fits no later loss, not even one
- * of the same members.
+ * What a person approves: the etcd cluster, exactly the members whose data are given up, the data that are kept, and
+ * what was shown of disks. Members are named by their IDs, which are never used again. The kept data end at an entry of
+ * raft's log, and every leader adds one: an approval that was not needed, because the quorum returned, fits no later
+ * loss, not even one of the same members.
  */
-export function approvalOf(
-  clusterId: string,
-  { lost, silent, survivors: [best] }: Loss,
-): { readonly id: string; readonly text: string } {
+export function approvalOf(clusterId: string, loss: Loss): { readonly id: string; readonly text: string } {
+  const { lost, silent, survivors } = loss;
+  const [best] = survivors;
   const given = [...lost, ...silent].map(({ memberId, name }) => memberId ?? name).toSorted();
   const kept = best && { memberId: best.memberId, raftIndex: String(best.index) };
-  const id = hashOf({ clusterId, given, kept }).slice(0, 12);
+  const disks = [...survivors, ...silent].flatMap(({ name, slot }) => shownOf(name, slot?.log)).toSorted();
+  const id = hashOf({ clusterId, given, kept, ...(disks.length > 0 && { disks }) }).slice(0, 12);
   return { id, text: `${clusterId}/${id}` };
+}
+
+function shownOf(name: string, view: DiskLogView | undefined): readonly string[] {
+  if (view?.kind !== 'read') return [];
+  const { commit, consistentIndex, lastTerm, lastIndex } = view.log;
+  return [`${name}: ${[commit, consistentIndex, lastTerm, lastIndex].join(', ')}`];
 }
 
 /** As a person set it; hostile or not, it is only ever compared. */

@@ -30,6 +30,8 @@ import type { Situation } from '../../../know/situation.ts';
 import { hasRunHigher, mayGoBackTo } from '../../../know/versions/versions-run.ts';
 import { isOnOtherDisk } from '../../../know/volumes/sealed-disk.ts';
 import { orRestore, restoring, revisionsGoBack } from '../../restoring.ts';
+import { alsoOnDisk, droppedOf, fullestSilent, silentDisks, unseenIn } from './disks-in-words.ts';
+import { readLogs } from './read-logs.ts';
 
 /**
  * The member list is unknown. While pods may still start, this waits; when so many voters are lost that no quorum can
@@ -44,7 +46,10 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
   // A member that is being recovered is the only one.
   const alone = situation.slots.filter(isBeingRecovered);
   const loss = alone.length === 0 && life.stage !== 'unborn' && life.stage !== 'unclear' && lossOf(situation);
-  if (loss) return beyondUs(loss, situation) ?? recovery(loss, situation) ?? quorumLost(loss, situation);
+  if (loss)
+    return (
+      beyondUs(loss, situation) ?? readLogs(loss, situation) ?? recovery(loss, situation) ?? quorumLost(loss, situation)
+    );
 
   const held = heldBack(situation);
   if (held) return held;
@@ -192,20 +197,23 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
   }
   const [best] = survivors;
   const gone = `${names}: lost, and with them the quorum of ${name}`;
-  const unseen = silent.length > 0 ? `; ${listed(silent)} not running, so their data are unknown` : '';
+  const unknown = unseenIn(loss);
+  const onDisks = silentDisks(loss);
+  const unseen = `${unknown.length > 0 ? `; ${listed(unknown)} not running, so their data are unknown` : ''}${onDisks}`;
+  const fullest = fullestSilent(loss);
   if (!best || life.stage !== 'born' || life.clusterId === undefined) {
     return refuse(
       'QuorumLost',
-      `${gone}; ${best ? holding(survivors) : 'no other member answers'}`,
+      `${gone}; ${best ? holding(loss) : 'no other member answers'}${onDisks}`,
       life.stage === 'born'
-        ? `restore the lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies), or make ${listed(silent)} run; where it runs, let etcd-ratchet reach its port ${ports.metrics}: without a quorum it answers there only`
+        ? `${fullest ? `${fullest.name} has the most on its disk: make it run, and it is offered; or ` : ''}restore the lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies), or make ${listed(silent)} run; where it runs, let etcd-ratchet reach its port ${ports.metrics}: without a quorum it answers there only`
         : 'no client was ever admitted: delete the EtcdCluster with its PersistentVolumeClaims, and create it again',
     );
   }
   if (isGoing(best)) {
     return refuse(
       'QuorumLost',
-      `${gone}; ${holding(survivors)}, and its volume is being deleted and disappears with its pod${unseen}`,
+      `${gone}; ${holding(loss)}, and its volume is being deleted and disappears with its pod${unseen}`,
       `save the data of ${best.name} as long as its pod runs (etcdctl snapshot save needs no quorum), and restore lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies)`,
     );
   }
@@ -221,13 +229,13 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
         annotation: annotations.recoverQuorum,
         value: text,
         approves,
-        loses: `the data of ${givenUp} for ever: every write that ${best.name} does not have; ${revisionsGoBack}`,
+        loses: `the data of ${givenUp} for ever: every write that ${best.name} does not have${droppedOf(best, loss)}; ${revisionsGoBack}`,
       },
-      cure: `restore lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies)${orRestore(situation)}; or approve that ${approves}`,
+      cure: `${fullest ? `make ${fullest.name} run, which is then offered; or ` : ''}restore lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies)${orRestore(situation)}; or approve that ${approves}`,
       cluster,
     },
     'QuorumLost',
-    `${gone}; ${holding(survivors)}${unseen}${other}`,
+    `${gone}; ${holding(loss)}${unseen}${other}`,
   );
 }
 
@@ -236,8 +244,9 @@ function inWords({ name, because }: LostMember): string {
 }
 
 /** What each has. Where two were started anew, a person may know better which disk is the newer one. */
-function holding(survivors: readonly Survivor[]): string {
-  const [best, ...rest] = survivors.map((one) => ({ name: one.name, has: amountOf(one) }));
+function holding(loss: Loss): string {
+  const { survivors } = loss;
+  const [best, ...rest] = survivors.map((one) => ({ name: one.name, has: `${amountOf(one)}${alsoOnDisk(one, loss)}` }));
   const others = rest.map(({ name, has }) => `; ${name} has ${has}`).join('');
   return `of the members that answer, ${best?.name} has the most data (${best?.has})${others}${unknownTail(survivors)}`;
 }

@@ -1,0 +1,81 @@
+import type { Job, Pod } from '../../../manifests/kube-types.ts';
+import { labels, logPodLabels } from '../../../manifests/render/names.ts';
+import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
+import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
+import { diskLogIn } from '../../jobs/disk-log.ts';
+import { isOver } from '../../jobs/job-end.ts';
+import { recordOf } from '../know/life.ts';
+import type { DiskLogView, Observation, Slot } from '../know/observation.ts';
+import { type LogToRead, logsToRead } from '../know/recovery/disk-logs.ts';
+import { lossOf } from '../know/recovery/lost.ts';
+import { situate } from '../know/situation.ts';
+import type { ClusterObjects } from './snapshot.ts';
+
+/** One GET for each member whose disk is to be read: only where a quorum is lost for good. */
+export async function withDiskLogs(
+  kube: Kube,
+  observation: Observation,
+  { pods }: Pick<ClusterObjects, 'pods'>,
+  signal: AbortSignal,
+): Promise<Observation> {
+  if (observation.membership.kind === 'known') return observation;
+  const loss = lossOf(situate(observation));
+  const wanted = loss ? logsToRead(loss) : [];
+  if (wanted.length === 0) return observation;
+  const slots = observation.slots.map(async (slot) => {
+    const order = wanted.find(({ name }) => name === slot.name);
+    const log = order && (await readLog(kube, { order, slot, pods, cluster: observation.cluster.metadata }, signal));
+    return log ? { ...slot, log } : slot;
+  });
+  return { ...observation, slots: await Promise.all(slots) };
+}
+
+interface Asked {
+  readonly order: LogToRead;
+  readonly slot: Slot;
+  readonly pods: readonly Pod[];
+  readonly cluster: { readonly namespace?: string; readonly name: string };
+}
+
+/** `undefined`: there is no such Job. */
+async function readLog(
+  kube: Kube,
+  { order, slot, pods, cluster }: Asked,
+  signal: AbortSignal,
+): Promise<DiskLogView | undefined> {
+  const { job: name, peer } = order;
+  try {
+    const job = await kube.get<Job>(resources.jobs, cluster.namespace, name, { signal });
+    if (!job) return undefined;
+    if (!isControlledBy(job, peer.uid)) return { kind: 'unread', job: name, why: `Job ${name} is not ours` };
+    const ours = logPodLabels(cluster.name)[labels.name];
+    const pod = pods.find(
+      (one) => one.metadata.labels?.[labels.name] === ours && isControlledBy(one, job.metadata.uid ?? ''),
+    );
+    return { job: name, ...answerOf(job, pod, slot) };
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
+    return { kind: 'unread', job: name, why: error.message };
+  }
+}
+
+type Answer =
+  | { readonly kind: 'reading' }
+  | { readonly kind: 'read'; readonly log: Extract<DiskLogView, { kind: 'read' }>['log'] }
+  | { readonly kind: 'unread'; readonly why: string };
+
+function answerOf(job: Job, pod: Pod | undefined, slot: Slot): Answer {
+  const ended = pod?.status?.containerStatuses?.flatMap(({ state }) => state?.terminated ?? [])[0];
+  if (!ended) {
+    const why = `Job ${job.metadata.name} ended without an answer: its pod did not start in time, or was deleted`;
+    return isOver(job) ? { kind: 'unread', why } : { kind: 'reading' };
+  }
+  const said = diskLogIn(ended.message ?? '');
+  if (said && 'unreadable' in said) return { kind: 'unread', why: said.unreadable };
+  if (!said || ended.exitCode !== 0)
+    return { kind: 'unread', why: `the pod of Job ${job.metadata.name} ended with exit code ${ended.exitCode}` };
+  const record = recordOf(slot);
+  if (said.memberId !== record?.memberId || said.clusterId !== record.clusterId)
+    return { kind: 'unread', why: `its disk has the log of member ${said.memberId} of cluster ${said.clusterId}` };
+  return { kind: 'read', log: said };
+}
