@@ -261,7 +261,8 @@ function membershipOf(world: World, serving: Formation | undefined, reachable: r
 function withLog(slot: Slot, world: World): Slot {
   const { logJob: job, disk } = world.places.find(({ name }) => name === slot.name) ?? {};
   const formation = formationOf(world, disk?.formation);
-  if (job === undefined || !disk || !formation) return slot;
+  if (job === undefined) return slot;
+  if (!disk || !formation) return { ...slot, log: { kind: 'unread', job, why: 'there is no log' } };
   const index = indexOn(formation, disk);
   const { memberId } = disk;
   const entry = { commit: index, consistentIndex: index, lastTerm: 2n, lastIndex: index };

@@ -4,6 +4,7 @@ import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import type { Job, PodSpec } from '../../../manifests/kube-types.ts';
 import { takeJob, verifyJob } from '../../../manifests/render/backup-jobs.ts';
+import { logJob } from '../../../manifests/render/log-job.ts';
 import { memberResources } from '../../../manifests/render/member-resources.ts';
 import { podTemplate } from '../../../manifests/render/pod-template.ts';
 import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
@@ -71,6 +72,7 @@ function podsFor(peer: EtcdPeer): Readonly<Record<string, PodSpec>> {
   const snapshot = { object: 's3://backups/one', s3: { region: 'x' } };
   return {
     member: podTemplate(peer).spec,
+    log: specOf(logJob(peer, { image: 'ours', situation: '0123456789', node: 'node-a' })),
     recovery: specOf(recoveryJob(peer, { image: 'ours', id: 'r', attempt: 1, withoutCopy: false })),
     restore: specOf(restoreJob(peer, { image: 'ours', id: 'r', attempt: 1, snapshot, token: 't', bump: 1 })),
     rollback: specOf(
