@@ -58,6 +58,20 @@ export const ofRecovery: readonly Mutant[] = [
     killers: [recovery],
   },
   {
+    file: 'reconcile/cluster/act/actions/recovery/begin-recovery.ts',
+    from: ' && before.raftIndex === one.raftIndex',
+    to: '',
+    without: 'a recovery goes on although another survivor has written since its disk was read (I9)',
+    killers: [recovery],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/recovery/await-quorum.ts',
+    from: 'const loss = found && byDisks(found);',
+    to: 'const loss = found;',
+    without: 'the survivor is chosen by what it says it has applied, and not by what its disk keeps',
+    killers: [readsLogs],
+  },
+  {
     file: held,
     from: 'if (!metrics || metrics.memberId !== memberId || clusterId === undefined)',
     to: 'if (!metrics || memberId === undefined || clusterId === undefined)',

@@ -145,6 +145,9 @@ test('what is no log of etcd is named with its file and place, and costs nothing
   const torn = sound.bytes.subarray(0, sound.ends - 100);
   const begun = walFile([owner, state(3, 0n, 40)], { before: sound.running }).bytes;
   assert.match(await failureOf(torn, begun), /^0{16}-0{16}\.wal, at byte \d+: a record goes beyond its end/);
+  const zeroed = Buffer.concat([sound.bytes.subarray(0, sound.ends - 650), Buffer.alloc(4096)]);
+  assert.equal(await failureOf(zeroed), '', 'torn at its end');
+  assert.match(await failureOf(zeroed, begun), /^0{16}-0{16}\.wal, at byte \d+: a record is damaged/);
   assert.match(await failureOf(Buffer.alloc(4096)), /does not say whose it is/);
   assert.match(await failureOf(Buffer.alloc(0)), /does not say whose it is/);
   assert.match(await failureOf(), /there is no log in/);

@@ -105,6 +105,21 @@ test('the survivor of which most is kept is offered: what a longer log adds is d
   assert.match(alone.loses, /; and entries 92 to 120 of its own log, which it does not know to be committed/);
 });
 
+test('what a disk keeps decides, and not what its member says it has applied', () => {
+  const lazily = { commit: 90n, consistentIndex: 95n, lastIndex: 95n };
+  const logs = { 'orders-0': lazily, 'orders-1': { commit: 92n, consistentIndex: 92n, lastIndex: 92n } };
+  const seen = withLogs(left(told(0), told(1, 92n)), logs);
+  const asked = approvalOf(seen);
+  assert.match(asked.approves, /the data of orders-0,/);
+  const metadata = { ...seen.cluster.metadata, annotations: { [asked.annotation]: asked.value } };
+  const decision = decide({ ...seen, cluster: { ...seen.cluster, metadata } });
+  assert.ok(decision.kind === 'act' && decision.action.kind === 'begin-recovery', decision.reason);
+  const shown = new Map(decision.action.shown?.map(({ memberId: id, raftIndex }) => [id, raftIndex]));
+  assert.deepEqual([shown.get(memberId(0)), shown.get(memberId(1))], ['90', '92']);
+  for (const other of [{ 'orders-0': 'no' }, { 'orders-1': { commit: 91n, consistentIndex: 91n } }])
+    assert.match(approvalOf(withLogs(left(told(0), told(1, 92n)), { ...logs, ...other })).approves, /of orders-1,/);
+});
+
 test('a silent member that has more on its disk is named first', () => {
   const more = approvalOf(withLogs(left(told(0), silent), { 'orders-1': { commit: 99n, lastIndex: 99n } }));
   assert.match(

@@ -14,6 +14,8 @@ export type RecoveryAction =
       readonly memberId: string;
       /** How far its log is decided, in decimal: no voter that answers may be further. */
       readonly raftIndex: string;
+      /** Survivors whose disks were compared: while they tell no more than they did, none is further. */
+      readonly shown?: readonly { readonly memberId: string; readonly raftIndex: string }[];
       /** Their IDs. No recovery goes on from a member without a vote, however much data it has. */
       readonly voters: readonly string[];
       readonly outvoted: readonly OutvotedMember[];

@@ -45,6 +45,29 @@ export function logOf({ slot }: Voter, loss: Loss): DiskLogView | undefined {
   return slot?.log && slot.log.job === wanted?.job ? slot.log : undefined;
 }
 
+/** As {@link logOf}, where it was read. */
+export function readOf(voter: Voter, loss: Loss): DiskLog | undefined {
+  const view = logOf(voter, loss);
+  return view?.kind === 'read' ? view.log : undefined;
+}
+
+/**
+ * With the survivor first of whose log the most is kept, where the disk of each was read: what a member says it has
+ * applied may be below that, where entries change no revision. Else, and where one tells more by now, in the order of
+ * what they tell.
+ */
+export function byDisks(loss: Loss): Loss {
+  const read = loss.survivors.map((survivor) => ({ survivor, log: readOf(survivor, loss) }));
+  const known = read.flatMap(({ survivor, log }) => (log && keptOf(log) >= survivor.index ? [{ survivor, log }] : []));
+  if (known.length < read.length) return loss;
+  return { ...loss, survivors: known.toSorted((a, b) => byLog(a.log, b.log)).map(({ survivor }) => survivor) };
+}
+
+/** Negative: of the first more is kept. What follows is dropped, and tells only which disk is the newer one. */
+export function byLog(a: DiskLog, b: DiskLog): number {
+  return Number(keptOf(b) - keptOf(a)) || Number(b.lastTerm - a.lastTerm) || Number(b.lastIndex - a.lastIndex);
+}
+
 /** With --force-new-cluster etcd keeps the log up to here, and drops what follows. */
 export function keptOf({ commit, consistentIndex }: DiskLog): bigint {
   return commit > consistentIndex ? commit : consistentIndex;

@@ -70,6 +70,14 @@ describe('a recovery', () => {
     assert.equal(sentBy(action, world).writes[0], 'writeRecord orders-0');
   });
 
+  test('is begun although a survivor tells more, where its disk has less', () => {
+    const shown = [memberId(0), memberId(1)].map((one, index) => ({ memberId: one, raftIndex: String(100 + index) }));
+    const compared = { ...action, shown };
+    const told = lost({ 0: anew(0, 100n), 1: anew(1, 101n) });
+    assert.equal(sentBy(compared, told).writes[0], 'writeRecord orders-0');
+    assertStopped(sentBy(compared, lost({ 0: anew(0, 100n), 1: anew(1, 102n) })));
+  });
+
   for (const [what, observation] of [
     ['another that was started without a quorum has more', lost({ 0: anew(0, 100n), 1: anew(1, 101n) })],
     ['another has a higher revision', lost({ 0: anew(0, 100n), 1: anew(1, 99n, 41n) })],

@@ -41,14 +41,17 @@ export const beginRecovery = defineAction('begin-recovery', {
   },
 });
 
-function* requireStillLost({ volume, memberId, raftIndex, voters }: BeginRecovery): Program {
+function* requireStillLost({ volume, memberId, raftIndex, voters, shown = [] }: BeginRecovery): Program {
   const { quorum, logs } = yield* askRemains({});
   if (quorum) throw moved('a quorum answers again');
   const chosen = logs.find((one) => one.memberId === memberId);
   if (!chosen) throw moved(`${volume.name} does not answer any more`);
   // Each leader adds an entry: the approval covers data that cannot be seen, and no later writes.
   if (chosen.raftIndex !== raftIndex) throw moved(`${volume.name} has taken writes since it was approved`);
-  const isFurther = (one: LogSeen) => voters.includes(one.memberId) && byData(heldIn(one), heldIn(chosen)) < 0;
+  const wasShown = (one: LogSeen) =>
+    shown.some((before) => before.memberId === one.memberId && before.raftIndex === one.raftIndex);
+  const isFurther = (one: LogSeen) =>
+    !wasShown(one) && voters.includes(one.memberId) && byData(heldIn(one), heldIn(chosen)) < 0;
   if (logs.some(isFurther)) throw moved(`${volume.name} is not the one with the most data any more`);
 }
 

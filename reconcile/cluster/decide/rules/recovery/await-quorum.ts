@@ -15,6 +15,7 @@ import { quorumOf } from '../../../know/membership/quorum.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { isBlockedFor } from '../../../know/pods/blocked.ts';
 import { stuckMember } from '../../../know/pods/stuck.ts';
+import { byDisks, readOf } from '../../../know/recovery/disk-logs.ts';
 import {
   approvalGiven,
   approvalOf,
@@ -45,7 +46,8 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
   if (membership.kind === 'known') return undefined;
   // A member that is being recovered is the only one.
   const alone = situation.slots.filter(isBeingRecovered);
-  const loss = alone.length === 0 && life.stage !== 'unborn' && life.stage !== 'unclear' && lossOf(situation);
+  const found = alone.length === 0 && life.stage !== 'unborn' && life.stage !== 'unclear' && lossOf(situation);
+  const loss = found && byDisks(found);
   if (loss)
     return (
       beyondUs(loss, situation) ?? readLogs(loss, situation) ?? recovery(loss, situation) ?? quorumLost(loss, situation)
@@ -137,6 +139,9 @@ function recovery(loss: Loss, situation: Situation): Decision | undefined {
       volume: { name, uid: best.slot.volume.uid },
       memberId,
       raftIndex: String(index),
+      shown: loss.survivors.flatMap((one) =>
+        readOf(one, loss) ? [{ memberId: one.memberId, raftIndex: String(one.index) }] : [],
+      ),
       voters: onList ?? judged.flatMap((one) => one.memberId ?? []),
       outvoted,
       volumes,

@@ -1,6 +1,5 @@
-import type { DiskLog } from '../../../../jobs/disk-log.ts';
 import type { DiskLogView } from '../../../know/observation.ts';
-import { keptOf, logOf } from '../../../know/recovery/disk-logs.ts';
+import { byLog, keptOf, logOf, readOf } from '../../../know/recovery/disk-logs.ts';
 import type { Loss, Survivor, Voter } from '../../../know/recovery/lost.ts';
 
 /** Before one of the members that are left is chosen, a person is told of the disk of each. */
@@ -37,12 +36,9 @@ export function fullestSilent(loss: Loss): Voter | undefined {
     })
     .toSorted((a, b) => byLog(a.log, b.log));
   const [best] = loss.survivors;
-  return fullest && (!best || keptOf(fullest.log) > best.index) ? fullest.voter : undefined;
-}
-
-/** Negative: of the first more is kept. What follows is dropped, and tells only which disk is the newer one. */
-function byLog(a: DiskLog, b: DiskLog): number {
-  return Number(keptOf(b) - keptOf(a)) || Number(b.lastTerm - a.lastTerm) || Number(b.lastIndex - a.lastIndex);
+  if (!fullest || !best) return fullest?.voter;
+  const log = readOf(best, loss);
+  return keptOf(fullest.log) > (log ? keptOf(log) : best.index) ? fullest.voter : undefined;
 }
 
 /** Entries of its log that are lost when the cluster goes on from it. */
@@ -50,11 +46,6 @@ export function droppedOf(survivor: Survivor, loss: Loss): string {
   const log = readOf(survivor, loss);
   if (!log || log.lastIndex <= keptOf(log)) return '';
   return `; and entries ${keptOf(log) + 1n} to ${log.lastIndex} of its own log, which it does not know to be committed, although clients may have been told of them`;
-}
-
-function readOf(voter: Voter, loss: Loss): DiskLog | undefined {
-  const view = logOf(voter, loss);
-  return view?.kind === 'read' ? view.log : undefined;
 }
 
 function diskInWords(view: DiskLogView): string {
