@@ -157,7 +157,7 @@ async function recovering(name: string): Promise<Change> {
 /** As many volumes, peers and the rest as members, each recorded before any starts. */
 async function conceived(name: string): Promise<Change> {
   await apply(name, { replicas: 3 });
-  const writes = [/POST persistentvolumeclaims/, /POST statefulsets/, /POST services/];
+  const writes = [/POST persistentvolumeclaims/, /POST statefulsets/, /(POST|PUT) services/];
   return { what: 'born', size: 3, writes, until: isWhole(3) };
 }
 

@@ -79,9 +79,11 @@ export async function driftOf(
   const { namespace, name, uid } = found.metadata;
   for (let latest = found, attempt = 1; ; attempt += 1) {
     try {
+      // An installation may have got the class of members since: no other client's change, and written with the next.
+      const had = latest.spec.template.spec.priorityClassName === undefined ? {} : await offered();
       // As the write is: a field that this API server does not know was dropped then as well.
       const options = { dropsUnknown: true, signal };
-      const wanted = await kube.dryRun(resources.statefulSets, asOurs(latest, peer, await offered()), options);
+      const wanted = await kube.dryRun(resources.statefulSets, asOurs(latest, peer, had), options);
       return driftBetween(latest, wanted);
     } catch (error) {
       if (!(error instanceof KubeError) || error.class === 'retryable') throw error;

@@ -51,7 +51,7 @@ const answers: readonly (readonly [string, Handler, Expected])[] = [
   ['is a JSON array', json(200, [pod]), { reason: 'BadAnswer', class: 'retryable' }],
   ['is empty', text(200, 'application/json', ''), { reason: 'BadAnswer', class: 'retryable' }],
   ['is another object', json(200, { ...pod, metadata: { name: 'b' } }), { reason: 'BadAnswer', class: 'retryable' }],
-  ['never ends', endless, { reason: 'BadAnswer', class: 'retryable', words: /larger than/ }],
+  ['never ends', endless, { reason: 'TooLarge', class: 'retryable', words: /larger than/ }],
   ['is a proxy’s 404', text(404, 'text/html', '<html>'), { reason: 'BadAnswer', class: 'terminal' }],
   [
     'is a plain 404',

@@ -5,6 +5,7 @@ import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import { memberPriorityClass } from '../../../../manifests/render/member-defaults.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
+import { changeSet, withFlag } from '../../../support/world/hands.ts';
 import { createWorld, type World } from '../../../support/world/world.ts';
 
 const template = (world: World) =>
@@ -51,6 +52,18 @@ test('members of an earlier release are left alone, and get both at their next s
   assert.equal((await tickUntilConverged(world)).reason, 'Converged');
   assert.deepEqual(priorities(world), Array(3).fill(memberPriorityClass));
   for (const { containers } of template(world)) assert.equal(containers[0]?.resources?.requests?.memory, '256Mi');
+});
+
+test('a priority class that is installed later is no change of another client', async () => {
+  const world = createWorld();
+  await world.apply();
+  await tickUntilConverged(world);
+  offer(world);
+  await changeSet(world, 'orders-0', withFlag('--unsafe-no-fsync=true'));
+  assert.equal((await tickUntilConverged(world)).reason, 'Converged');
+  const told = (world.cluster()?.status?.history ?? []).map(({ message }) => message).join('\n');
+  assert.match(told, /kubectl-edit changed \S+args of StatefulSet orders-0/);
+  assert.doesNotMatch(told, /priorityClassName/);
 });
 
 /** Its template asks for nothing, and its pod was made from that. */
