@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { GitError } from '../../gitops/git/error.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
 import { fromPlain } from './plain-tree.ts';
@@ -17,9 +18,16 @@ const defaultLimits: WorkerLimits = {
   stuckMs: 400,
   aloneMs: 8_000,
   heapMiB: 96,
+  residentMiB: residentMost(process.constrainedMemory()),
   // In a bundle it is beside this chunk (functions/build.ts).
   program: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './read-worker.js', import.meta.url),
 };
+
+/** Four fifths of what the container may have. Where it may have all of the machine, there is no bound. */
+export function residentMost(containerBytes: number): number {
+  const isBound = containerBytes > 0 && containerBytes < totalmem();
+  return isBound ? (containerBytes / 1024 / 1024) * 0.8 : Number.POSITIVE_INFINITY;
+}
 
 /** @param onBegun called each time that a thread has taken a task, and this one is free until it answers */
 export function createReader(change: Partial<WorkerLimits> = {}, onBegun?: () => void): Reader {
@@ -66,17 +74,17 @@ export function createReader(change: Partial<WorkerLimits> = {}, onBegun?: () =>
 function errorOf(
   { why, file }: { readonly why: WorkerEnd | { readonly kind: 'aborted' }; readonly file: string },
   { source: { url } }: Task,
-  { aloneMs, heapMiB }: WorkerLimits,
+  { aloneMs, heapMiB, residentMiB }: WorkerLimits,
 ): GitError {
   const what = file === '' ? url : `${file} in ${url}`;
   switch (why.kind) {
     case 'stuck':
       return new GitError('TakesTooLong', `${what} takes more than ${aloneMs / 1000} s to be read: split or remove it`);
-    case 'out-of-memory':
-      return new GitError(
-        'TooLarge',
-        `${what} takes more than ${heapMiB} MiB of memory to be read: split or remove it`,
-      );
+    case 'out-of-memory': {
+      const most =
+        why.of === 'thread' ? `${heapMiB} MiB of memory` : `the ${residentMiB.toFixed(0)} MiB that a pass may hold`;
+      return new GitError('TooLarge', `${what} takes more than ${most} to be read: split or remove it`);
+    }
     case 'crashed':
       return new GitError('BadAnswer', `the thread that read ${what} ended: ${why.message}`);
     case 'aborted':

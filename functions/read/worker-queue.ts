@@ -5,7 +5,7 @@ import type { Answer, FromWorker, Task, ToWorker } from './task.ts';
 export type WorkerEnd =
   /** It did not come to anything else for too long. */
   | { readonly kind: 'stuck' }
-  | { readonly kind: 'out-of-memory' }
+  | { readonly kind: 'out-of-memory'; readonly of: 'thread' | 'process' }
   | { readonly kind: 'crashed'; readonly message: string };
 
 export interface WorkerLimits {
@@ -14,6 +14,8 @@ export interface WorkerLimits {
   /** and while one has it for itself. */
   readonly aloneMs: number;
   readonly heapMiB: number;
+  /** Of the process: buffers are outside of heaps. With more than that, the thread ends before the container does. */
+  readonly residentMiB: number;
   readonly program: URL;
 }
 
@@ -30,13 +32,18 @@ export interface WorkerEvents {
   onAnswer(id: number, answer: Answer): void;
   /** The queue is over; these tasks have no answer. */
   onEnd(end: WorkerEnd, unfinished: readonly number[]): void;
+  /** Whether what the process holds may be this thread's. Absent: it may. */
+  readonly mayHoldMost?: () => boolean;
 }
+
+/** Memory of a thread that ended goes a little later, and a reader needs some of its own. */
+const ownMiB = 48;
 
 const lookMs = 50;
 
 export function startWorkerQueue(
-  { stuckMs, aloneMs, heapMiB, program }: WorkerLimits,
-  { onAnswer, onEnd }: WorkerEvents,
+  { stuckMs, aloneMs, heapMiB, residentMiB, program }: WorkerLimits,
+  { onAnswer, onEnd, mayHoldMost = () => true }: WorkerEvents,
 ): WorkerQueue {
   const progress = openProgress();
   const tasks = new Set<number>();
@@ -49,6 +56,7 @@ export function startWorkerQueue(
   let beats = 0;
   let silentMs = 0;
   let looked = performance.now();
+  const mostMiB = Math.max(residentMiB, residentNow() + ownMiB);
 
   const looking = setInterval(() => {
     const now = performance.now();
@@ -58,6 +66,7 @@ export function startWorkerQueue(
     const { beats: current } = progress.read();
     silentMs = current === beats && isReady ? silentMs + passed : 0;
     beats = current;
+    if (tasks.size > 0 && mayHoldMost() && residentNow() > mostMiB) over({ kind: 'out-of-memory', of: 'process' });
     if (tasks.size > 0 && silentMs > (tasks.size > 1 ? stuckMs : aloneMs)) over({ kind: 'stuck' });
   }, lookMs);
   looking.unref();
@@ -83,7 +92,7 @@ export function startWorkerQueue(
   worker.on('error', (error: NodeJS.ErrnoException) =>
     over(
       error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-        ? { kind: 'out-of-memory' }
+        ? { kind: 'out-of-memory', of: 'thread' }
         : { kind: 'crashed', message: error.message },
     ),
   );
@@ -104,4 +113,8 @@ export function startWorkerQueue(
     place: progress.read,
     end: () => over(undefined),
   };
+}
+
+function residentNow(): number {
+  return process.memoryUsage.rss() / 1024 / 1024;
 }

@@ -35,7 +35,11 @@ export function openWorkerQueues(limits: WorkerLimits): WorkerQueues {
     for (const id of ids) {
       const one = waiting.get(id);
       if (!one) continue;
-      common ??= startWorkerQueue(limits, { onAnswer: answered, onEnd: commonEnded });
+      common ??= startWorkerQueue(limits, {
+        onAnswer: answered,
+        onEnd: commonEnded,
+        mayHoldMost: () => !alone || alone.tasks.size === 0,
+      });
       common.begin(id, one.task);
     }
   }

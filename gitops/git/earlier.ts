@@ -1,5 +1,6 @@
-import type { IndexedPack, Objects } from './tree.ts';
+import type { Objects } from './tree.ts';
 import type { Known, PackAnswer } from './wire/pack.ts';
+import type { IndexedPack } from './wire/pack-index.ts';
 
 /** What fetches of a repository brought, for those that come after: these ask for what is new. */
 export interface Earlier extends Known {

@@ -1,7 +1,7 @@
 import { GitError } from './error.ts';
 import { memoryFs } from './memory-fs.ts';
 import { isSha, type Revision } from './revision.ts';
-import { indexPack, isIndexed } from './wire/pack-index.ts';
+import { type IndexedPack, indexPack, isIndexed } from './wire/pack-index.ts';
 
 export interface TreeEntry {
   readonly name: string;
@@ -15,15 +15,10 @@ export interface Tree {
   readonly root: string;
   /** @throws GitError BadAnswer if the object is missing or not a folder */
   folder(oid: string): Promise<readonly TreeEntry[]>;
-  /** @throws GitError BadAnswer if the object is missing or not a file */
+  /** @throws GitError BadAnswer if the object is missing or not a file; TooLarge if it is too large to be read */
   file(oid: string): Promise<Uint8Array>;
   /** Fetches the missing ones of these files in one request. Call it before `file` for many. @throws GitError */
   need(oids: readonly string[]): Promise<void>;
-}
-
-export interface IndexedPack {
-  readonly pack: Buffer;
-  readonly index: Buffer;
 }
 
 export interface Objects extends Pick<Tree, 'folder' | 'file' | 'need'> {
@@ -78,7 +73,7 @@ export async function openPacks(
     files.set(`${name}.idx`, one.index);
     files.set(`${name}.pack`, one.pack);
   }
-  const add = async (pack: Buffer) => put({ pack, index: await indexPack(pack) });
+  const add = async (pack: Buffer) => put(await indexPack(pack));
   for (const one of earlier) put(one);
   for (const pack of packs) await add(pack);
   const has = (oid: string) => opened.some(({ index }) => isIndexed(index, oid));
@@ -128,7 +123,12 @@ export async function openPacks(
         if (type !== 'tree') throw new Error(`it is a ${type}`);
         return [...entriesOf(Buffer.from(object as Uint8Array))];
       }),
-    file: (oid) => reading(`file ${oid}`, async () => (await git.readBlob({ ...repository, oid })).blob),
+    file: async (oid) => {
+      const isLarge = opened.some(({ large }) => large.has(oid));
+      if (isLarge || (!has(oid) && opened.some(({ leavesOut }) => leavesOut)))
+        throw new GitError('TooLarge', `file ${oid} is too large to be read, or stored as a change of one that is`);
+      return reading(`file ${oid}`, async () => (await git.readBlob({ ...repository, oid })).blob);
+    },
   };
 }
 

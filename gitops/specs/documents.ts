@@ -67,7 +67,11 @@ export async function readDocuments(
   for (const file of files) {
     await turns.next();
     stopIfAborted(signal);
-    const bytes = await tree.file(file.oid);
+    const bytes = await tree.file(file.oid).catch(unlessTooLarge);
+    if (!bytes) {
+      problems.push(tooLarge(file.path, 'too many', maxFileBytes));
+      continue;
+    }
     total += bytes.length;
     if (total > maxTotalBytes) {
       throw new GitError(
@@ -109,7 +113,12 @@ function tooMany(path: string, limit: number): GitError {
   );
 }
 
-function tooLarge(file: string, bytes: number, limit: number): Problem {
+/** Whether it mentions us is not known, so nothing may be pruned. */
+function unlessTooLarge(error: unknown): undefined {
+  if (!(error instanceof GitError) || error.reason !== 'TooLarge') throw error;
+}
+
+function tooLarge(file: string, bytes: number | 'too many', limit: number): Problem {
   return {
     file,
     line: 0,

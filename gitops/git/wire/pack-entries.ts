@@ -1,10 +1,13 @@
-import { crc32, inflateSync } from 'node:zlib';
+import { createHash } from 'node:crypto';
+import { crc32, createInflate, inflateSync } from 'node:zlib';
 import { GitError } from '../error.ts';
 
 export interface PackBounds {
   readonly maxObjects: number;
   /** Bytes of one object, unpacked. */
   readonly maxObjectBytes: number;
+  /** Bytes of one that is taken into memory as a whole: a file that is larger is only named. */
+  readonly maxHeldBytes: number;
   /** Bytes of all objects, unpacked, and of the changes that some are stored as. */
   readonly maxTotalBytes: number;
 }
@@ -12,6 +15,7 @@ export interface PackBounds {
 export const defaultPackBounds: PackBounds = {
   maxObjects: 500_000,
   maxObjectBytes: 128 * 1024 * 1024,
+  maxHeldBytes: 16 * 1024 * 1024,
   maxTotalBytes: 1024 * 1024 * 1024,
 };
 
@@ -42,6 +46,12 @@ export interface Unpacked {
   readonly crc: number;
 }
 
+/** A file, or a delta to one, that is too large to be held. */
+export interface Skimmed extends Pick<Unpacked, 'entry' | 'crc'> {
+  /** Of what was skimmed, as if it were a file. */
+  readonly name: string;
+}
+
 const types: ReadonlyMap<number, ObjectType> = new Map([
   [1, 'commit'],
   [2, 'tree'],
@@ -57,7 +67,10 @@ const sumBytes = 20;
  * Every entry of a pack, one in memory at a time, each measured before it is unpacked: a few megabytes of zeros or of
  * deltas can stand for more than the machine has. @throws GitError TooLarge, BadAnswer
  */
-export function* packEntries(pack: Buffer, bounds: PackBounds = defaultPackBounds): Generator<Unpacked> {
+export async function* packEntries(
+  pack: Buffer,
+  bounds: PackBounds = defaultPackBounds,
+): AsyncGenerator<Unpacked | Skimmed, void> {
   const end = pack.length - sumBytes;
   if (end < headBytes || pack.readUInt32BE(4) !== 2) throw damaged();
   const objects = pack.readUInt32BE(8);
@@ -73,6 +86,13 @@ export function* packEntries(pack: Buffer, bounds: PackBounds = defaultPackBound
   for (let index = 0; index < objects; index++) {
     const entry = readHeader(pack, at);
     count(entry.size);
+    if (entry.size > bounds.maxHeldBytes) {
+      if (entry.type !== 'blob' && entry.type !== 'delta') throw tooLarge(`a ${entry.type} of ${entry.size} bytes`);
+      const { name, consumed } = await skim(pack, entry);
+      at = entry.dataAt + consumed;
+      yield { entry, name, crc: crc32(pack.subarray(entry.start, at)) };
+      continue;
+    }
     const { data, consumed } = unpack(pack, entry);
     if (entry.type === 'delta') count(resultSize(data));
     at = entry.dataAt + consumed;
@@ -126,8 +146,27 @@ function unpack(pack: Buffer, { dataAt, size }: Place): { data: Buffer; consumed
   throw new GitError('BadAnswer', 'the data from the Git server is damaged: an object has another size than it says');
 }
 
+/** Piece by piece. */
+async function skim(pack: Buffer, { dataAt, size }: Place): Promise<{ name: string; consumed: number }> {
+  const hash = createHash('sha1').update(`blob ${size}\0`);
+  const inflate = createInflate({ chunkSize: 256 * 1024 });
+  let bytes = 0;
+  inflate.end(pack.subarray(dataAt));
+  try {
+    for await (const piece of inflate as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > size) break;
+      hash.update(piece);
+    }
+  } catch (cause) {
+    throw new GitError('BadAnswer', 'the data from the Git server is damaged', { cause });
+  }
+  if (bytes !== size) throw damaged();
+  return { name: hash.digest('hex'), consumed: inflate.bytesWritten };
+}
+
 /** A delta begins with the size of its base and the size of its result. */
-function resultSize(delta: Buffer): number {
+export function resultSize(delta: Buffer): number {
   return sizeAt(delta, sizeAt(delta, 0).next).size;
 }
 

@@ -1,12 +1,23 @@
 import { createHash } from 'node:crypto';
 import { type NamedObject, nameObjects } from './pack-names.ts';
 
+export interface IndexedPack {
+  readonly pack: Buffer;
+  readonly index: Buffer;
+  /** Names of files that are too large to be read. */
+  readonly large: ReadonlySet<string>;
+  /** Whether files have no name here, since they are made of such files or are so large. */
+  readonly leavesOut: boolean;
+}
+
 /**
  * The index that `git index-pack` writes: where each object is. isomorphic-git needs it, and would make it slowly by
  * unpacking all objects once more. @throws GitError TooLarge, BadAnswer if git would refuse the pack, too
  */
-export async function indexPack(pack: Buffer): Promise<Buffer> {
-  return encodeIndex(await nameObjects(pack), pack.subarray(-20));
+export async function indexPack(pack: Buffer): Promise<IndexedPack> {
+  const { objects, leavesOut } = await nameObjects(pack);
+  const large = new Set(objects.flatMap(({ name, isLarge }) => (isLarge ? [name] : [])));
+  return { pack, index: encodeIndex(objects, pack.subarray(-20)), large, leavesOut };
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   type ObjectType,
   type PackBounds,
   packEntries,
+  resultSize,
   type Whole,
 } from './pack-entries.ts';
 
@@ -20,6 +21,14 @@ export interface NamedObject {
   /** Where its entry begins, in bytes. */
   readonly start: number;
   readonly crc: number;
+  /** A file that is not read. */
+  readonly isLarge?: true;
+}
+
+export interface Named {
+  readonly objects: readonly NamedObject[];
+  /** Some have no name: they are made of a file, or are one, that is too large to be held. */
+  readonly leavesOut: boolean;
 }
 
 /** Git itself writes no chain of more than 4095, and reading an object assembles all of its chain. */
@@ -42,19 +51,32 @@ interface Ready {
  * together once. Of two entries with one name the first counts, so that no chain of bases is a circle.
  * @throws GitError TooLarge; BadAnswer, also where a base is not in the pack
  */
-export async function nameObjects(
+export function nameObjects(
   pack: Buffer,
   bounds: PackBounds & BaseBounds = { ...defaultPackBounds, ...defaultBaseBounds },
-): Promise<readonly NamedObject[]> {
+): Promise<Named> {
+  // One at a time, however many repositories a thread reads: it holds what one pack may, and no more.
+  const named = before.then(() => nameOne(pack, bounds));
+  before = named.then(
+    () => undefined,
+    () => undefined,
+  );
+  return named;
+}
+
+let before: Promise<unknown> = Promise.resolve();
+
+async function nameOne(pack: Buffer, bounds: PackBounds & BaseBounds): Promise<Named> {
   const named = new Map<string, NamedObject>();
   const wholes: { readonly name: string; readonly entry: Whole }[] = [];
   const waiting = new Map<Delta['base'], Waiting[]>();
   const ready: Ready[] = [];
   const bases = createBases(pack, bounds);
   const turns = takeTurns();
+  let leavesOut = false;
 
-  function note(name: string, start: number, crc: number): void {
-    if (!named.has(name)) named.set(name, { name, start, crc });
+  function note(one: NamedObject): void {
+    if (!named.has(one.name)) named.set(one.name, one);
   }
 
   /** Lets those go on that waited for an object, by its place or by its name. */
@@ -68,14 +90,17 @@ export async function nameObjects(
     waiting.delete(name);
   }
 
-  for (const { entry, data, crc } of packEntries(pack, bounds)) {
-    if (entry.type === 'delta') {
+  for await (const { entry, crc, ...rest } of packEntries(pack, bounds)) {
+    const isLarge = 'name' in rest;
+    if (entry.type === 'delta' && isLarge) leavesOut = true;
+    else if (isLarge) note({ name: rest.name, start: entry.start, crc, isLarge });
+    else if (entry.type === 'delta') {
       const others = waiting.get(entry.base);
       if (others) others.push({ entry, crc });
       else waiting.set(entry.base, [{ entry, crc }]);
     } else {
-      const name = nameOf(entry.type, data);
-      note(name, entry.start, crc);
+      const name = nameOf(entry.type, rest.data);
+      note({ name, start: entry.start, crc });
       wholes.push({ name, entry });
     }
     await turns.next();
@@ -87,20 +112,33 @@ export async function nameObjects(
       const { entry, crc } = next.delta;
       const { type, depth } = next.base;
       if (depth === longestChain) throw tooDeep();
-      const data = applyDelta(bases.bytes(next.base), bytesOf(pack, entry));
+      const delta = bytesOf(pack, entry);
+      if (resultSize(delta) > bounds.maxHeldBytes) {
+        if (type !== 'blob') throw tooLargeToHold(type);
+        leavesOut = true;
+        if (next.last) bases.letGo(next.base);
+        continue;
+      }
+      const data = applyDelta(bases.bytes(next.base), delta);
       if (next.last) bases.letGo(next.base);
       const name = nameOf(type, data);
-      note(name, entry.start, crc);
+      note({ name, start: entry.start, crc });
       release({ entry, type, depth: depth + 1, below: next.base }, name, () => data);
       await turns.next();
     }
   }
-  if (waiting.size > 0) throw lacksBases();
-  return [...named.values()];
+  const large = [...named.values()].filter(({ isLarge }) => isLarge);
+  const waitsForLarge = large.some(({ start, name }) => waiting.has(start) || waiting.has(name));
+  if (waiting.size > 0 && !leavesOut && !waitsForLarge) throw lacksBases();
+  return { objects: [...named.values()], leavesOut: leavesOut || waitsForLarge };
 }
 
 function nameOf(type: ObjectType, data: Buffer): string {
   return createHash('sha1').update(`${type} ${data.length}\0`).update(data).digest('hex');
+}
+
+function tooLargeToHold(type: ObjectType): GitError {
+  return new GitError('TooLarge', `the repository holds a ${type} that is too large: keep the specs in a smaller one`);
 }
 
 function tooDeep(): GitError {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createReader, type Reader } from '../../../functions/read/reader.ts';
+import { createReader, type Reader, residentMost } from '../../../functions/read/reader.ts';
 import { type GitServer, startGitServer } from '../../support/git/server.ts';
 import { specText } from '../../unit/gitops/specs.ts';
 import { fleet } from '../../unit/serve/installation.ts';
@@ -65,6 +65,22 @@ test('a document that fills the memory costs its fleet only, and the file is nam
   const { specs } = await read(reader, await repositoryWith('small', good));
   assert.equal(specs.length, 1);
   await refused;
+});
+
+test('a thread that fills the memory outside of its heap is ended, and others are read', async () => {
+  const residentMiB = process.memoryUsage.rss() / 1024 / 1024 + 150;
+  const program = new URL('./holding-worker.ts', import.meta.url);
+  using reader = createReader({ residentMiB, program });
+  const hostile = read(reader, { url: 'http://localhost/holds.git', sha: '' });
+  const refused = assert.rejects(hostile, { reason: 'TooLarge', message: /^z\/bomb.yaml in .* that a pass may hold/ });
+  await assert.rejects(read(reader, { url: 'http://localhost/good.git', sha: '' }), { message: 'it was read' });
+  await refused;
+  await assert.rejects(read(reader, { url: 'http://localhost/next.git', sha: '' }), { message: 'it was read' });
+});
+
+test('a pass may hold four fifths of its container', () => {
+  assert.equal(residentMost(512 * 1024 ** 2), 409.6);
+  for (const unbound of [0, Number.MAX_SAFE_INTEGER]) assert.equal(residentMost(unbound), Number.POSITIVE_INFINITY);
 });
 
 test('a fleet whose time is over is told which file it was at, and the next one is read', async () => {

@@ -3,6 +3,20 @@ import type { Mutant } from '../mutant.ts';
 /** Triggers, chains of follow-ups, the server, and what runs before a recovery. */
 export const ofFunctions: readonly Mutant[] = [
   {
+    file: 'functions/pass/one-pass.ts',
+    from: 'signal.aborted && areStarved(result)',
+    to: 'false',
+    without: 'a pass in which one namespace had all the time ends as if it had been made',
+    killers: ['test/unit/functions/dropped.test.ts'],
+  },
+  {
+    file: 'functions/pass/one-pass.ts',
+    from: '.filter(({ namespace }) => !leftOut.has(namespace))',
+    to: '.filter(() => true)',
+    without: 'a namespace that is left out fails every pass of an installation with two',
+    killers: ['test/unit/functions/starved.test.ts'],
+  },
+  {
     file: 'functions/tick.ts',
     from: "process.stdout.on('error', () => undefined);",
     to: "process.stdout.on('error', () => process.exit());",

@@ -3,6 +3,27 @@ import type { Mutant } from '../mutant.ts';
 /** Mutants in how Git is read, forges are told, and webhooks are believed. */
 export const ofGitops: readonly Mutant[] = [
   {
+    file: 'gitops/git/wire/pack-entries.ts',
+    from: 'if (entry.size > bounds.maxHeldBytes) {',
+    to: 'if (entry.size > bounds.maxObjectBytes) {',
+    without: 'a file of a hundred MiB is taken into memory as a whole',
+    killers: ['test/unit/gitops/pack-names.test.ts'],
+  },
+  {
+    file: 'gitops/git/wire/pack-names.ts',
+    from: 'if (resultSize(delta) > bounds.maxHeldBytes) {',
+    to: 'if (resultSize(delta) > bounds.maxObjectBytes) {',
+    without: 'a small change makes a file of a hundred MiB in memory',
+    killers: ['test/unit/gitops/pack-names.test.ts'],
+  },
+  {
+    file: 'gitops/git/wire/pack-entries.ts',
+    from: '  if (bytes !== size) throw damaged();\n  return { name: hash',
+    to: '  return { name: hash',
+    without: 'a large file counts though it has less than its header says',
+    killers: ['test/unit/gitops/pack-names.test.ts'],
+  },
+  {
     file: 'gitops/git/http.ts',
     from: 'if (redirects === maxRedirects) {',
     to: 'if (redirects < 0) {',

@@ -34,7 +34,7 @@ function onPlace(back: number, base: Buffer, result: Buffer): Buffer {
 }
 
 async function namesOf(pack: Buffer): Promise<readonly string[]> {
-  return (await nameObjects(pack)).map(({ name }) => name).sort();
+  return (await nameObjects(pack)).objects.map(({ name }) => name).sort();
 }
 
 function namesOfBlobs(...contents: readonly Buffer[]): readonly string[] {
@@ -87,7 +87,7 @@ test('deltas as deep as git makes them are read, deeper ones are refused', { tim
     const base = contents[n - 1];
     entries.push(base ? onPlace(entries[n - 1]?.length ?? 0, base, content) : blob(content));
   }
-  assert.equal((await nameObjects(packOf(...entries.slice(0, -1)))).length, 4_096);
+  assert.equal((await nameObjects(packOf(...entries.slice(0, -1)))).objects.length, 4_096);
   await assert.rejects(nameObjects(packOf(...entries)), { reason: 'BadAnswer', message: /more than 4095 deep/ });
 });
 
@@ -106,11 +106,61 @@ test('bases are made again where keeping them would take too much, and not witho
   const pack = packOf(...entries);
   const bounds = { ...defaultPackBounds, ...defaultBaseBounds };
   for (const maxKeptBytes of [0, 30, 1_000]) {
-    const named = await nameObjects(pack, { ...bounds, maxKeptBytes });
+    const { objects: named } = await nameObjects(pack, { ...bounds, maxKeptBytes });
     assert.deepEqual(named.map(({ name }) => name).sort(), namesOfBlobs(...contents));
   }
   await assert.rejects(nameObjects(pack, { ...bounds, maxKeptBytes: 0, maxMadeAgain: 30_000 }), { reason: 'TooLarge' });
-  assert.equal((await nameObjects(pack, { ...bounds, maxMadeAgain: 0 })).length, contents.length);
+  assert.equal((await nameObjects(pack, { ...bounds, maxMadeAgain: 0 })).objects.length, contents.length);
+});
+
+test('a file that is too large to be held is named, and what is made of it is left out', async () => {
+  const bounds = { ...defaultPackBounds, ...defaultBaseBounds, maxHeldBytes: 1_000 };
+  const large = Buffer.alloc(5_000, 'x');
+  const named = async (...entries: readonly Buffer[]) => {
+    const { objects, leavesOut } = await nameObjects(packOf(...entries), bounds);
+    return {
+      names: objects.map(({ name }) => name).sort(),
+      large: objects.filter((one) => one.isLarge).length,
+      leavesOut,
+    };
+  };
+  const names = (...contents: readonly Buffer[]) => namesOfBlobs(...contents);
+  assert.deepEqual(await named(blob(a), blob(large), blob(b)), {
+    names: names(a, large, b),
+    large: 1,
+    leavesOut: false,
+  });
+  const ofLarge = [blob(large), onPlace(blob(large).length, large, b), onName(large, c), blob(a)];
+  assert.deepEqual(await named(...ofLarge), { names: names(a, large), large: 1, leavesOut: true });
+  const grows = Buffer.from([...size(a.length), ...size(5_000), 0x91, 0, 1]);
+  const delta = packEntry(kinds.refDelta, grows, { base: nameOf('blob', a) });
+  assert.deepEqual(await named(blob(a), delta), { names: names(a), large: 0, leavesOut: true });
+  assert.deepEqual(await named(blob(a), onName(a, large)), { names: names(a), large: 0, leavesOut: true });
+  await assert.rejects(nameObjects(packOf(packEntry(kinds.tree, large)), bounds), { reason: 'TooLarge' });
+});
+
+for (const [what, claimed] of [
+  ['less', 4_999],
+  ['more', 5_001],
+] as const)
+  test(`a file that is too large to be held, and has ${what} than it says, is damage`, async () => {
+    const bounds = { ...defaultPackBounds, ...defaultBaseBounds, maxHeldBytes: 1_000 };
+    const entry = packEntry(kinds.blob, Buffer.alloc(claimed, 'x'), { announced: 5_000 });
+    await assert.rejects(nameObjects(packOf(entry), bounds), { reason: 'BadAnswer' });
+  });
+
+test('of a file that is too large to be read is told that it is', async () => {
+  const zeros = Buffer.alloc(17 * 1024 * 1024);
+  const folder = treeOf([
+    ['100644', 'a', nameOf('blob', a)],
+    ['100644', 'zeros', nameOf('blob', zeros)],
+  ]);
+  const commit = commitOf(nameOf('tree', folder));
+  const entries = [blob(a), blob(zeros), packEntry(kinds.tree, folder), packEntry(kinds.commit, commit)];
+  const tree = await opened(packOf(...entries), { ref: 'main', sha: nameOf('commit', commit).toString('hex') });
+  assert.deepEqual(Buffer.from(await tree.file(nameOf('blob', a).toString('hex'))), a);
+  const tooLarge = { name: 'GitError', reason: 'TooLarge', message: /is too large to be read/ };
+  await assert.rejects(tree.file(nameOf('blob', zeros).toString('hex')), tooLarge);
 });
 
 for (const [what, entries, message] of [

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { GitError } from '../../../gitops/git/error.ts';
 import { packReader, readPackAnswer, wantInVersion0, wantInVersion2 } from '../../../gitops/git/wire/pack.ts';
-import { type PackBounds, packEntries } from '../../../gitops/git/wire/pack-entries.ts';
+import { defaultPackBounds, type PackBounds, packEntries } from '../../../gitops/git/wire/pack-entries.ts';
 import { packets } from '../../../gitops/git/wire/pktline.ts';
 import { distance, kinds, packEntry, packOf, size } from '../../support/git/pack.ts';
 
 const sha = 'a'.repeat(40);
 
-function unpackAll(pack: Buffer, bounds?: PackBounds): void {
-  for (const _ of packEntries(pack, bounds));
+async function unpackAll(pack: Buffer, bounds?: Partial<PackBounds>): Promise<void> {
+  for await (const _ of packEntries(pack, { ...defaultPackBounds, ...bounds }));
 }
 
 test('both requests are well-formed and name the commit once', () => {
@@ -78,42 +78,42 @@ test('a pack with any bit flipped is noticed', () => {
   );
 });
 
-test('a bomb is refused before anything unpacks it', () => {
+test('a bomb is refused before anything unpacks it', async () => {
   const zeros = blob(Buffer.alloc(4_000_000));
   const bounds = { maxObjects: 10, maxObjectBytes: 1_000_000, maxTotalBytes: 10_000_000 };
-  assert.throws(() => unpackAll(packOf(zeros), bounds), { reason: 'TooLarge', class: 'terminal' });
-  assert.throws(() => unpackAll(packOf(zeros, zeros, zeros), { ...bounds, maxObjectBytes: 5_000_000 }), {
+  await assert.rejects(unpackAll(packOf(zeros), bounds), { reason: 'TooLarge', class: 'terminal' });
+  await assert.rejects(unpackAll(packOf(zeros, zeros, zeros), { ...bounds, maxObjectBytes: 5_000_000 }), {
     reason: 'TooLarge',
   });
-  assert.throws(() => unpackAll(packOf(...Array<Buffer>(11).fill(blob(Buffer.from('x')))), bounds), /11 objects/);
-  unpackAll(packOf(blob(Buffer.from('x'))), bounds);
+  await assert.rejects(unpackAll(packOf(...Array<Buffer>(11).fill(blob(Buffer.from('x')))), bounds), /11 objects/);
+  await unpackAll(packOf(blob(Buffer.from('x'))), bounds);
 });
 
-test('an object that is larger than it says is damage', () => {
-  assert.throws(() => unpackAll(packOf(blob(Buffer.alloc(4_000_000), 5))), { reason: 'BadAnswer' });
+test('an object that is larger than it says is damage', async () => {
+  await assert.rejects(unpackAll(packOf(blob(Buffer.alloc(4_000_000), 5))), { reason: 'BadAnswer' });
 });
 
 function deltaThatMakes(bytes: readonly number[]): Buffer {
   return packEntry(kinds.ofsDelta, Buffer.from([...size(1), ...bytes, 0x01, 0x00]), { base: distance(10) });
 }
 
-test('a small delta that makes a large object is refused', () => {
+test('a small delta that makes a large object is refused', async () => {
   const pack = packOf(blob(Buffer.from('x')), deltaThatMakes(size(2 ** 32)));
-  assert.throws(() => unpackAll(pack), { reason: 'TooLarge' });
+  await assert.rejects(unpackAll(pack), { reason: 'TooLarge' });
 });
 
-test('a size beyond any number is damage, and does not lift the bounds that follow', () => {
+test('a size beyond any number is damage, and does not lift the bounds that follow', async () => {
   const endless = [...Array<number>(1100).fill(0x80), 0];
-  assert.throws(() => unpackAll(packOf(blob(Buffer.from('x')), deltaThatMakes(endless))), { reason: 'BadAnswer' });
+  await assert.rejects(unpackAll(packOf(blob(Buffer.from('x')), deltaThatMakes(endless))), { reason: 'BadAnswer' });
   const head = Buffer.from([0xb0, ...endless]);
-  assert.throws(() => unpackAll(packOf(head)), { reason: 'BadAnswer' });
+  await assert.rejects(unpackAll(packOf(head)), { reason: 'BadAnswer' });
 });
 
-test('what a delta is stored as counts, too: it may be large and make little', () => {
+test('what a delta is stored as counts, too: it may be large and make little', async () => {
   const delta = Buffer.concat([Buffer.from([...size(1), ...size(1), 0x91, 0, 1]), Buffer.alloc(900_000)]);
   const deltas = Array.from({ length: 12 }, () => packEntry(kinds.ofsDelta, delta, { base: distance(10) }));
   const bounds = { maxObjects: 100, maxObjectBytes: 1_000_000, maxTotalBytes: 10_000_000 };
-  assert.throws(() => unpackAll(packOf(blob(Buffer.from('x')), ...deltas), bounds), { reason: 'TooLarge' });
+  await assert.rejects(unpackAll(packOf(blob(Buffer.from('x')), ...deltas), bounds), { reason: 'TooLarge' });
 });
 
 for (const [what, pack] of [
@@ -123,17 +123,17 @@ for (const [what, pack] of [
   ['with an object of no type', packOf(packEntry(5, Buffer.from('x')))],
   ['that is its head alone', Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')],
 ] as const) {
-  test(`a pack ${what} is damage`, () => {
-    assert.throws(() => unpackAll(pack), { name: 'GitError', reason: 'BadAnswer' });
+  test(`a pack ${what} is damage`, async () => {
+    await assert.rejects(unpackAll(pack), { name: 'GitError', reason: 'BadAnswer' });
   });
 }
 
-test('any bytes behind a pack’s head are damage, not an exception of another kind', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ minLength: 30, maxLength: 100 }), (raw) => {
+test('any bytes behind a pack’s head are damage, not an exception of another kind', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ minLength: 30, maxLength: 100 }), async (raw) => {
       const head = Buffer.from([...Buffer.from('PACK'), 0, 0, 0, 2, 0, 0, 0, 2]);
       try {
-        unpackAll(Buffer.concat([head, Buffer.from(raw)]));
+        await unpackAll(Buffer.concat([head, Buffer.from(raw)]));
       } catch (error) {
         assert.ok(error instanceof GitError, String(error));
       }
