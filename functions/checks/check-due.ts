@@ -1,17 +1,17 @@
 import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import { timestamp } from '../../reconcile/time/timestamp.ts';
 import { checkOne, leastMs } from './check-one.ts';
-import type { Due } from './due.ts';
+import { chosenOf, type Due } from './due.ts';
 import { type Entry, withBegun, withEnded } from './ledger.ts';
 import type { ChecksContext, Failed, Open } from './open-requests.ts';
 
-/** Requests of one fleet that are checked in one pass; the next pass goes on. */
-const mostPerPass = 10;
 export interface DueChecked {
   /** What came of them, as far as it is not written down yet. */
   readonly ended: readonly Entry[];
   /** How many wait for the next pass. */
   readonly left: number;
+  /** Heads that are remembered no more, for want of room. */
+  readonly displaced: ReadonlySet<string>;
 }
 
 /**
@@ -24,13 +24,14 @@ export async function checkDue(
   context: ChecksContext,
   failed: Failed,
 ): Promise<DueChecked> {
-  if (due.length === 0) return { ended: [], left: 0 };
+  const displaced = new Set<string>();
+  if (due.length === 0) return { ended: [], left: 0, displaced };
   const { kube, signal, deadline, record } = context;
   const { fleetSource } = await import('../pass/fleet-git.ts');
   const source = await fleetSource(open.fleet, { kube, signal });
   let ended: readonly Entry[] = [];
   let left = due.length;
-  for (const one of due.slice(0, mostPerPass)) {
+  for (const one of chosenOf(due)) {
     if (signal.aborted || deadline - Date.now() < leastMs) break;
     const { before, request } = one;
     const head = request.headSha;
@@ -41,6 +42,8 @@ export async function checkDue(
       const after = begunCheck(one, open.target, kube.now() ?? new Date());
       const whole = withBegun(settled, { head, before, after });
       begun.check = whole && after;
+      for (const check of settled)
+        if (whole && !whole.some((kept) => kept.head === check.head)) displaced.add(check.head);
       return whole ?? settled;
     });
     if (!isWritten) {
@@ -59,11 +62,12 @@ export async function checkDue(
     left += 1;
     break;
   }
-  return { ended, left };
+  return { ended, left, displaced };
 }
 
-function begunCheck({ request: { number, headSha: head }, before }: Due, target: string, now: Date): RequestCheck {
-  const { sent: _, ...known } = before ?? { head };
-  const facts = { description: 'its check was begun', ...known, number, head, target };
+function begunCheck({ request, before }: Due, target: string, now: Date): RequestCheck {
+  const { number, headSha: head, fork } = request;
+  const { sent: _, fork: __, ...known } = before ?? { head };
+  const facts = { description: 'its check was begun', ...known, number, head, target, ...(fork && { fork }) };
   return { ...facts, state: 'pending', begunAt: timestamp(now) };
 }

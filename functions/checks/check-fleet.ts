@@ -1,21 +1,32 @@
 import { ForgeError } from '../../gitops/forges/error.ts';
+import type { ChangeRequest } from '../../gitops/forges/forge.ts';
 import { GitError } from '../../gitops/git/error.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import { type ForgeFailure, forgeLimit } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import { openFleetForge } from '../pass/fleet-forge.ts';
 import { checkDue } from './check-due.ts';
-import { dueRequests, oneForEachHead } from './due.ts';
+import { dueRequests, headsOf } from './due.ts';
+import { admit } from './forks.ts';
 import { withEnded } from './ledger.ts';
 import { type ChecksChange, type ChecksContext, type Open, onlyKube } from './open-requests.ts';
 import { forgeMs, told } from './tell-request.ts';
+import { saidOf, tellWithheld, withWithheld } from './withheld.ts';
 
-export interface ChecksOutcome {
+interface Checked {
   /** The change that must still be recorded; absent: none. */
   readonly change?: ChecksChange;
   /** What a person should know; absent: every open request is checked. */
   readonly failure?: ForgeFailure;
+  /** Which requests from forks are not checked, and why; absent: all are. */
+  readonly withheld?: string;
+}
+
+export interface ChecksOutcome extends Checked {
+  /** Where the next look at the forge's list begins; absent: it was not asked for. */
+  readonly listed?: { readonly next?: number } | undefined;
 }
 
 /** Checks the requests to merge into a fleet's branch, of commit `target`, and tells the forge. Never throws. */
@@ -26,63 +37,90 @@ export async function checkFleet(
 ): Promise<ChecksOutcome> {
   const { kube, log, deadline } = context;
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(Math.max(0, deadline - Date.now()))]);
-  const remembered = fleet.status?.checks ?? [];
   const limit = forgeLimit(fleet, Date.now());
   if (limit) return { failure: limit };
   const opened = await openFleetForge(fleet, { kube, signal });
   if (opened?.kind !== 'open') return { ...(opened && { failure: opened }) };
   const { forge } = opened;
+  const from = fleet.status?.requestsFrom;
+  const open = { fleet, forge, target, branch };
+  let listed: ChecksOutcome['listed'];
   try {
     const asking = AbortSignal.any([signal, AbortSignal.timeout(forgeMs)]);
-    const { requests, more } = await forge.openRequests(branch, { signal: asking });
-    return await checkOpen({ fleet, forge, target, branch, requests, more, remembered }, { ...context, signal });
+    // If it fails in the middle of the list, the next look begins at its beginning.
+    listed = {};
+    const { requests, next } = await forge.openRequests(branch, { signal: asking }, from);
+    listed = { ...(next !== undefined && { next }) };
+    const seen = { requests, isWhole: from === undefined && next === undefined };
+    return { listed, ...(await checkOpen(seen, open, { ...context, signal })) };
   } catch (error) {
     if (!(error instanceof ForgeError || error instanceof GitError || error instanceof KubeError)) throw error;
     log({ fleet: keyOf(fleet), reason: error.reason, problem: error.message }, 'requests could not be checked');
-    return { failure: failureOf(error) };
+    return { listed, failure: failureOf(error) };
   }
 }
 
-async function checkOpen(open: Open, context: ChecksContext): Promise<ChecksOutcome> {
-  const { fleet, requests, more, remembered } = open;
-  const { kube, log, signal } = context;
-  const heads = new Map(oneForEachHead(requests).map((request) => [request.headSha, request]));
-  let failure: ChecksOutcome['failure'];
+/** What was read of the forge's list. */
+interface Seen {
+  readonly requests: readonly ChangeRequest[];
+  /** Nothing of it is missing: who is not in it is closed. */
+  readonly isWhole: boolean;
+}
+
+async function checkOpen({ requests, isWhole }: Seen, open: Open, context: ChecksContext): Promise<Checked> {
+  const { fleet, target } = open;
+  const remembered = fleet.status?.checks ?? [];
+  const { kube, log } = context;
+  const now = kube.now() ?? new Date();
+  let failure: Checked['failure'];
   const failed = (error: ForgeFailure) => {
     failure ??= failureOf(error);
     log({ fleet: keyOf(fleet), reason: error.reason, problem: error.message }, 'a check went wrong');
   };
 
-  const due = dueRequests(requests, remembered, open.target, { ...context, fleet, now: kube.now() ?? new Date() });
-  const { ended: checked, left } = await checkDue(due, open, context, failed);
+  const asking = AbortSignal.any([context.signal, AbortSignal.timeout(forgeMs)]);
+  const { admitted, withheld, why, unknown } = await admit(requests, open, { signal: asking, now }, failed);
+  const heads = headsOf(admitted);
+  const due = dueRequests(heads, remembered, target, { ...context, fleet, now });
+  const { ended: checked, left, displaced } = await checkDue(due, open, context, failed);
   const ended = [...checked];
   // What the forge did not take the last time.
+  const openHeads = new Set([...admitted, ...unknown].map(({ headSha }) => headSha));
   for (const check of remembered) {
-    const request = heads.get(check.head);
-    if (check.sent || !request || check.state === 'untouched' || check.state === 'pending' || failure) continue;
-    if (due.some((one) => one.request.headSha === check.head)) continue;
-    ended.push({ head: check.head, before: check, after: { ...check, ...(await told(check, open, context, failed)) } });
+    const { state, head } = check;
+    if (check.sent || !openHeads.has(head) || state === 'untouched' || state === 'pending' || failure) continue;
+    if (state === 'withheld' || due.some((one) => one.request.headSha === head)) continue;
+    ended.push({
+      head,
+      before: check,
+      after: { ...check, ...(await told({ ...check, state }, open, context, failed)) },
+    });
   }
-  const closed = new Set(remembered.flatMap(({ head }) => (heads.has(head) ? [] : [head])));
-  if (closed.size > 0) {
+  const kept = new Set(withheld.map(({ headSha }) => headSha).filter((head) => !openHeads.has(head)));
+  const listed = new Set(requests.map(({ headSha }) => headSha));
+  const isOver = ({ head, state }: RequestCheck) =>
+    (isWhole || listed.has(head)) && !openHeads.has(head) && !(state === 'withheld' && kept.has(head));
+  const closed = new Set(remembered.filter(isOver).map(({ head }) => head));
+  if (closed.size > 0 || displaced.size > 0) {
     const { forgetReports } = await import('./keep-report.ts');
+    const isOpen = (head: string) => !closed.has(head) && !displaced.has(head) && (!isWhole || openHeads.has(head));
     try {
-      await forgetReports(kube, fleet, new Set(heads.keys()), signal);
+      await forgetReports(kube, fleet, isOpen, context.signal);
     } catch (error) {
       onlyKube(failed)(error);
       // Remembered until their reports are gone.
       closed.clear();
     }
   }
+  const waits = failure ? [] : await tellWithheld(withheld, open, context);
 
-  if (left > 0) failure ??= waiting(left);
-  if (more)
-    failure ??= {
-      reason: 'TooManyRequests',
-      message: `only the newest ${requests.length} open requests are checked: close old ones`,
-    };
-  const change: ChecksChange = (live) => withEnded(live, ended).filter(({ head }) => !closed.has(head));
-  return { change, ...(failure && { failure }) };
+  const waiting = left + unknown.length;
+  if (waiting > 0 || !isWhole) failure ??= waitingFor(waiting, isWhole);
+  const change: ChecksChange = (live) => {
+    const settled = withEnded(live, ended).filter(({ head }) => !closed.has(head));
+    return withWithheld(settled, waits);
+  };
+  return { change, ...(failure && { failure }), ...(withheld.length > 0 && { withheld: saidOf(withheld, why) }) };
 }
 
 /** An error, too, is of this form, and holds more. */
@@ -90,9 +128,9 @@ function failureOf({ reason, message, retryAt }: ForgeFailure): ForgeFailure {
   return { reason, message, retryAt };
 }
 
-function waiting(left: number): NonNullable<ChecksOutcome['failure']> {
-  return {
-    reason: 'ChecksWaiting',
-    message: `${left === 1 ? 'an open request waits' : `${left} open requests wait`} for the next pass`,
-  };
+function waitingFor(waiting: number, isWhole: boolean): ForgeFailure {
+  const some = waiting === 1 ? 'an open request waits' : `${waiting} open requests wait`;
+  if (isWhole) return { reason: 'ChecksWaiting', message: `${some} for the next pass` };
+  const more = 'the forge has more open requests than one pass reads: each goes on where the one before ended';
+  return { reason: 'TooManyRequests', message: waiting > 0 ? `${more}; of those read, ${some}` : more };
 }

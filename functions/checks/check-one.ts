@@ -6,7 +6,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { KubeError } from '../../reconcile/interfaces/kube.ts';
-import { type Due, lookOf } from './due.ts';
+import { type Due, lookOf, numbersKnown } from './due.ts';
 import { heldMs } from './ledger.ts';
 import { type ChecksContext, type Failed, type Open, onlyKube } from './open-requests.ts';
 import { commented, told } from './tell-request.ts';
@@ -24,18 +24,20 @@ export const leastMs = 1_000;
  * @param begun when it was made ours, in milliseconds since the epoch
  */
 export async function checkOne(
-  { request, before }: Due,
+  due: Due,
   begun: number,
   open: Open,
   source: GitSource,
   pass: ChecksContext,
   failed: Failed,
 ): Promise<RequestCheck | undefined> {
-  const { fleet, target, branch } = open;
+  const { request, others, before } = due;
+  const { fleet, forge, target, branch } = open;
   const context = { ...pass, deadline: Math.min(pass.deadline, begun + tellingMs) };
   const { kube, log, clusters, deadline } = context;
-  const { number, headSha: head } = request;
-  const facts = { number, head, target };
+  const { number, headSha: head, fork } = request;
+  const alike = others.map((other) => ({ number: other.number }));
+  const facts = { number, head, target, ...(fork && { fork }), ...(alike.length > 0 && { others: alike }) };
   const within = AbortSignal.timeout(Math.min(checkMs, Math.max(1, deadline - Date.now() - leastMs / 2)));
   const signal = AbortSignal.any([context.signal, within]);
   // A head that has a verdict keeps it until there is a newer one.
@@ -64,9 +66,10 @@ export async function checkOne(
     await keepReport(kube, fleet, report, context.signal).catch(onlyKube(failed));
     const { state, description } = report;
     const check = { ...facts, state, description, ...lookedAt(fleet, clusters, touched) };
-    const isSame = before?.sent && before.state === state && before.description === description;
+    const isKnown = !forge.tellsRequests || (before && alike.every((one) => numbersKnown(before).includes(one.number)));
+    const isSame = isKnown && before?.sent && before.state === state && before.description === description;
     const sent = isSame ? { sent: true } : await told(check, open, context, failed);
-    return { ...check, ...sent, ...(await commented(request, report, before, open, context, failed)) };
+    return { ...check, ...sent, ...(await commented(due, report, open, context, failed)) };
   } catch (error) {
     if (!(error instanceof GitError || error instanceof KubeError) && !signal.aborted) throw error;
     if (!within.aborted) {

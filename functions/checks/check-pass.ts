@@ -49,14 +49,14 @@ export async function checkRequests(
 async function forgotten(fleet: EtcdFleet, context: PassContext): Promise<EtcdFleet> {
   const { forgetReports } = await import('./keep-report.ts');
   try {
-    await forgetReports(context.kube, fleet, new Set(), context.signal);
+    await forgetReports(context.kube, fleet, () => false, context.signal);
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     context.log({ fleet: keyOf(fleet), problem: error.message }, 'reports of checks could not be removed');
     return fleet;
   }
   const written = await remember(context, fleet, ({ status }) => {
-    const { checks: _, ...rest } = status ?? { observedGeneration: -1 };
+    const { checks: _, requestsFrom: __, ...rest } = status ?? { observedGeneration: -1 };
     return rest;
   });
   return written ?? fleet;
@@ -105,17 +105,18 @@ const underWay: ForgeFailure = {
 /** Pure. */
 export function withChecks(
   { status, metadata }: Pick<EtcdFleet, 'status' | 'metadata'>,
-  { change, failure: own }: ChecksOutcome,
+  { change, failure: own, withheld, listed }: ChecksOutcome,
   now: Date,
 ): EtcdFleetStatus {
-  const { checks: before = [], forgeRetryAfter: _, ...rest } = status ?? { observedGeneration: -1 };
+  const { checks: before = [], forgeRetryAfter: _, requestsFrom, ...rest } = status ?? { observedGeneration: -1 };
+  const next = listed ? listed.next : requestsFrom;
   const checks = change?.(before) ?? before;
   const failure = own ?? (checks.some(({ state }) => state === 'pending') ? underWay : undefined);
   const statement = {
     type: 'RequestsChecked',
     status: failure ? 'False' : 'True',
     reason: failure?.reason ?? 'Checked',
-    message: failure?.message ?? 'every open request has its verdict',
+    message: failure?.message ?? `every open request has its verdict${withheld ? `, but for ${withheld}` : ''}`,
   } as const;
   const others = (status?.conditions ?? []).filter(({ type }) => type !== statement.type);
   const written = { generation: metadata.generation ?? 0, at: now };
@@ -123,6 +124,7 @@ export function withChecks(
     ...rest,
     ...retryAfter(failure, now),
     ...(checks.length > 0 && { checks }),
+    ...(next !== undefined && { requestsFrom: next }),
     conditions: [...others, ...conditionsFrom([statement], status?.conditions, written)],
   };
 }

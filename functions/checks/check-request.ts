@@ -1,3 +1,4 @@
+import type { ChangeRequest } from '../../gitops/forges/forge.ts';
 import { GitError, type GitReason } from '../../gitops/git/error.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
 import { type CheckReport, mostProblems } from '../../manifests/api/check-report.ts';
@@ -66,16 +67,9 @@ function blamesServer(error: GitError): boolean {
 
 function blankReport(fleet: EtcdFleet, { request, head, target, targetBranch }: Question): CheckReport {
   const { namespace = '', name } = fleet.metadata;
-  const asked = request && {
-    number: request.number,
-    title: request.title,
-    url: request.url,
-    fork: request.fork,
-    draft: request.draft,
-  };
   return {
     fleet: { namespace, name },
-    ...(asked && { request: asked }),
+    ...(request && { request: requestReported(request) }),
     head,
     target,
     targetBranch,
@@ -88,6 +82,16 @@ function blankReport(fleet: EtcdFleet, { request, head, target, targetBranch }: 
     deletions: [],
     clusters: [],
   };
+}
+
+export function requestReported({
+  number,
+  title,
+  url,
+  fork,
+  draft,
+}: ChangeRequest): NonNullable<CheckReport['request']> {
+  return { number, title, url, fork, draft };
 }
 
 function reportOf(blank: CheckReport, conflicts: readonly SpecProblem[], foreseen: Foreseen): CheckReport {

@@ -41,11 +41,11 @@ export async function keepReport(
   }
 }
 
-/** Removes what is kept of requests that are open no more. @throws {KubeError} */
+/** Removes what is kept of heads that are checked no more. @throws {KubeError} */
 export async function forgetReports(
   kube: Kube,
   fleet: EtcdFleet,
-  open: ReadonlySet<string>,
+  isOpen: (head: string) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace, name } = fleet.metadata;
@@ -58,7 +58,7 @@ export async function forgetReports(
     const { metadata: kept } = item;
     // A label is no proof: anyone who may write ConfigMaps there can set it.
     if (!isOf(item, fleet)) continue;
-    if (open.has(kept.labels?.[checkLabel] ?? '') || !kept.uid) continue;
+    if (isOpen(kept.labels?.[checkLabel] ?? '') || !kept.uid) continue;
     try {
       await kube.delete(resources.configMaps, namespace, kept.name, { preconditions: { uid: kept.uid }, signal });
     } catch (error) {

@@ -10,7 +10,8 @@ export interface Entry {
 
 /** Milliseconds for which a check belongs to its invocation. Then that counts as dead: a tick comes each minute. */
 export const heldMs = 45_000;
-const mostRemembered = 100;
+/** Heads: each has a report. */
+export const mostRemembered = 100;
 
 /** Whether an invocation is at this check now. A missing time, or one in the future, holds nothing. */
 export function isHeld({ state, begunAt = '' }: RequestCheck, now: Date): boolean {
@@ -25,7 +26,14 @@ export function withBegun(
   const now = entryOf(live, head);
   if (!isDeepStrictEqual(now, before)) return undefined;
   if (now) return live.map((check) => (check === now ? after : check));
-  return [...live, after].slice(-mostRemembered);
+  return [...withRoom(live), after];
+}
+
+/** Those of forks are forgotten first: strangers choose how many they are. */
+function withRoom(live: readonly RequestCheck[]): readonly RequestCheck[] {
+  if (live.length < mostRemembered) return live;
+  const leaving = live.find(({ fork }) => fork) ?? live[0];
+  return live.filter((check) => check !== leaving);
 }
 
 /**

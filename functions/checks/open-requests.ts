@@ -1,4 +1,4 @@
-import type { ChangeRequest, Forge } from '../../gitops/forges/forge.ts';
+import type { Forge } from '../../gitops/forges/forge.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import type { ForgeFailure } from '../../reconcile/fleet/forge-limit.ts';
@@ -29,9 +29,6 @@ export interface Open {
   readonly forge: Forge;
   readonly target: string;
   readonly branch: string;
-  readonly requests: readonly ChangeRequest[];
-  readonly more: boolean;
-  readonly remembered: readonly RequestCheck[];
 }
 
 /** Tells what a person should know of a check that went wrong. */

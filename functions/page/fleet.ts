@@ -101,7 +101,7 @@ function placeOf({ file, line, column }: FleetProblem): string {
 
 /** What asks to be merged, and what its check came to. What touches nothing here is left out. */
 function requestsCard({ status }: EtcdFleet, root: string): Html {
-  const checks = (status?.checks ?? []).filter(({ state }) => state !== 'untouched');
+  const checks = (status?.checks ?? []).filter(({ state }) => state !== 'untouched' && state !== 'withheld');
   if (checks.length === 0) return markup``;
   return card('Open requests', markup`<ul class="problems">${checks.map((check) => requestItem(check, root))}</ul>`);
 }

@@ -81,6 +81,7 @@ const checkStates = {
   success: { tone: 'good', word: 'Passed' },
   failure: { tone: 'bad', word: 'Failed' },
   error: { tone: 'busy', word: 'Not checked' },
+  withheld: { tone: 'calm', word: 'From a fork' },
   untouched: { tone: 'calm', word: 'Changes nothing' },
 } as const satisfies Record<RequestCheck['state'], CheckState>;
 

@@ -35,13 +35,17 @@ export interface ChangeRequest {
   /** Its head lives in another repository. */
   readonly fork: boolean;
   readonly draft: boolean;
+  /** The forge's ID of the author: to be compared, never shown. Empty: not known. */
+  readonly author: string;
+  /** It bears `forkLabel`; see `labelProof`. */
+  readonly labelled: boolean;
 }
 
 export interface OpenRequests {
-  /** Newest first, at most 100. */
+  /** Newest first, at most 1000. */
   readonly requests: readonly ChangeRequest[];
-  /** There are others, which were not read. */
-  readonly more: boolean;
+  /** Where the others begin, which were not read; absent: there are none. */
+  readonly next?: number;
 }
 
 export interface Comment {
@@ -61,8 +65,15 @@ export interface Forge {
   readonly address: string;
   /** Sends one status, in one request. @throws ForgeError */
   post(status: CommitStatus, patience: Patience): Promise<void>;
-  /** Open requests whose target is this branch (`main`). @throws ForgeError */
-  openRequests(target: string, patience: Patience): Promise<OpenRequests>;
+  /** Open requests whose target is this branch (`main`). @param from a `next` of before @throws ForgeError */
+  openRequests(target: string, patience: Patience, from?: number): Promise<OpenRequests>;
+  /**
+   * Whether a label proves that a person with rights in the target's repository set it. `asks`: for each request.
+   * Absent: it proves nothing, because there is none, or authors can set it.
+   */
+  readonly labelProof?: 'always' | { asks(request: ChangeRequest, patience: Patience): Promise<boolean> };
+  /** A status that is about a request is shown there, not at its commit. */
+  readonly tellsRequests?: true;
   /** Writes or updates our one comment with the marker. Absent where the forge has no use for it. @throws ForgeError */
   comment?(request: ChangeRequest, comment: Comment, patience: Patience): Promise<void>;
   commitUrl(sha: string): string;

@@ -1,30 +1,29 @@
 import type { ChangeRequest, OpenRequests } from './forge.ts';
 
-/** Requests per repository: more than a person looks through. */
-const mostRequests = 100;
-/** Where the forge can't filter, pages hold requests for other branches too. */
+/** Of 50 requests each. */
 const mostPages = 20;
+/** Milliseconds after which no further page is begun: strangers choose how many there are, and how long each is. */
+const readingMs = 4_000;
 
-export interface FoundPage<Cursor> {
+export interface FoundPage {
   readonly requests: readonly ChangeRequest[];
   /** Where the next page begins; `undefined` after the last. */
-  readonly next: Cursor | undefined;
+  readonly next: number | undefined;
 }
 
-/** Follows pages until there are enough requests, or no more pages. */
-export async function gather<Cursor>(
-  first: Cursor,
-  page: (cursor: Cursor) => Promise<FoundPage<Cursor>>,
+/** Follows pages until there are no more, or it is enough for one look: the next one goes on there. */
+export async function gather(
+  first: number,
+  page: (cursor: number) => Promise<FoundPage>,
+  most = mostPages,
 ): Promise<OpenRequests> {
   const requests: ChangeRequest[] = [];
-  let cursor: Cursor | undefined = first;
-  for (let pages = 0; cursor !== undefined && pages < mostPages && requests.length < mostRequests; pages++) {
-    const found: FoundPage<Cursor> = await page(cursor);
+  const until = performance.now() + readingMs;
+  let next: number | undefined = first;
+  for (let pages = 0; next !== undefined && pages < most && (pages === 0 || performance.now() < until); pages++) {
+    const found: FoundPage = await page(next);
     requests.push(...found.requests);
-    cursor = found.next;
+    next = found.next;
   }
-  return {
-    requests: requests.slice(0, mostRequests),
-    more: cursor !== undefined || requests.length > mostRequests,
-  };
+  return { requests, ...(next !== undefined && { next }) };
 }

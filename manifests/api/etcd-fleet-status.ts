@@ -42,10 +42,22 @@ const commitStatusSchema = object({
 
 const requestCheckSchema = object({
   number: text(64, { description: "The forge's number of the request." }),
+  others: Type.Optional(
+    list(
+      object({
+        number: text(16, { description: "The forge's number of the request." }),
+        comment: Type.Optional(text(16, { description: 'Hash of the comment as the forge has it.' })),
+      }),
+      4,
+      { description: 'Other open requests with the same head: each has its own comment.' },
+    ),
+  ),
+  fork: Type.Optional(Type.Boolean({ description: 'It comes from another repository.' })),
   head: text(40, { description: 'Its newest commit.' }),
   target: text(40, { description: 'The commit of the target branch that it was merged with.' }),
-  state: Type.Enum(['untouched', 'pending', 'success', 'failure', 'error'], {
-    description: 'Of its commit status. untouched: it changes nothing of this fleet, and has none.',
+  state: Type.Enum(['untouched', 'withheld', 'pending', 'success', 'failure', 'error'], {
+    description:
+      'Of its commit status. untouched: it changes nothing of this fleet, and has none. withheld: from a fork, and without the label; its commit status is pending.',
   }),
   description: text(140, { description: 'The words of its commit status.' }),
   seen: Type.Optional(text(64, { description: 'What the clusters it touches looked like, as a hash.' })),
@@ -123,6 +135,12 @@ export const etcdFleetStatusSchema = object({
   forgeRetryAfter: Type.Optional(time({ description: 'The forge limits our requests: none are sent until then.' })),
   checks: Type.Optional(
     list(requestCheckSchema, 100, { description: 'Open change requests as they were last checked.' }),
+  ),
+  requestsFrom: Type.Optional(
+    int64({
+      minimum: 0,
+      description: "Where the next look begins in the forge's list of open requests, which is too long for one look.",
+    }),
   ),
   conditions: Type.Optional(conditionsSchema),
 });

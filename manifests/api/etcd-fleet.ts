@@ -22,6 +22,9 @@ export type ForgeType = (typeof forgeTypes)[number];
 export const webhookTypes = [...forgeTypes, 'Generic'] as const;
 export type WebhookType = (typeof webhookTypes)[number];
 
+/** The label that lets a request from a fork be checked, letter for letter. */
+export const forkLabel = 'etcd-ratchet/check';
+
 const notSsh = rule<string>({
   message: 'SSH is not supported, use HTTPS: https://<host>/<owner>/<repository>.git, with a token in the Secret',
   cel: `!self.matches('^([a-z+]*ssh://|[^/@]+@[^/@:]+:)')`,
@@ -110,6 +113,12 @@ export const etcdFleetSpecSchema = object({
           Type.Enum(['Enabled', 'Disabled'], {
             default: fleetDefaults.comments,
             description: 'Also as one comment that is kept up to date (GitHub, Gitea, Forgejo, GitLab).',
+          }),
+        ),
+        forks: Type.Optional(
+          Type.Enum(['Disabled', 'Labelled', 'Enabled'], {
+            default: fleetDefaults.forks,
+            description: `Requests from other repositories. Disabled: none is checked. Labelled: those that bear the label ${forkLabel}; Gitea and Forgejo let authors set labels, so there another person must have set it. Bitbucket has no labels, and on Azure DevOps any reader may set them: there Labelled is as Disabled. Enabled: all.`,
           }),
         ),
       },

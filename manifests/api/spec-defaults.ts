@@ -26,6 +26,7 @@ export const fleetDefaults = {
   maxClustersInProgress: '10%',
   pullRequests: 'Enabled',
   comments: 'Disabled',
+  forks: 'Labelled',
 } as const;
 
 /** Of an EtcdBackup, and of the backups that a cluster asks for. */

@@ -70,6 +70,7 @@ export function fleetStatus({ fleet, outcome, clusters, strangers = [], forge, n
     ...(fleet.spec.forge && { ...retryAfter(limit, now), ...(status?.reportsAs && { reportsAs: status.reportsAs }) }),
     // Checks are made, told and forgotten after this.
     ...(status?.checks && { checks: status.checks }),
+    ...(status?.requestsFrom !== undefined && { requestsFrom: status.requestsFrom }),
     conditions: conditionsFrom(statements, status?.conditions, { generation: metadata.generation ?? 0, at: now }),
   };
 }

@@ -27,7 +27,14 @@ export async function writeFleetStatus(
 }
 
 /** Fields that other passes write; a report copies all but the first two unless it answered or sent something. */
-const copied = ['checks', 'forgeRetryAfter', 'lastHandledReconcileAt', 'commitStatuses', 'inventory'] as const;
+const copied = [
+  'checks',
+  'requestsFrom',
+  'forgeRetryAfter',
+  'lastHandledReconcileAt',
+  'commitStatuses',
+  'inventory',
+] as const;
 
 /** A report without what it only copied from before: there, newer values of another invocation stay. */
 function merged(ours: EtcdFleetStatus, base?: EtcdFleetStatus, theirs?: EtcdFleetStatus): EtcdFleetStatus {

@@ -16,6 +16,7 @@ export const azureDevOpsRequests = Type.Object({
       pullRequestId: Type.Integer(),
       title: Type.String(),
       isDraft: Type.Optional(Type.Boolean()),
+      createdBy: Type.Optional(Type.Object({ id: Type.String() })),
       sourceRefName: Type.String(),
       targetRefName: Type.String(),
       lastMergeSourceCommit: Type.Optional(Type.Object({ commitId: Type.String() })),
@@ -50,6 +51,7 @@ function openAzureDevOps(access: ForgeAccess): Forge {
   const web = `${collection}${encodedPath([project, '_git', name])}`;
   return {
     address,
+    tellsRequests: true,
     async post(status, { signal }) {
       const call: Call = { purpose: 'statuses', signal };
       const body = azureDevOpsStatus(status);
@@ -62,15 +64,15 @@ function openAzureDevOps(access: ForgeAccess): Forge {
       const iterationId = await iterationOf(api, request, status.sha, call);
       await api.send('POST', `${request}/statuses?${version}`, { ...body, iterationId }, call);
     },
-    openRequests: (target, { signal }) =>
-      gather(0, async (skip) => {
+    openRequests: (target, { signal }, from = 0) =>
+      gather(from, async (skip) => {
         const ref = encodeURIComponent(`refs/heads/${target}`);
         const query = `searchCriteria.status=active&searchCriteria.targetRefName=${ref}&$top=${pageSize}&$skip=${skip}&${version}`;
         const { value } = await api.get(`${path}/pullrequests?${query}`, azureDevOpsRequests, {
           purpose: 'requests',
           signal,
         });
-        const requests = value.value.flatMap(({ pullRequestId, title, isDraft, forkSource, ...request }) => {
+        const requests = value.value.flatMap(({ pullRequestId, title, isDraft, createdBy, forkSource, ...request }) => {
           const page = `${web}/pullrequest/${pullRequestId}`;
           return changeRequests({
             number: pullRequestId,
@@ -82,6 +84,9 @@ function openAzureDevOps(access: ForgeAccess): Forge {
             target: request.targetRefName.replace(/^refs\/heads\//, ''),
             fork: Boolean(forkSource),
             draft: isDraft === true,
+            author: createdBy?.id,
+            // Every person who may read the repository may set them.
+            labels: [],
           });
         });
         return { requests, next: value.value.length < pageSize ? undefined : skip + pageSize };

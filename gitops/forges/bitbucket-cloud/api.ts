@@ -4,7 +4,7 @@ import { bitbucketStatus } from '../bitbucket-status.ts';
 import { changeRequests } from '../change-request.ts';
 import { basicOrToken } from '../credentials.ts';
 import type { ChangeRequest, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
-import { gather } from '../pages.ts';
+import { type FoundPage, gather } from '../pages.ts';
 import { encodedPath, repositoryOf, withoutSlash } from '../repository.ts';
 
 /** bitbucket.org, by an access token, or by an account's e-mail address and API token. */
@@ -23,6 +23,7 @@ export const bitbucketCloudRequests = Type.Object({
       id: Type.Integer(),
       title: Type.String(),
       draft: Type.Optional(Type.Boolean()),
+      author: Type.Optional(Type.Union([Type.Object({ uuid: Type.Optional(Type.String()) }), Type.Null()])),
       links: Type.Object({ html: Type.Object({ href: Type.String() }) }),
       source: endpoint,
       destination: endpoint,
@@ -36,6 +37,8 @@ type Told = Type.Static<typeof bitbucketCloudRequests>['values'][number];
 export const bitbucketCloudCommits = Type.Object({ values: Type.Array(Type.Object({ hash: Type.String() })) });
 
 const pageSize = 50;
+/** Each of the requests in a page takes another request. */
+const mostPages = 2;
 /** Requests under way at once. */
 const lanes = 5;
 
@@ -52,9 +55,9 @@ function openBitbucketCloud(access: ForgeAccess): Forge {
       const body = bitbucketStatus(status, commitUrl(status.sha));
       await api.send('POST', `${path}/commit/${status.sha}/statuses/build`, body, { purpose: 'statuses', signal });
     },
-    openRequests: (target, { signal }) =>
-      gather(1, async (page) => {
-        const call: Call = { purpose: 'requests', signal };
+    async openRequests(target, { signal }, from = 1) {
+      const call: Call = { purpose: 'requests', signal };
+      async function read(page: number): Promise<FoundPage> {
         const only = `destination.branch.name=${JSON.stringify(target)}`;
         const query = `state=OPEN&q=${encodeURIComponent(only)}&sort=-created_on&pagelen=${pageSize}&page=${page}`;
         const { value } = await api.get(`${path}/pullrequests?${query}`, bitbucketCloudRequests, call);
@@ -62,17 +65,19 @@ function openBitbucketCloud(access: ForgeAccess): Forge {
           toRequest(told, web, await headOf(api, path, told, call)),
         );
         return { requests: requests.flat(), next: value.next === undefined ? undefined : page + 1 };
-      }),
+      }
+      return await gather(from, read, mostPages);
+    },
     commitUrl,
   };
 }
 
 function toRequest(
-  { id, title, draft, links, source, destination }: Told,
+  { id, title, draft, author, links, source, destination }: Told,
   web: string,
   headSha: string | undefined,
 ): ChangeRequest[] {
-  const fork = source.repository?.full_name !== destination.repository?.full_name;
+  const fork = !source.repository || source.repository.full_name !== destination.repository?.full_name;
   return changeRequests({
     number: id,
     title,
@@ -84,6 +89,8 @@ function toRequest(
     target: destination.branch.name,
     fork,
     draft: draft === true,
+    author: author?.uuid,
+    labels: [],
   });
 }
 

@@ -18,6 +18,7 @@ export const bitbucketDataCenterRequests = Type.Object({
       id: Type.Integer(),
       title: Type.String(),
       draft: Type.Optional(Type.Boolean()),
+      author: Type.Optional(Type.Object({ user: Type.Object({ id: Type.Integer() }) })),
       fromRef: Type.Object({ latestCommit: Type.String(), repository }),
       toRef: Type.Object({ id: Type.String(), repository }),
       links: Type.Optional(Type.Object({ self: Type.Optional(Type.Array(Type.Object({ href: Type.String() }))) })),
@@ -45,15 +46,15 @@ function openBitbucketDataCenter(access: ForgeAccess): Forge {
       const body = bitbucketStatus(status, commitUrl(status.sha));
       await api.send('POST', `${path}/commits/${status.sha}/builds`, body, { purpose: 'statuses', signal });
     },
-    openRequests: (target, { signal }) =>
-      gather(0, async (start) => {
+    openRequests: (target, { signal }, from = 0) =>
+      gather(from, async (start) => {
         const at = encodeURIComponent(`refs/heads/${target}`);
         const query = `state=OPEN&direction=INCOMING&at=${at}&order=NEWEST&limit=${pageSize}&start=${start}`;
         const { value } = await api.get(`${path}/pull-requests?${query}`, bitbucketDataCenterRequests, {
           purpose: 'requests',
           signal,
         });
-        const requests = value.values.flatMap(({ id, title, draft, links, fromRef, toRef }) =>
+        const requests = value.values.flatMap(({ id, title, draft, author, links, fromRef, toRef }) =>
           changeRequests({
             number: id,
             title,
@@ -64,6 +65,8 @@ function openBitbucketDataCenter(access: ForgeAccess): Forge {
             target: toRef.id.replace(/^refs\/heads\//, ''),
             fork: fromRef.repository.id !== toRef.repository.id,
             draft: draft === true,
+            author: author?.user.id,
+            labels: [],
           }),
         );
         return { requests, next: value.isLastPage ? undefined : (value.nextPageStart ?? undefined) };

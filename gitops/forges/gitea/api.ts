@@ -1,4 +1,5 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
+import { forkLabel } from '../../../manifests/api/etcd-fleet.ts';
 import { apiAt, type Call } from '../api.ts';
 import { changeRequests } from '../change-request.ts';
 import { basicOrToken } from '../credentials.ts';
@@ -17,6 +18,8 @@ export const giteaPulls = Type.Array(
     title: Type.String(),
     html_url: Type.String(),
     draft: Type.Optional(Type.Boolean()),
+    user: Type.Union([Type.Object({ id: Type.Integer() }), Type.Null()]),
+    labels: Type.Optional(Type.Union([Type.Array(Type.Object({ name: Type.String() })), Type.Null()])),
     head: Type.Object({ sha: Type.String(), repo_id: Type.Integer() }),
     base: Type.Object({ ref: Type.String(), repo_id: Type.Integer() }),
   }),
@@ -32,6 +35,22 @@ export const giteaComments = Type.Array(
 
 export const giteaUser = Type.Object({ id: Type.Integer() });
 
+/** What we need of the timeline of an issue: events of all kinds, oldest first. */
+export const giteaTimeline = Type.Union([
+  Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      type: Type.String(),
+      /** Of an event `label`: 1 if it was set. */
+      body: Type.String(),
+      user: Type.Union([Type.Object({ id: Type.Integer() }), Type.Null()]),
+      label: Type.Optional(Type.Union([Type.Object({ name: Type.String() }), Type.Null()])),
+    }),
+  ),
+  // After the last page.
+  Type.Null(),
+]);
+
 /** Servers cut a page to what their owner allows: 50 unless told otherwise, so a short page need not be the last. */
 const pageSize = 50;
 
@@ -46,14 +65,22 @@ function openGitea(access: ForgeAccess): Forge {
     async post(status, { signal }) {
       await api.send('POST', `${path}/statuses/${status.sha}`, gitHubStatus(status), { purpose: 'statuses', signal });
     },
-    openRequests: (target, { signal }) =>
-      gather(1, async (page) => {
+    labelProof: {
+      async asks({ number, author }, { signal }) {
+        const call: Call = { purpose: 'requests', signal };
+        const timeline = `${path}/issues/${number}/timeline?limit=${pageSize}`;
+        const page = async (at: number) => (await api.get(`${timeline}&page=${at}`, giteaTimeline, call)).value;
+        return await isLabelledByOther(author, page);
+      },
+    },
+    openRequests: (target, { signal }, from = 1) =>
+      gather(from, async (page) => {
         // Newer servers filter by base_branch; older ones and Forgejo leave it aside, and we look ourselves.
         const query = `state=open&base_branch=${encodeURIComponent(target)}&page=${page}&limit=${pageSize}`;
         const { value } = await api.get(`${path}/pulls?${query}`, giteaPulls, { purpose: 'requests', signal });
         const requests = value
           .filter((pull) => pull.base.ref === target)
-          .flatMap(({ number, title, html_url, draft, head, base: { ref, repo_id } }) =>
+          .flatMap(({ number, title, html_url, draft, user, labels, head, base: { ref, repo_id } }) =>
             changeRequests({
               number,
               title,
@@ -64,6 +91,8 @@ function openGitea(access: ForgeAccess): Forge {
               target: ref,
               fork: head.repo_id !== repo_id,
               draft: draft ?? /^(\[wip\]|wip:)/i.test(title),
+              author: user?.id,
+              labels: (labels ?? []).map(({ name: label }) => label),
             }),
           );
         return { requests, next: value.length === 0 ? undefined : page + 1 };
@@ -87,4 +116,29 @@ function openGitea(access: ForgeAccess): Forge {
     },
     commitUrl: (sha) => `${web}/commit/${sha}`,
   };
+}
+
+const mostTimelinePages = 4;
+
+/**
+ * Its API takes labels from every author of a new request, whatever that person may do in the repository: what counts
+ * is who set the label last. In a timeline too long to read, which strangers can make, it counts as not set.
+ */
+async function isLabelledByOther(
+  author: string,
+  page: (at: number) => Promise<Static<typeof giteaTimeline>>,
+): Promise<boolean> {
+  let isByOther = false;
+  let last = 0;
+  for (let at = 1; at <= mostTimelinePages; at++) {
+    const events = (await page(at)) ?? [];
+    // A server may know no pages, and tell all of it again.
+    if (events.every(({ id }) => id <= last)) return isByOther;
+    last = Math.max(...events.map(({ id }) => id));
+    for (const { type, body, user, label } of events) {
+      if (type !== 'label' || label?.name !== forkLabel) continue;
+      isByOther = body === '1' && user !== null && String(user.id) !== author;
+    }
+  }
+  return false;
 }

@@ -18,6 +18,8 @@ export const gitHubPulls = Type.Array(
     title: Type.String(),
     html_url: Type.String(),
     draft: Type.Optional(Type.Boolean()),
+    user: Type.Union([Type.Object({ id: Type.Number() }), Type.Null()]),
+    labels: Type.Array(Type.Object({ name: Type.String() })),
     head: Type.Object({ sha: Type.String(), repo: Type.Union([Type.Object({ id: Type.Number() }), Type.Null()]) }),
     base: Type.Object({ ref: Type.String(), repo: Type.Object({ id: Type.Number() }) }),
   }),
@@ -56,11 +58,13 @@ function openGitHub(access: ForgeAccess): Forge {
     async post(status, { signal }) {
       await api.send('POST', `${path}/statuses/${status.sha}`, gitHubStatus(status), { purpose: 'statuses', signal });
     },
-    openRequests: (target, { signal }) =>
-      gather(1, async (page) => {
+    // Only people with the role triage, or more, set labels.
+    labelProof: 'always',
+    openRequests: (target, { signal }, from = 1) =>
+      gather(from, async (page) => {
         const query = `state=open&sort=created&direction=desc&base=${encodeURIComponent(target)}&per_page=${pageSize}&page=${page}`;
         const { value } = await api.get(`${path}/pulls?${query}`, gitHubPulls, { purpose: 'requests', signal });
-        const requests = value.flatMap(({ number, title, html_url, draft, head, base: { ref, repo } }) =>
+        const requests = value.flatMap(({ number, title, html_url, draft, user, labels, head, base: { ref, repo } }) =>
           changeRequests({
             number,
             title,
@@ -71,6 +75,8 @@ function openGitHub(access: ForgeAccess): Forge {
             target: ref,
             fork: head.repo?.id !== repo.id,
             draft: draft === true,
+            author: user?.id,
+            labels: labels.map(({ name: label }) => label),
           }),
         );
         return { requests, next: value.length < pageSize ? undefined : page + 1 };

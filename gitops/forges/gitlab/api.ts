@@ -22,6 +22,8 @@ export const gitLabRequests = Type.Array(
     source_project_id: Type.Union([Type.Integer(), Type.Null()]),
     target_project_id: Type.Integer(),
     draft: Type.Optional(Type.Boolean()),
+    author: Type.Optional(Type.Union([Type.Object({ id: Type.Integer() }), Type.Null()])),
+    labels: Type.Optional(Type.Array(Type.String())),
   }),
 );
 
@@ -56,14 +58,16 @@ function openGitLab(access: ForgeAccess): Forge {
       const call: Call = { purpose: 'statuses', signal };
       await api.send('POST', `${path}/statuses/${status.sha}`, gitLabStatus(status), call, saysSoAlready);
     },
-    openRequests: (target, { signal }) =>
-      gather(1, async (page) => {
+    // Those of an author who may not set labels are left out, also when the request is made.
+    labelProof: 'always',
+    openRequests: (target, { signal }, from = 1) =>
+      gather(from, async (page) => {
         const query = `state=opened&target_branch=${encodeURIComponent(target)}&order_by=created_at&sort=desc&per_page=${pageSize}&page=${page}`;
         const { value } = await api.get(`${path}/merge_requests?${query}`, gitLabRequests, {
           purpose: 'requests',
           signal,
         });
-        const requests = value.flatMap(({ iid, title, web_url, sha, draft, ...request }) =>
+        const requests = value.flatMap(({ iid, title, web_url, sha, draft, author, labels, ...request }) =>
           changeRequests({
             number: iid,
             title,
@@ -74,6 +78,8 @@ function openGitLab(access: ForgeAccess): Forge {
             target: request.target_branch,
             fork: request.source_project_id !== request.target_project_id,
             draft: draft === true,
+            author: author?.id,
+            labels: labels ?? [],
           }),
         );
         return { requests, next: value.length < pageSize ? undefined : page + 1 };

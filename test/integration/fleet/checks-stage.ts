@@ -10,7 +10,7 @@ import type { RequestCheck } from '../../../manifests/api/etcd-fleet-status.ts';
 import type { ConfigMap } from '../../../manifests/kube-types.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeKubeOptions } from '../../support/fakes/kube.ts';
-import { type ForgeServer, startForge } from '../../support/git/forge.ts';
+import { type ForgeServer, type OpenedRequest, startForge } from '../../support/git/forge.ts';
 import type { Repository } from '../../support/git/repository.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
@@ -23,7 +23,11 @@ export interface Stage extends AsyncDisposable {
   readonly forge: ForgeServer;
   readonly repository: Repository;
   /** Pushes the files to a branch that parts from main now, and opens a request for it. */
-  open(number: number, files: Readonly<Record<string, string | undefined>>, fork?: boolean): Promise<string>;
+  open(
+    number: number,
+    files: Readonly<Record<string, string | undefined>>,
+    told?: Pick<OpenedRequest, 'fork' | 'author' | 'labels'>,
+  ): Promise<string>;
   check(options?: CheckOptions): Promise<Checks>;
   reports(): readonly { readonly name: string; readonly report: CheckReport; readonly markdown: string }[];
 }
@@ -63,15 +67,15 @@ export async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: F
   await scene.pass();
   forge.statuses.length = 0;
 
-  async function open(number: number, files: Readonly<Record<string, string | undefined>>, fork = false) {
+  const open: Stage['open'] = async (number, files, told = {}) => {
     const branch = `request-${number}`;
     await repository.git('branch', '-f', branch, 'main');
     const headSha = await repository.commit(files, { branch, keep: true, message: `request ${number}` });
     const before = forge.pulls.findIndex((pull) => pull.number === number);
     if (before >= 0) forge.pulls.splice(before, 1);
-    forge.pulls.unshift({ number, title: `Change ${number}`, headSha, fork });
+    forge.pulls.unshift({ number, title: `Change ${number}`, headSha, ...told });
     return headSha;
-  }
+  };
 
   async function check({ seconds = 30, rebootsIn, recorded }: CheckOptions = {}): Promise<Checks> {
     const write = (status: EtcdFleet['status']) =>

@@ -246,7 +246,7 @@ test('a status that the forge will not have is told of once, and not sent in eve
 });
 
 test('a hostile request stops neither the others nor the pass', async () => {
-  await using stage = await setStage();
+  await using stage = await setStage({ checks: { forks: 'Enabled' } });
   const good = await stage.open(20, { 'c/stock.yaml': clusterYaml('stock') });
   const nowhere = 'f'.repeat(40);
   stage.forge.pulls.unshift({
@@ -261,7 +261,7 @@ test('a hostile request stops neither the others nor the pass', async () => {
   const bombed = await stage.open(
     23,
     { 'c/bomb.yaml': bomb, 'c/deep.yaml': `kind: EtcdCluster\nx: ${'['.repeat(50_000)}` },
-    true,
+    { fork: true },
   );
   const emptied = await stage.open(24, { 'c/orders.yaml': undefined, 'c/ads.yaml': undefined });
   const { failure } = await stage.check();
@@ -283,7 +283,7 @@ test('each check is written down as begun before it is made, and what was found 
   await stage.check({
     recorded: (checks) => void noted.push(checks.map(({ number, state }) => `${number} ${state}`).join()),
   });
-  assert.deepEqual(noted, ['41 pending', '41 success,40 pending']);
+  assert.deepEqual(noted, ['40 pending', '40 success,41 pending']);
 });
 
 test('a Git server that fails costs no request its verdict', async () => {
@@ -332,7 +332,7 @@ test('in a pass, no follow-up waits for checks, and a hanging forge costs only i
 });
 
 test('a stranger learns nothing of a Secret that only his document names', async () => {
-  await using stage = await setStage();
+  await using stage = await setStage({ checks: { forks: 'Enabled' } });
   const { fake } = stage.scene;
   fake.seed(resources.secrets, {
     metadata: { namespace: 'payments', name: 'crown-jewels' },
@@ -343,7 +343,7 @@ test('a stranger learns nothing of a Secret that only his document names', async
     'tls: {mode: Disabled}',
     `tls: {mode: Provided, provided: {${names.join(', ')}}}`,
   );
-  await stage.open(30, { 'c/nosy.yaml': nosy }, true);
+  await stage.open(30, { 'c/nosy.yaml': nosy }, { fork: true });
   const before = fake.journal().length;
   await stage.check();
   const read = fake
@@ -364,12 +364,16 @@ test('a cluster that the fleet may not touch is not read, whichever document nam
     const message = 'User "system:serviceaccount:platform:fleet" cannot patch resource "etcdclusters"';
     throw new KubeError(message, { class: 'terminal', status: 403, reason: 'Forbidden' });
   };
-  await using stage = await setStage({}, { before });
+  await using stage = await setStage({ checks: { forks: 'Enabled' } }, { before });
   const { metadata, ...orders } = stage.scene.cluster('orders') ?? assert.fail();
   const theirs = { name: 'theirs', namespace: 'others', uid: 'theirs', generation: 1 };
   stage.scene.fake.seed(resources.clusters, { ...orders, metadata: theirs } satisfies EtcdCluster);
   assert.ok(metadata.uid);
-  await stage.open(34, { 'c/x.yaml': clusterYaml('theirs', { replicas: 1 }).replace('payments', 'others') }, true);
+  await stage.open(
+    34,
+    { 'c/x.yaml': clusterYaml('theirs', { replicas: 1 }).replace('payments', 'others') },
+    { fork: true },
+  );
   await stage.check();
   const [kept] = stage.reports();
   assert.deepEqual([kept?.report.state, kept?.report.clusters], ['failure', []]);

@@ -73,6 +73,20 @@ export const ofFunctions: readonly Mutant[] = [
     killers: ['test/unit/serve/webhooks.test.ts'],
   },
   {
+    file: 'functions/checks/due.ts',
+    from: 'fewOfEach(due.map(({ request }) => request).filter(({ fork }) => fork))',
+    to: 'due.map(({ request }) => request).filter(({ fork }) => fork)',
+    without: 'one author of forks has all places of a pass',
+    killers: ['test/unit/checks/due.test.ts'],
+  },
+  {
+    file: 'functions/checks/ledger.ts',
+    from: 'live.find(({ fork }) => fork) ?? live[0]',
+    to: 'live[0]',
+    without: "a stranger's check takes the room of one from an own branch",
+    killers: ['test/unit/checks/ledger.test.ts'],
+  },
+  {
     file: 'functions/checks/ledger.ts',
     from: 'if (!isDeepStrictEqual(now, before)) return [',
     to: 'if (isDeepStrictEqual(now, before)) return [',

@@ -37,7 +37,11 @@ export interface OpenedRequest {
   readonly headSha: string;
   /** Default `main`. */
   readonly target?: string;
-  readonly fork?: boolean;
+  /** `gone`: it was deleted. */
+  readonly fork?: boolean | 'gone';
+  /** The author's ID. Default 100. */
+  readonly author?: number;
+  readonly labels?: readonly string[];
 }
 
 export interface PostedComment {
@@ -193,8 +197,10 @@ function pullsOrComments(
   if (method === 'GET' && path === '/user') return { id: 1 };
   if (method === 'GET' && /^\/repos\/[^/]+\/[^/]+\/pulls$/.test(path)) {
     const branch = searchParams.get('base') ?? searchParams.get('base_branch');
-    if (searchParams.get('page') !== '1') return [];
-    return pulls.filter(({ target = 'main' }) => branch === null || target === branch).map(asPull);
+    const size = Number(searchParams.get('per_page') ?? searchParams.get('limit'));
+    const start = (Number(searchParams.get('page')) - 1) * size;
+    const found = pulls.filter(({ target = 'main' }) => branch === null || target === branch);
+    return found.slice(start, start + size).map(asPull);
   }
   const thread = /^\/repos\/[^/]+\/[^/]+\/issues\/(\d+)\/comments$/.exec(path)?.[1];
   if (method === 'GET' && thread) {
@@ -210,14 +216,17 @@ function pullsOrComments(
   return method === 'PATCH' && found ? Object.assign(found, JSON.parse(body) as object) : undefined;
 }
 
-function asPull({ number, title, headSha, target = 'main', fork = false }: OpenedRequest): object {
+function asPull(opened: OpenedRequest): object {
+  const { number, title, headSha, target = 'main', fork = false, author = 100, labels = [] } = opened;
   const repository = { id: fork ? 2 : 1 };
   return {
     number,
     title,
     html_url: `https://forge.example.com/pulls/${number}`,
     draft: false,
-    head: { sha: headSha, repo: repository, repo_id: repository.id },
+    user: { id: author },
+    labels: labels.map((name) => ({ name })),
+    head: { sha: headSha, repo: fork === 'gone' ? null : repository, repo_id: fork === 'gone' ? -1 : repository.id },
     base: { ref: target, repo: { id: 1 }, repo_id: 1 },
   };
 }

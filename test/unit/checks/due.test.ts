@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { areChecked, branchOf } from '../../../functions/checks/branch.ts';
 import { withChecks } from '../../../functions/checks/check-pass.ts';
-import { dueRequests, lookOf } from '../../../functions/checks/due.ts';
+import { chosenOf, dueRequests, headsOf, lookOf } from '../../../functions/checks/due.ts';
 import type { ChangeRequest } from '../../../gitops/forges/forge.ts';
 import type { RequestCheck } from '../../../manifests/api/etcd-fleet-status.ts';
 import { fleetStatus } from '../../../reconcile/fleet/status.ts';
@@ -14,7 +14,8 @@ const fleet = fleetWith({}, { forge: true });
 const clusters = [clusterOf('orders'), clusterOf('ads')];
 
 function request(number: string, headSha = number.repeat(40).slice(0, 40)): ChangeRequest {
-  return { number, title: '', url: '', headSha, headRef: undefined, target: 'main', fork: false, draft: false };
+  const where = { headRef: undefined, target: 'main', fork: false };
+  return { number, title: '', url: '', headSha, ...where, draft: false, author: '100', labelled: false };
 }
 
 function checked(number: string, more: Partial<RequestCheck> = {}): RequestCheck {
@@ -34,12 +35,11 @@ function checked(number: string, more: Partial<RequestCheck> = {}): RequestCheck
 }
 
 function due(remembered: readonly RequestCheck[], now = clusters, numbers = ['1', '2', '3']): readonly string[] {
-  return dueRequests(
-    numbers.map((number) => request(number)),
-    remembered,
-    target,
-    { fleet, clusters: now, now: noon },
-  ).map((one) => one.request.number);
+  return dueRequests(headsOf(numbers.map((number) => request(number))), remembered, target, {
+    fleet,
+    clusters: now,
+    now: noon,
+  }).map((one) => one.request.number);
 }
 
 test('where the target moves all the time, it goes round', () => {
@@ -90,17 +90,72 @@ test("it is checked again when the fleet's spec changes, also if it touched noth
   const untouched = { state: 'untouched', clusters: [], seen: lookOf(fleet, clusters, []) } as const;
   for (const remembered of [checked('1'), checked('1', untouched)]) {
     assert.deepEqual(due([remembered], clusters, ['1']), []);
-    assert.equal(dueRequests([request('1')], [remembered], target, { fleet: moved, clusters, now: noon }).length, 1);
+    assert.equal(
+      dueRequests(headsOf([request('1')]), [remembered], target, { fleet: moved, clusters, now: noon }).length,
+      1,
+    );
   }
 });
 
-test('two requests with one head are one check', () => {
-  const same = [request('9', sha), request('8', sha)];
-  const found = dueRequests(same, [], target, { fleet, clusters, now: noon });
-  assert.deepEqual(
-    found.map((one) => one.request.number),
-    ['9'],
-  );
+test('two requests with one head are one check, of the older one from an own branch', () => {
+  const heads = headsOf([request('9', sha), { ...request('3', sha), fork: true }, request('8', sha)]);
+  const [due, ...others] = dueRequests(heads, [], target, { fleet, clusters, now: noon });
+  assert.deepEqual(others, []);
+  assert.deepEqual([due?.request.number, due?.others.map(({ number }) => number)], ['8', ['9', '3']]);
+});
+
+test('a second request with a head that was checked has it checked again, once', () => {
+  const heads = headsOf([request('1'), { ...request('2'), headSha: request('1').headSha }]);
+  const again = (check: RequestCheck) => dueRequests(heads, [check], target, { fleet, clusters, now: noon }).length;
+  assert.equal(again(checked('1')), 1);
+  assert.equal(again(checked('1', { others: [{ number: '2' }] })), 0);
+});
+
+function fork(number: number, author = String(number)): ChangeRequest {
+  return { ...request(String(number), number.toString(16).padStart(40, '0')), fork: true, author };
+}
+
+function numbersChosen(requests: readonly ChangeRequest[], remembered: readonly RequestCheck[] = [], now = noon) {
+  const due = dueRequests(headsOf(requests), remembered, target, { fleet, clusters, now });
+  return chosenOf(due).map((one) => Number(one.request.number));
+}
+
+const count = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+test('own branches come first, then forks, of each the oldest first, and ten in all', () => {
+  const own = [50, 40, 30].map((number) => ({ ...fork(number), fork: false, author: 'ada' }));
+  const forks = count(1, 20).map((number) => fork(number));
+  assert.deepEqual(numbersChosen([...own, ...forks]), [30, 40, 50, 1, 2, 3, 4, 5, 6, 7]);
+});
+
+test('three places are kept for forks where own branches would take all of them', () => {
+  const own = count(21, 40).map((number) => ({ ...fork(number), fork: false, author: 'ada' }));
+  assert.deepEqual(numbersChosen([...own, ...count(1, 5).map((number) => fork(number))]), [...count(21, 27), 1, 2, 3]);
+  assert.deepEqual(numbersChosen([...own, fork(1)]), [...count(21, 29), 1]);
+});
+
+test('of an author of forks three are checked in a pass, also where the account is gone', () => {
+  const of = (author: string, from: number) => count(from, from + 6).map((number) => fork(number, author));
+  assert.deepEqual(numbersChosen([...of('<b>@all</b>', 1), ...of('', 11)]), [1, 2, 3, 11, 12, 13]);
+});
+
+test('what failed comes last, and of forks after what failed of own branches', () => {
+  const error = (number: number, more: Partial<RequestCheck> = {}) =>
+    checked(String(number), { head: number.toString(16).padStart(40, '0'), state: 'error', ...more });
+  const own = { ...fork(9), fork: false };
+  assert.deepEqual(numbersChosen([fork(1), own, fork(2)], [error(1, { fork: true }), error(9)]), [2, 9, 1]);
+});
+
+test('a thousand forks are each checked at some time, although a hundred are remembered', () => {
+  const forks = count(1, 1000).map((number) => fork(number));
+  const seen = new Set<number>();
+  for (let minute = 0; minute < 1000; minute++) {
+    const now = new Date(noon.getTime() + minute * 60_000);
+    const chosen = numbersChosen(forks, [], now);
+    assert.equal(chosen.length, 10);
+    for (const number of chosen) seen.add(number);
+  }
+  assert.ok(seen.size > 990, `${seen.size} of 1000`);
 });
 
 test('only a branch can be asked for', () => {

@@ -55,6 +55,14 @@ test('no more are remembered than the status may hold, and the one that is begun
   assert.deepEqual(begun.at(-1), pending(1));
 });
 
+test('a check of a fork takes the room of another fork, and none of an own branch', () => {
+  const many = Array.from({ length: 100 }, (_, index) =>
+    check({ head: `${index}`.padStart(40, '0'), ...(index === 50 && { fork: true }) }),
+  );
+  const begun = withBegun(many, { head, after: { ...pending(1), fork: true } }) ?? assert.fail();
+  assert.deepEqual(begun, [...many.filter(({ fork }) => !fork), { ...pending(1), fork: true }]);
+});
+
 /**
  * Passes over one head in any order, each of which may die before any of its moves: it looks, begins, says pending,
  * says its verdict, and writes it down. Each may be taken over at any time, and from then on says nothing more: its

@@ -16,6 +16,8 @@ const request: ChangeRequest = {
   target: 'main',
   fork: false,
   draft: false,
+  author: '100',
+  labelled: false,
 };
 
 type Act = (forge: Forge, patience?: { readonly signal: AbortSignal }) => Promise<unknown>;

@@ -23,7 +23,11 @@ export interface Sample {
   readonly title?: string;
   readonly sha?: string | null;
   readonly target?: string;
-  readonly fork?: boolean;
+  /** `gone`: it was deleted. */
+  readonly fork?: boolean | 'gone';
+  /** `null`: the account is gone. */
+  readonly author?: number | null;
+  readonly labels?: readonly string[];
   readonly draft?: boolean;
   readonly url?: string;
 }
@@ -44,7 +48,11 @@ export interface Kind {
   /** A ref that requests from forks have in the target's repository. */
   readonly forkRef: boolean;
   /** One page with these. */
-  page(samples: readonly Sample[], last: boolean): unknown;
+  page(samples: readonly Sample[], last: boolean, page?: number): unknown;
+  /** Requests that one look reads. */
+  readonly most: 1000 | 100;
+  /** What a label proves. */
+  readonly labels: 'always' | 'asks' | undefined;
   /** What the page was asked for; `undefined` if the request is about something else. */
   pageAsked(request: RecordedRequest): number | undefined;
 }
@@ -64,15 +72,31 @@ export const kinds: readonly Kind[] = [
     commitPath: `/platform/etcd/commit/${sha}`,
     headRef: (number) => `refs/pull/${number}/head`,
     forkRef: true,
+    most: 1000,
+    labels: 'always',
     page: (samples) =>
-      samples.map(({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url }) => ({
-        number,
-        title,
-        draft,
-        html_url: url ?? `https://forge.example.com/pull/${number}`,
-        head: { sha, ref: 'topic', repo: { id: fork ? 2 : 1 } },
-        base: { ref: target, sha, repo: { id: 1 } },
-      })),
+      samples.map(
+        ({
+          number,
+          title = 'one',
+          sha = head,
+          target = 'main',
+          fork,
+          draft = false,
+          url,
+          author = 100,
+          labels = [],
+        }) => ({
+          number,
+          title,
+          draft,
+          user: author === null ? null : { id: author, login: '<b>@everybody</b>' },
+          labels: labels.map((name) => ({ id: 1, name })),
+          html_url: url ?? `https://forge.example.com/pull/${number}`,
+          head: { sha, ref: 'topic', repo: fork === 'gone' ? null : { id: fork ? 2 : 1 } },
+          base: { ref: target, sha, repo: { id: 1 } },
+        }),
+      ),
     pageAsked: (request) => numbered(request, '/pulls'),
   },
   {
@@ -85,18 +109,34 @@ export const kinds: readonly Kind[] = [
     commitPath: `/team/platform/etcd/-/commit/${sha}`,
     headRef: (number) => `refs/merge-requests/${number}/head`,
     forkRef: true,
+    most: 1000,
+    labels: 'always',
     page: (samples) =>
-      samples.map(({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url }) => ({
-        iid: number,
-        id: 1000 + number,
-        title,
-        draft,
-        web_url: url ?? `https://forge.example.com/pull/${number}`,
-        sha,
-        target_branch: target,
-        source_project_id: fork ? 2 : 1,
-        target_project_id: 1,
-      })),
+      samples.map(
+        ({
+          number,
+          title = 'one',
+          sha = head,
+          target = 'main',
+          fork,
+          draft = false,
+          url,
+          author = 100,
+          labels = [],
+        }) => ({
+          iid: number,
+          id: 1000 + number,
+          title,
+          draft,
+          author: author === null ? null : { id: author, username: '<b>@everybody</b>' },
+          labels,
+          web_url: url ?? `https://forge.example.com/pull/${number}`,
+          sha,
+          target_branch: target,
+          source_project_id: fork === 'gone' ? null : fork ? 2 : 1,
+          target_project_id: 1,
+        }),
+      ),
     pageAsked: (request) => numbered(request, '/merge_requests'),
   },
   ...(['Gitea', 'Forgejo'] as const).map(
@@ -110,15 +150,31 @@ export const kinds: readonly Kind[] = [
       commitPath: `/git/platform/etcd/commit/${sha}`,
       headRef: (number) => `refs/pull/${number}/head`,
       forkRef: true,
+      most: 1000,
+      labels: 'asks',
       page: (samples) =>
-        samples.map(({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url }) => ({
-          number,
-          title,
-          draft,
-          html_url: url ?? `https://forge.example.com/pull/${number}`,
-          head: { sha, ref: 'topic', repo_id: fork ? 2 : 1 },
-          base: { ref: target, sha, repo_id: 1 },
-        })),
+        samples.map(
+          ({
+            number,
+            title = 'one',
+            sha = head,
+            target = 'main',
+            fork,
+            draft = false,
+            url,
+            author = 100,
+            labels = [],
+          }) => ({
+            number,
+            title,
+            draft,
+            user: author === null ? null : { id: author, login: '<b>@everybody</b>' },
+            labels: labels.length === 0 ? null : labels.map((name) => ({ id: 1, name })),
+            html_url: url ?? `https://forge.example.com/pull/${number}`,
+            head: { sha, ref: 'topic', repo_id: fork === 'gone' ? -1 : fork ? 2 : 1 },
+            base: { ref: target, sha, repo_id: 1 },
+          }),
+        ),
       pageAsked: (request) => numbered(request, '/pulls'),
     }),
   ),
@@ -133,23 +189,28 @@ export const kinds: readonly Kind[] = [
     commitPath: `/platform/etcd/commits/${sha}`,
     headRef: () => 'refs/heads/topic',
     forkRef: false,
+    most: 100,
+    labels: undefined,
     page: (samples, last) => ({
-      values: samples.map(({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url }) => ({
-        id: number,
-        title,
-        draft,
-        links: { html: { href: url ?? `https://forge.example.com/pull/${number}` } },
-        source: {
-          branch: { name: 'topic' },
-          commit: sha === null ? null : { hash: sha.slice(0, 12) },
-          repository: { full_name: fork ? 'stranger/etcd' : 'platform/etcd' },
-        },
-        destination: {
-          branch: { name: target },
-          commit: { hash: sha?.slice(0, 12) ?? '' },
-          repository: { full_name: 'platform/etcd' },
-        },
-      })),
+      values: samples.map(
+        ({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url, author = 100 }) => ({
+          id: number,
+          title,
+          draft,
+          author: author === null ? null : { uuid: `${author}`, nickname: '<b>@everybody</b>' },
+          links: { html: { href: url ?? `https://forge.example.com/pull/${number}` } },
+          source: {
+            branch: { name: 'topic' },
+            commit: sha === null ? null : { hash: sha.slice(0, 12) },
+            repository: fork === 'gone' ? null : { full_name: fork ? 'stranger/etcd' : 'platform/etcd' },
+          },
+          destination: {
+            branch: { name: target },
+            commit: { hash: sha?.slice(0, 12) ?? '' },
+            repository: { full_name: 'platform/etcd' },
+          },
+        }),
+      ),
       ...(last ? {} : { next: 'https://api.bitbucket.org/2.0/elsewhere?page=2' }),
     }),
     pageAsked: (request) => numbered(request, '/pullrequests'),
@@ -165,17 +226,22 @@ export const kinds: readonly Kind[] = [
     commitPath: `/context/projects/~ada/repos/etcd/commits/${sha}`,
     headRef: (number) => `refs/pull-requests/${number}/from`,
     forkRef: true,
-    page: (samples, last) => ({
-      values: samples.map(({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url }) => ({
-        id: number,
-        title,
-        draft,
-        fromRef: { id: 'refs/heads/topic', latestCommit: sha ?? '', repository: { id: fork ? 2 : 1 } },
-        toRef: { id: `refs/heads/${target}`, latestCommit: sha, repository: { id: 1 } },
-        links: { self: [{ href: url ?? `https://forge.example.com/pull/${number}` }] },
-      })),
+    most: 1000,
+    labels: undefined,
+    page: (samples, last, page = 0) => ({
+      values: samples.map(
+        ({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url, author = 100 }) => ({
+          id: number,
+          title,
+          draft,
+          ...(author !== null && { author: { user: { id: author, name: '<b>@everybody</b>' } } }),
+          fromRef: { id: 'refs/heads/topic', latestCommit: sha ?? '', repository: { id: fork ? 2 : 1 } },
+          toRef: { id: `refs/heads/${target}`, latestCommit: sha, repository: { id: 1 } },
+          links: { self: [{ href: url ?? `https://forge.example.com/pull/${number}` }] },
+        }),
+      ),
       isLastPage: last,
-      ...(last ? { nextPageStart: null } : { nextPageStart: 50 }),
+      ...(last ? { nextPageStart: null } : { nextPageStart: (page + 1) * 50 }),
     }),
     pageAsked: ({ path, query }) => (path.endsWith('/pull-requests') ? Number(query.start) / 50 : undefined),
   },
@@ -189,17 +255,23 @@ export const kinds: readonly Kind[] = [
     commitPath: `/tfs/Collection/My%20Project/_git/etcd/commit/${sha}`,
     headRef: () => 'refs/heads/topic',
     forkRef: false,
+    most: 1000,
+    labels: undefined,
     page: (samples) => ({
       count: samples.length,
-      value: samples.map(({ number, title = 'one', sha = head, target = 'main', fork, draft = false }) => ({
-        pullRequestId: number,
-        title,
-        isDraft: draft,
-        sourceRefName: 'refs/heads/topic',
-        targetRefName: `refs/heads/${target}`,
-        ...(sha === null ? {} : { lastMergeSourceCommit: { commitId: sha } }),
-        ...(fork ? { forkSource: { name: 'refs/heads/topic' } } : {}),
-      })),
+      value: samples.map(
+        ({ number, title = 'one', sha = head, target = 'main', fork, draft = false, author = 100, labels = [] }) => ({
+          pullRequestId: number,
+          title,
+          isDraft: draft,
+          ...(author !== null && { createdBy: { id: `${author}`, displayName: '<b>@everybody</b>' } }),
+          labels: labels.map((name) => ({ name, active: true })),
+          sourceRefName: 'refs/heads/topic',
+          targetRefName: `refs/heads/${target}`,
+          ...(sha === null ? {} : { lastMergeSourceCommit: { commitId: sha } }),
+          ...(fork ? { forkSource: { name: 'refs/heads/topic' } } : {}),
+        }),
+      ),
     }),
     pageAsked: ({ path, query }) => (path.endsWith('/pullrequests') ? Number(query.$skip) / 50 : undefined),
   },

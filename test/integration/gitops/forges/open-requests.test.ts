@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ChangeRequest } from '../../../../gitops/forges/forge.ts';
+import { forkLabel } from '../../../../manifests/api/etcd-fleet.ts';
 import { type Recorder, replyJson, startRecorder } from '../../../support/git/recorder.ts';
 import { head, inTime, type Kind, kinds, open, type Sample } from './kinds.ts';
 
@@ -9,7 +11,7 @@ async function startForge(kind: Kind, samples: readonly Sample[]): Promise<Recor
     const page = kind.pageAsked(asked);
     if (page !== undefined) {
       const last = (page + 1) * 50 >= samples.length;
-      return replyJson(response, kind.page(samples.slice(page * 50, page * 50 + 50), last));
+      return replyJson(response, kind.page(samples.slice(page * 50, page * 50 + 50), last, page));
     }
     // Bitbucket Cloud's list of one request's commits.
     const [, number] = /\/pullrequests\/(\d+)\/commits$/.exec(asked.path) ?? [];
@@ -19,15 +21,15 @@ async function startForge(kind: Kind, samples: readonly Sample[]): Promise<Recor
 }
 
 function many(count: number): Sample[] {
-  return Array.from({ length: count }, (_, index) => ({ number: 1000 - index }));
+  return Array.from({ length: count }, (_, index) => ({ number: 2000 - index }));
 }
 
 for (const kind of kinds) {
   test(`${kind.type}: an open request is told with all that a check needs`, async () => {
     await using server = await startForge(kind, [{ number: 17, title: 'Upgrade orders' }]);
     const forge = open(kind, server.url);
-    const { requests, more } = await forge.openRequests('main', inTime());
-    assert.equal(more, false);
+    const { requests, next } = await forge.openRequests('main', inTime());
+    assert.equal(next, undefined);
     assert.deepEqual(
       requests.map(({ url, ...rest }) => ({ ...rest, web: /^https?:\/\//.test(url) })),
       [
@@ -39,6 +41,8 @@ for (const kind of kinds) {
           target: 'main',
           fork: false,
           draft: false,
+          author: '100',
+          labelled: false,
           web: true,
         },
       ],
@@ -62,25 +66,52 @@ for (const kind of kinds) {
     );
   });
 
-  for (const [count, kept, more] of [
-    [0, 0, false],
-    [49, 49, false],
-    [50, 50, false],
-    [51, 51, false],
-    [99, 99, false],
-    [151, 100, true],
-  ] as const) {
-    test(`${kind.type}: of ${count} open requests, ${kept} are read${more ? ', and that there are more' : ''}`, async () => {
+  for (const count of [0, 49, 50, 51, 99, 151, 1000, 1051]) {
+    test(`${kind.type}: of ${count} open requests, each is read once, in looks of at most ${kind.most}`, async () => {
       await using server = await startForge(kind, many(count));
-      const found = await open(kind, server.url).openRequests('main', inTime());
-      assert.equal(found.requests.length, kept);
-      assert.equal(found.more, more);
-      assert.equal(new Set(found.requests.map(({ number }) => number)).size, kept);
-      assert.equal(found.requests[0]?.number, kept === 0 ? undefined : '1000');
-      const pages = server.requests.filter((asked) => kind.pageAsked(asked) !== undefined).length;
-      assert.ok(pages <= 4, `${pages} pages`);
+      const forge = open(kind, server.url);
+      const found: string[] = [];
+      let from: number | undefined;
+      for (let left = count; ; left -= kind.most) {
+        const pages = server.requests.filter((asked) => kind.pageAsked(asked) !== undefined).length;
+        const { requests, next } = await forge.openRequests('main', inTime(), from);
+        found.push(...requests.map(({ number }) => number));
+        const asked = server.requests.filter((one) => kind.pageAsked(one) !== undefined).length - pages;
+        assert.ok(asked <= 20, `${asked} pages`);
+        from = next;
+        if (next === undefined) break;
+        assert.equal(requests.length, kind.most);
+        assert.ok(left >= kind.most, 'it ends');
+      }
+      assert.deepEqual(
+        found,
+        many(count).map(({ number }) => String(number)),
+      );
     });
   }
+
+  test(`${kind.type}: a fork that is gone is a fork, and its author and exact label are told`, async () => {
+    await using server = await startForge(kind, [
+      { number: 4, fork: 'gone', author: null, labels: [forkLabel] },
+      { number: 3, fork: true, author: 7, labels: ['bug', forkLabel] },
+      { number: 2, fork: true, author: 8, labels: [forkLabel.toUpperCase(), `${forkLabel}s`] },
+      { number: 1, author: 9 },
+    ]);
+    const forge = open(kind, server.url);
+    const { requests } = await forge.openRequests('main', inTime());
+    const bears = kind.labels !== undefined;
+    assert.deepEqual(
+      requests.map(({ number, fork, author, labelled }) => [number, fork, author, labelled]),
+      [
+        ['4', true, '', bears],
+        ['3', true, '7', bears],
+        ['2', true, '8', false],
+        ['1', false, '9', false],
+      ],
+    );
+    assert.equal(typeof forge.labelProof === 'object' ? 'asks' : forge.labelProof, kind.labels);
+    assert.doesNotMatch(JSON.stringify(requests), /everybody/);
+  });
 
   test(`${kind.type}: a request without a commit is left out; strangers' text is made harmless`, async () => {
     await using server = await startForge(kind, [
@@ -115,7 +146,8 @@ for (const kind of kinds) {
           ),
     );
     const found = await open(kind, server.url).openRequests('main', inTime());
-    assert.deepEqual(found, { requests: [], more: true });
+    assert.deepEqual(found.requests, []);
+    assert.notEqual(found.next, undefined);
     assert.ok(server.requests.length <= 20, `${server.requests.length} requests`);
   });
 
@@ -152,5 +184,81 @@ test('Bitbucket Cloud names a head by twelve digits: no other commit is taken fo
       asked.path.endsWith('/commits') ? { values: [{ hash: 'ef'.repeat(20) }] } : kind.page([{ number: 1 }], true),
     ),
   );
-  assert.deepEqual(await open(kind, server.url).openRequests('main', inTime()), { requests: [], more: false });
+  assert.deepEqual(await open(kind, server.url).openRequests('main', inTime()), { requests: [] });
+});
+
+/** What Gitea tells of a request: comments and labels, as others set them. */
+function timeline(events: readonly (readonly [user: number | null, label?: string, isSet?: boolean])[]) {
+  return events.map(([user, label, isSet = true], index) => ({
+    id: index + 1,
+    type: label === undefined ? 'comment' : 'label',
+    body: label === undefined ? forkLabel : isSet ? '1' : '',
+    user: user === null ? null : { id: user },
+    label: label === undefined ? null : { name: label },
+  }));
+}
+
+const author = 7;
+const chatter = Array.from({ length: 120 }, (): readonly [number] => [author]);
+for (const type of ['Gitea', 'Forgejo'] as const) {
+  for (const [what, events, expected] of [
+    ['of a maintainer', [[8, forkLabel]], true],
+    ['of a maintainer, after comments', [...chatter, [8, forkLabel]], true],
+    ['that its author set when it was opened', [[author, forkLabel]], false],
+    [
+      'that a maintainer set anew',
+      [
+        [author, forkLabel],
+        [8, forkLabel, false],
+        [8, forkLabel],
+      ],
+      true,
+    ],
+    [
+      'that its author set again',
+      [
+        [8, forkLabel],
+        [8, forkLabel, false],
+        [author, forkLabel],
+      ],
+      false,
+    ],
+    ['of an account that is gone', [[null, forkLabel]], false],
+    [
+      'of a maintainer, but another one',
+      [
+        [8, forkLabel.toUpperCase()],
+        [author, forkLabel],
+      ],
+      false,
+    ],
+    ['that only a comment speaks of', [[8]], false],
+    ['after more than is read', [...chatter, ...chatter, [8, forkLabel]], false],
+  ] as const) {
+    test(`${type}: a label ${what} ${expected ? 'counts' : 'does not count'}`, async () => {
+      const kind = kinds.find((one) => one.type === type) ?? assert.fail();
+      const all = timeline(events);
+      await using server = await startRecorder(({ path, query }, response) => {
+        assert.equal(path, `${kind.apiPath}/repos/platform/etcd/issues/3/timeline`);
+        const start = (Number(query.page) - 1) * 50;
+        const found = all.slice(start, start + 50);
+        replyJson(response, found.length === 0 ? (null as never) : found);
+      });
+      const { labelProof } = open(kind, server.url);
+      assert.ok(typeof labelProof === 'object');
+      const request = { number: '3', author: String(author) } as ChangeRequest;
+      assert.equal(await labelProof.asks(request, inTime()), expected);
+      assert.ok(server.requests.length <= 4);
+    });
+  }
+}
+
+test('Gitea: a timeline without pages is read once more, and ends', async () => {
+  const kind = kinds.find(({ type }) => type === 'Gitea') ?? assert.fail();
+  await using server = await startRecorder((_, response) => replyJson(response, timeline([[8, forkLabel]])));
+  const { labelProof } = open(kind, server.url);
+  assert.ok(typeof labelProof === 'object');
+  const request = { number: '3', author: String(author) } as ChangeRequest;
+  assert.equal(await labelProof.asks(request, inTime()), true);
+  assert.equal(server.requests.length, 2);
 });

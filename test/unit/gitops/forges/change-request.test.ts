@@ -12,6 +12,8 @@ const told = {
   target: 'main',
   fork: false,
   draft: false,
+  author: 100,
+  labels: [],
 };
 
 test('a request is known by a number that people can say', () => {

@@ -22,6 +22,8 @@ const request = {
   target: 'main',
   fork: false,
   draft: false,
+  author: '100',
+  labelled: false,
 };
 
 function partsOf(token: string): { head: unknown; claims: { iat: number; exp: number; iss: string }; valid: boolean } {

@@ -12,7 +12,7 @@ import { Check } from 'typebox/value';
 import { azureDevOpsIterations, azureDevOpsRequests } from '../../../../gitops/forges/azure-devops/api.ts';
 import { bitbucketCloudCommits, bitbucketCloudRequests } from '../../../../gitops/forges/bitbucket-cloud/api.ts';
 import { bitbucketDataCenterRequests } from '../../../../gitops/forges/bitbucket-data-center/api.ts';
-import { giteaComments, giteaPulls, giteaUser } from '../../../../gitops/forges/gitea/api.ts';
+import { giteaComments, giteaPulls, giteaTimeline, giteaUser } from '../../../../gitops/forges/gitea/api.ts';
 import { gitHubComments, gitHubPulls, gitHubUser } from '../../../../gitops/forges/github/api.ts';
 import { appPermissions, installationToken } from '../../../../gitops/forges/github/app.ts';
 import { gitLabNotes, gitLabRequests, gitLabStatus, gitLabUser } from '../../../../gitops/forges/gitlab/api.ts';
@@ -53,23 +53,31 @@ test('what the forges may answer by their published types is taken (the compiler
   type MergeRequest = Pick<
     MergeRequestSchema,
     'iid' | 'title' | 'web_url' | 'sha' | 'target_branch' | 'source_project_id' | 'target_project_id' | 'draft'
-  >;
+  > & { author: Pick<MergeRequestSchema['author'], 'id'>; labels: Extract<MergeRequestSchema['labels'], string[]> };
   takes(gitLabRequests)<Json<MergeRequest[]>>();
   takes(gitLabNotes)<Json<Pick<MergeRequestNoteSchema, 'id' | 'body' | 'author'>[]>>();
   takes(gitLabUser)<Json<MergeRequestNoteSchema['author']>>();
 
   type Pull = Pick<Gitea.PullRequest, 'number' | 'title' | 'html_url' | 'draft'> & {
+    readonly user: Pick<Gitea.User, 'id'>;
+    readonly labels: Pick<Gitea.Label, 'name'>[];
     readonly head: Pick<Gitea.PRBranchInfo, 'sha' | 'repo_id'>;
     readonly base: Pick<Gitea.PRBranchInfo, 'ref' | 'repo_id'>;
   };
   takes(giteaPulls)<Given<Pull[]>>();
   takes(giteaComments)<Given<(Pick<Gitea.Comment, 'id' | 'body'> & { user: Pick<Gitea.User, 'id'> })[]>>();
+  type Event = Pick<Gitea.TimelineComment, 'id' | 'type' | 'body'> & {
+    readonly user: Pick<Gitea.User, 'id'>;
+    readonly label: Pick<Gitea.Label, 'name'>;
+  };
+  takes(giteaTimeline)<Given<Event[]>>();
   takes(giteaUser)<Given<Pick<Gitea.User, 'id'>>>();
 
   type CloudRequest = Cloud.components['schemas']['pullrequest'];
   type CloudEnd = Given<NonNullable<CloudRequest['source']>>;
   type CloudTold = Given<{ id: CloudRequest['id']; title: CloudRequest['title']; draft: CloudRequest['draft'] }> & {
     links: Given<Pick<NonNullable<CloudRequest['links']>, 'html'>>;
+    author: { uuid: NonNullable<Cloud.components['schemas']['account']['uuid']> };
     source: Pick<CloudEnd, 'branch' | 'commit'>;
     destination: Pick<CloudEnd, 'branch' | 'commit'>;
   };
@@ -91,6 +99,7 @@ test('what the forges may answer by their published types is taken (the compiler
   type AzureTold = Given<
     Pick<GitPullRequest, 'pullRequestId' | 'title' | 'isDraft' | 'sourceRefName' | 'targetRefName'> & {
       lastMergeSourceCommit: Pick<NonNullable<GitPullRequest['lastMergeSourceCommit']>, 'commitId'>;
+      createdBy: Pick<NonNullable<GitPullRequest['createdBy']>, 'id'>;
       forkSource: object;
     }
   >;
