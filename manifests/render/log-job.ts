@@ -16,8 +16,9 @@ export interface LogOrder {
   readonly node?: string | undefined;
 }
 
+export const logJobContainer = 'read-log';
 /** From its start, in seconds: the pod must find room, and its image. */
-const deadline = 180;
+export const logDeadline = 180;
 /** So long its answer is read; then the log is read anew. Seconds. */
 const ttl = 3600;
 
@@ -35,7 +36,7 @@ export function logJob(peer: EtcdPeer, { image, situation, node }: LogOrder, off
     id: situation,
     attempt: 1,
     podLabels: logPodLabels(peer.spec.clusterName),
-    activeDeadlineSeconds: deadline,
+    activeDeadlineSeconds: logDeadline,
     ttlSecondsAfterFinished: ttl,
     spec: {
       ...rest,
@@ -45,7 +46,7 @@ export function logJob(peer: EtcdPeer, { image, situation, node }: LogOrder, off
       ...(node !== undefined && on(node, rest)),
       containers: [
         {
-          name: 'read-log',
+          name: logJobContainer,
           image,
           command: ['node', '/app/read-log.js'],
           args: [`--data=${dataDirectory}`],

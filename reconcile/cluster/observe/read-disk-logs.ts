@@ -1,4 +1,5 @@
 import type { Job, Pod } from '../../../manifests/kube-types.ts';
+import { logDeadline, logJobContainer } from '../../../manifests/render/log-job.ts';
 import { labels, logPodLabels } from '../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
 import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
@@ -24,7 +25,7 @@ export async function withDiskLogs(
   if (wanted.length === 0) return observation;
   const slots = observation.slots.map(async (slot) => {
     const order = wanted.find(({ name }) => name === slot.name);
-    const log = order && (await readLog(kube, { order, slot, pods, cluster: observation.cluster.metadata }, signal));
+    const log = order && (await readLog(kube, { order, slot, pods, observation }, signal));
     return log ? { ...slot, log } : slot;
   });
   return { ...observation, slots: await Promise.all(slots) };
@@ -34,25 +35,25 @@ interface Asked {
   readonly order: LogToRead;
   readonly slot: Slot;
   readonly pods: readonly Pod[];
-  readonly cluster: { readonly namespace?: string; readonly name: string };
+  readonly observation: Pick<Observation, 'cluster' | 'at'>;
 }
 
 /** `undefined`: there is no such Job. */
 async function readLog(
   kube: Kube,
-  { order, slot, pods, cluster }: Asked,
+  { order, slot, pods, observation: { cluster, at } }: Asked,
   signal: AbortSignal,
 ): Promise<DiskLogView | undefined> {
   const { job: name, peer } = order;
   try {
-    const job = await kube.get<Job>(resources.jobs, cluster.namespace, name, { signal });
+    const job = await kube.get<Job>(resources.jobs, cluster.metadata.namespace, name, { signal });
     if (!job) return undefined;
     if (!isControlledBy(job, peer.uid)) return { kind: 'unread', job: name, why: `Job ${name} is not ours` };
-    const ours = logPodLabels(cluster.name)[labels.name];
+    const ours = logPodLabels(cluster.metadata.name)[labels.name];
     const pod = pods.find(
       (one) => one.metadata.labels?.[labels.name] === ours && isControlledBy(one, job.metadata.uid ?? ''),
     );
-    return { job: name, ...answerOf(job, pod, slot) };
+    return { job: name, ...answerOf(job, pod, { slot, at }) };
   } catch (error) {
     if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
     return { kind: 'unread', job: name, why: error.message };
@@ -64,11 +65,19 @@ type Answer =
   | { readonly kind: 'read'; readonly log: Extract<DiskLogView, { kind: 'read' }>['log'] }
   | { readonly kind: 'unread'; readonly why: string };
 
-function answerOf(job: Job, pod: Pod | undefined, slot: Slot): Answer {
-  const ended = pod?.status?.containerStatuses?.flatMap(({ state }) => state?.terminated ?? [])[0];
+function answerOf(job: Job, pod: Pod | undefined, { slot, at }: { readonly slot: Slot; readonly at: Date }): Answer {
+  // Others may be beside it: an admission webhook adds what it likes.
+  const ours = pod?.status?.containerStatuses?.find(({ name }) => name === logJobContainer);
+  const ended = ours?.state?.terminated;
   if (!ended) {
-    const why = `Job ${job.metadata.name} ended without an answer: its pod did not start in time, or was deleted`;
-    return isOver(job) ? { kind: 'unread', why } : { kind: 'reading' };
+    if (isOver(job)) {
+      const why = `Job ${job.metadata.name} ended without an answer: its pod did not start in time, or was deleted`;
+      return { kind: 'unread', why };
+    }
+    // Its deadline begins with its start: a queue may suspend it, and its controller may be down.
+    const age = at.getTime() - Date.parse(job.metadata.creationTimestamp ?? '');
+    if (age > 2 * logDeadline * 1000) return { kind: 'unread', why: `Job ${job.metadata.name} has not ended in time` };
+    return { kind: 'reading' };
   }
   const said = diskLogIn(ended.message ?? '');
   if (said && 'unreadable' in said) return { kind: 'unread', why: said.unreadable };

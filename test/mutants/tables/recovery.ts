@@ -23,6 +23,20 @@ export const ofRecovery: readonly Mutant[] = [
     killers: [diskLogs],
   },
   {
+    file: 'reconcile/cluster/observe/read-disk-logs.ts',
+    from: 'find(({ name }) => name === logJobContainer)',
+    to: '[0]',
+    without: 'a container that a webhook put beside ours says what is on a disk',
+    killers: [diskLogs],
+  },
+  {
+    file: 'reconcile/cluster/observe/read-disk-logs.ts',
+    from: 'if (age > 2 * logDeadline * 1000)',
+    to: 'if (age < 0)',
+    without: 'a Job that is suspended keeps a person from approving',
+    killers: [diskLogs],
+  },
+  {
     file: 'reconcile/cluster/know/recovery/disk-logs.ts',
     from: 'pod: pod?.uid, gone',
     to: 'gone',

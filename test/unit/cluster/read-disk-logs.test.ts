@@ -33,14 +33,27 @@ interface There {
   readonly podOf?: string;
   readonly message?: string;
   readonly exitCode?: number;
+  /** What else ended in its pod. */
+  readonly beside?: string;
+  /** Seconds ago. */
+  readonly made?: number;
 }
+
+const ended = (name: string, exitCode: number, message: string) => ({
+  ...{ name, ready: false, restartCount: 0 },
+  state: { terminated: { exitCode, message } },
+});
 
 async function viewOf(there?: There, refusal?: KubeError) {
   const kube = createFakeKube();
-  const { owner = order.peer.uid, over = false, podOf = 'job', message, exitCode = 0 } = there ?? {};
+  const { owner = order.peer.uid, over = false, podOf = 'job', message, exitCode = 0, beside, made = 1 } = there ?? {};
+  const creationTimestamp = new Date(seen.at.getTime() - made * 1000).toISOString();
   if (there)
     kube.seed(resources.jobs, {
-      metadata: { name: order.job, namespace, uid: 'job', ownerReferences: controlled('EtcdPeer', owner) },
+      metadata: {
+        ...{ name: order.job, namespace, uid: 'job', creationTimestamp },
+        ownerReferences: controlled('EtcdPeer', owner),
+      },
       status: { conditions: over ? [{ type: 'Failed', status: 'True' }] : [] },
     } as unknown as Job);
   const pod = {
@@ -53,12 +66,13 @@ async function viewOf(there?: There, refusal?: KubeError) {
     spec: { containers: [] },
     status: {
       containerStatuses: [
-        { name: 'read-log', ready: false, restartCount: 0, state: { terminated: { exitCode, message } } },
+        ...(beside === undefined ? [] : [ended('proxy', 0, beside)]),
+        ...(message === undefined ? [] : [ended('read-log', exitCode, message)]),
       ],
     },
   } as unknown as Pod;
   const asked = refusal ? { ...kube, get: () => Promise.reject(refusal) } : kube;
-  const objects = { pods: message === undefined ? [] : [pod] };
+  const objects = { pods: message === undefined && beside === undefined ? [] : [pod] };
   const { slots } = await withDiskLogs(asked, seen, objects, AbortSignal.timeout(10_000));
   const { job: _, ...view } = slots[0]?.log ?? { job: '' };
   return view;
@@ -75,6 +89,7 @@ for (const [what, there, why] of [
   ['it says nothing of ours', { message: 'OK' }, /ended with exit code 0$/],
   ['it failed all the same', { message: diskLogText(log), exitCode: 137 }, /exit code 137$/],
   ['it never started', { over: true }, /ended without an answer: its pod did not start in time, or was deleted$/],
+  ['its Job ends for no controller', { made: 361 }, /has not ended in time$/],
   ['it is the log of another member', { message: diskLogText({ ...log, memberId: 'ab' }) }, /of member ab of cluster/],
   ['it is the log of another cluster', { message: diskLogText({ ...log, clusterId: 'ab' }) }, /of cluster ab$/],
   ['the Job is of an earlier peer', { owner: 'earlier', message: diskLogText(log) }, /is not ours$/],
@@ -84,6 +99,12 @@ for (const [what, there, why] of [
     assert.equal('kind' in view && view.kind, 'unread');
     assert.match('why' in view ? view.why : '', why);
   });
+
+test('only our container answers, and not one that an admission webhook put beside it', async () => {
+  const lie = diskLogText({ ...log, commit: 99n });
+  assert.deepEqual(await viewOf({ beside: lie, message: diskLogText(log) }), { kind: 'read', log });
+  assert.deepEqual(await viewOf({ beside: lie }), { kind: 'reading' });
+});
 
 test('an answer of a pod that another Job controls is not believed', async () => {
   assert.deepEqual(await viewOf({ message: diskLogText(log), podOf: 'another' }), { kind: 'reading' });
