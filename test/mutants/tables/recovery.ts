@@ -38,9 +38,16 @@ export const ofRecovery: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/know/recovery/disk-logs.ts',
-    from: 'pod: pod?.uid, gone',
-    to: 'gone',
+    from: 'pod: pod?.uid, since',
+    to: 'since',
     without: 'a log that an earlier pod has written on since is shown as it was',
+    killers: [readsLogs],
+  },
+  {
+    file: 'reconcile/cluster/know/recovery/disk-logs.ts',
+    from: 'since, gone });',
+    to: 'gone });',
+    without: 'a log that was read in an earlier loss is shown, although its member has served since',
     killers: [readsLogs],
   },
   {

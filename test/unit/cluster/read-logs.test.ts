@@ -84,6 +84,16 @@ test('a disk is read anew in another situation: a pod, a PVC, another loss', () 
   assert.deepEqual(members(changed(withVolume({ uid: 'another' }))), ['orders-1']);
 });
 
+test('a log is read anew when its member was well since: it may have written more', () => {
+  const since = (unhealthySince: string, seen: Observation): Observation => {
+    const status = { observedGeneration: 1, members: [{ name: 'orders-1', healthy: false, unhealthySince }] };
+    return { ...seen, cluster: { ...seen.cluster, status } };
+  };
+  const read = withLogs(since('2026-07-10T11:00:00Z', left(told(0), silent)), {});
+  assert.deepEqual(members(read), ['refuse QuorumLost']);
+  assert.deepEqual(members(since('2026-07-10T11:30:00Z', read)), ['orders-1']);
+});
+
 test('the approval shows each disk, and fits only what was shown', () => {
   const tail = { commit: 88n, consistentIndex: 90n, lastIndex: 95n, lastTerm: 3n };
   const { message, loses, value, approves } = approvalOf(

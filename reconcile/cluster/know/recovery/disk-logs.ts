@@ -14,7 +14,7 @@ import type { Loss, Voter } from './lost.ts';
 export interface LogToRead {
   readonly name: string;
   readonly peer: Ref;
-  /** In which its disk is read: another pod, PVC or loss is another one. */
+  /** In which its disk is read: another time of being unwell, another pod, PVC or loss is another one. */
   readonly situation: string;
   readonly job: string;
 }
@@ -23,10 +23,10 @@ export function logsToRead(loss: Loss): readonly LogToRead[] {
   const anew = loss.survivors.filter(({ others }) => others);
   const gone = loss.lost.map(({ memberId, name }) => memberId ?? name);
   const untold = loss.silent.filter(({ slot }) => slot?.endpoint.kind === 'unknown' && !slot.endpoint.metrics);
-  return [...(anew.length > 1 ? anew : []), ...untold].flatMap(({ slot }) => {
+  return [...(anew.length > 1 ? anew : []), ...untold].flatMap(({ slot, since }) => {
     if (!slot?.peer || !slot.volume || !isReadable(slot)) return [];
     const { name, pod, peer, volume } = slot;
-    const situation = hashOf({ volume: volume.uid, pod: pod?.uid, gone });
+    const situation = hashOf({ volume: volume.uid, pod: pod?.uid, since, gone });
     return [{ name, peer: { name, uid: peer.uid }, situation, job: logJobName(name, situation) }];
   });
 }

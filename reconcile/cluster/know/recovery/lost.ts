@@ -1,7 +1,8 @@
 import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import type { ListedMember } from '../../../interfaces/etcd.ts';
-import { downFor, graceOf, hasOutlasted } from '../health/grace.ts';
+import { timestamp } from '../../../time/timestamp.ts';
+import { downFor, graceOf, hasOutlasted, notedSince } from '../health/grace.ts';
 import { memberOf } from '../health/health.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import { quorumOf } from '../membership/quorum.ts';
@@ -26,6 +27,8 @@ export interface Voter {
   readonly name: string;
   readonly memberId?: string;
   readonly slot?: Slot;
+  /** It has not been well since then, as its status notes it. */
+  readonly since?: string;
 }
 export interface LostMember extends Voter {
   readonly because: string;
@@ -40,7 +43,9 @@ export interface Survivor extends Voter, Held {
 
 /** `undefined` while a quorum may return. */
 export function lossOf(situation: Situation): Loss | undefined {
-  const voters = votersOf(situation);
+  // Not noted yet: this step's report does it.
+  const since = ({ slot }: Voter) => slot && { since: notedSince(slot, situation) ?? timestamp(situation.at) };
+  const voters = votersOf(situation).map((voter): Voter => ({ ...voter, ...since(voter) }));
   // Never judged by name: a member that a person added by hand may have any name.
   const judged = voters.map((voter) => ({
     voter,
