@@ -42,7 +42,8 @@ export function diskLogIn(text: string): DiskLog | { readonly unreadable: string
   const value = jsonIn(text);
   if (!isPlainObject(value)) return undefined;
   const { log, unreadable } = value;
-  if (typeof unreadable === 'string') return { unreadable: unreadable.replaceAll(/\p{C}+/gu, ' ').slice(0, longest) };
+  if (typeof unreadable === 'string')
+    return { unreadable: unreadable.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, longest) };
   if (!isPlainObject(log)) return undefined;
   const { clusterId, memberId } = log;
   if (typeof clusterId !== 'string' || typeof memberId !== 'string') return undefined;

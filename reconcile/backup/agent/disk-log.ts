@@ -61,11 +61,13 @@ async function newestIn(
   if (!owner) throw new LogUnreadable(`the log in ${directory} does not say whose it is`);
   // A leader sends a snapshot to a member that is far behind. It counts once it is known to be committed.
   const begins = snapshot && snapshot.index <= state.commit ? snapshot : undefined;
-  return {
-    owner,
-    state,
-    last: last && last.index >= (begins?.index ?? 0n) ? last : (begins ?? { term: 0n, index: 0n }),
-  };
+  const ends = last && last.index >= (begins?.index ?? 0n) ? last : (begins ?? { term: 0n, index: 0n });
+  // Lost at its end: etcd refuses to start on it.
+  if (state.commit > ends.index)
+    throw new LogUnreadable(
+      `the log in ${directory} ends at entry ${ends.index}, and says that ${state.commit} are committed`,
+    );
+  return { owner, state, last: ends };
 }
 
 /** An entry takes the place of all that were written with its index, or a higher one, before it. */

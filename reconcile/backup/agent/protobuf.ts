@@ -6,14 +6,17 @@ interface Fields {
   bytes(field: number): Buffer | undefined;
 }
 
+/** etcd's have four at most; the memory that another takes is bounded. */
+const mostFields = 64;
+
 /** `undefined`: it is no such message. */
 export function fieldsOf(message: Buffer): Fields | undefined {
   const numbers = new Map<number, bigint>();
   const bytes = new Map<number, Buffer>();
   let at = 0;
-  while (at < message.length) {
+  for (let count = 0; at < message.length; count++) {
     const key = varintAt(message, at);
-    if (!key) return undefined;
+    if (!key || count === mostFields) return undefined;
     const [field, kind] = [Number(key.value >> 3n), Number(key.value & 7n)];
     const value = kind === 0 || kind === 2 ? varintAt(message, key.ends) : undefined;
     if (!value) return undefined;

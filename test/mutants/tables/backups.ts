@@ -51,6 +51,20 @@ export const ofBackups: readonly Mutant[] = [
   },
   {
     file: 'reconcile/backup/agent/disk-log.ts',
+    from: 'if (state.commit > ends.index)',
+    to: 'if (state.commit < 0n)',
+    without: 'a log that lost its end, on which etcd does not start, is shown as the one with the most',
+    killers: [diskLogs],
+  },
+  {
+    file: 'reconcile/backup/agent/protobuf.ts',
+    from: ' || count === mostFields',
+    to: '',
+    without: 'a record of a hostile disk takes gigabytes, and minutes in which no deadline is noticed',
+    killers: [diskLogs],
+  },
+  {
+    file: 'reconcile/backup/agent/disk-log.ts',
     from: 'snapshot && snapshot.index <= state.commit',
     to: 'snapshot',
     without: 'a snapshot that never arrived in whole counts as the end of the log',

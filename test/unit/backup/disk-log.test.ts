@@ -8,7 +8,7 @@ import { main } from '../../../functions/read-log.ts';
 import { crc32c } from '../../../reconcile/backup/agent/crc32c.ts';
 import { readDiskLog } from '../../../reconcile/backup/agent/disk-log.ts';
 import { type DiskLog, diskLogIn, LogUnreadable } from '../../../reconcile/jobs/disk-log.ts';
-import { entry, type Line, metadata, snapshot, state, walFile } from './wal.ts';
+import { entry, type Line, message, metadata, snapshot, state, walFile } from './wal.ts';
 
 /** An empty database but for its index: page 2 is the root, with an inline bucket. */
 function database(index: bigint): Buffer {
@@ -152,6 +152,9 @@ test('what is no log of etcd is named with its file and place, and costs nothing
   assert.match(await failureOf(Buffer.alloc(0)), /does not say whose it is/);
   assert.match(await failureOf(), /there is no log in/);
   assert.match(await failureOf(walFile([owner, { type: 2, data: Buffer.from([7]) }]).bytes), /none of etcd’s/);
+  assert.match(await failureOf(one(...lines, state(3, 0n, 43))), /ends at entry 42, and says that 43 are committed$/);
+  const many = { type: 2, data: message(...Array.from({ length: 65 }, () => 1)) };
+  assert.match(await failureOf(walFile([owner, many]).bytes), /none of etcd’s/);
   const huge = Buffer.alloc(80 * 1024 * 1024);
   huge.writeBigUInt64LE(70n * 1024n * 1024n);
   assert.match(await failureOf(huge), /a record of 73400320 bytes is larger than etcd writes any/);
@@ -203,5 +206,5 @@ test('an answer is believed only in its own form, since any program may have wri
   ])
     assert.equal(diskLogIn(JSON.stringify({ log: { ...log, ...wrong } })), undefined);
   for (const text of ['', 'null', '[]', '{"log":null}', '{"log":{}}']) assert.equal(diskLogIn(text), undefined);
-  assert.deepEqual(diskLogIn('{"unreadable":"a\\u001b[2Jb"}'), { unreadable: 'a [2Jb' });
+  assert.deepEqual(diskLogIn('{"unreadable":"a\\u001b[2Jb\\u2028c"}'), { unreadable: 'a [2Jb c' });
 });
