@@ -1,6 +1,6 @@
 import type { Job, Pod } from '../../../manifests/kube-types.ts';
 import { logDeadline, logJobContainer } from '../../../manifests/render/log-job.ts';
-import { labels, logPodLabels } from '../../../manifests/render/names.ts';
+import { labels, logJobName, logPodLabels } from '../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
 import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { diskLogIn } from '../../jobs/disk-log.ts';
@@ -11,6 +11,9 @@ import { type LogToRead, logsToRead } from '../know/recovery/disk-logs.ts';
 import { lossOf } from '../know/recovery/lost.ts';
 import { situate } from '../know/situation.ts';
 import type { ClusterObjects } from './snapshot.ts';
+
+/** At once for one disk. */
+const mostReaders = 2;
 
 /** One GET for each member whose disk is to be read: only where a quorum is lost for good. */
 export async function withDiskLogs(
@@ -47,7 +50,10 @@ async function readLog(
   const { job: name, peer } = order;
   try {
     const job = await kube.get<Job>(resources.jobs, cluster.metadata.namespace, name, { signal });
-    if (!job) return undefined;
+    if (!job) {
+      const why = 'its pod was replaced while Jobs waited to read its disk';
+      return readersOf(slot, pods) < mostReaders ? undefined : { kind: 'unread', job: name, why };
+    }
     if (!isControlledBy(job, peer.uid)) return { kind: 'unread', job: name, why: `Job ${name} is not ours` };
     const ours = logPodLabels(cluster.metadata.name)[labels.name];
     const pod = pods.find(
@@ -60,15 +66,26 @@ async function readLog(
   }
 }
 
+/** Pods that read this disk, or are to: of earlier situations. Where a pod fails at once, each minute brings another. */
+function readersOf({ name }: Slot, pods: readonly Pod[]): number {
+  const reads = ({ metadata }: Pod) =>
+    metadata.labels?.['batch.kubernetes.io/job-name']?.startsWith(logJobName(name, '')) === true;
+  const isOpen = (pod: Pod) => pod.status?.phase !== 'Failed' && !answeredBy(pod);
+  return pods.filter((pod) => reads(pod) && isOpen(pod)).length;
+}
+
+/** Others may be beside our container: an admission webhook adds what it likes. */
+function answeredBy(pod: Pod | undefined) {
+  return pod?.status?.containerStatuses?.find(({ name }) => name === logJobContainer)?.state?.terminated;
+}
+
 type Answer =
   | { readonly kind: 'reading' }
   | { readonly kind: 'read'; readonly log: Extract<DiskLogView, { kind: 'read' }>['log'] }
   | { readonly kind: 'unread'; readonly why: string };
 
 function answerOf(job: Job, pod: Pod | undefined, { slot, at }: { readonly slot: Slot; readonly at: Date }): Answer {
-  // Others may be beside it: an admission webhook adds what it likes.
-  const ours = pod?.status?.containerStatuses?.find(({ name }) => name === logJobContainer);
-  const ended = ours?.state?.terminated;
+  const ended = answeredBy(pod);
   if (!ended) {
     if (isOver(job)) {
       const why = `Job ${job.metadata.name} ended without an answer: its pod did not start in time, or was deleted`;

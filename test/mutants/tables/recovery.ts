@@ -31,6 +31,13 @@ export const ofRecovery: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/observe/read-disk-logs.ts',
+    from: 'readersOf(slot, pods) < mostReaders',
+    to: 'readersOf(slot, pods) >= 0',
+    without: 'a pod that is replaced again and again brings Jobs without end, and no approval is asked for',
+    killers: [diskLogs],
+  },
+  {
+    file: 'reconcile/cluster/observe/read-disk-logs.ts',
     from: 'if (age > 2 * logDeadline * 1000)',
     to: 'if (age < 0)',
     without: 'a Job that is suspended keeps a person from approving',

@@ -110,6 +110,25 @@ test('an answer of a pod that another Job controls is not believed', async () =>
   assert.deepEqual(await viewOf({ message: diskLogText(log), podOf: 'another' }), { kind: 'reading' });
 });
 
+test('a pod that is replaced again and again makes no third Job while two wait', async () => {
+  const waiting = (name: string, terminated?: object, phase = 'Pending') => ({
+    metadata: { name, namespace, labels: { ...logPodLabels('orders'), 'batch.kubernetes.io/job-name': name } },
+    spec: { containers: [] },
+    status: { phase, containerStatuses: [{ ...ended('read-log', 0, ''), state: terminated ? { terminated } : {} }] },
+  });
+  const among = async (...pods: readonly object[]) => {
+    const objects = { pods: pods as readonly Pod[] };
+    const { slots } = await withDiskLogs(createFakeKube(), seen, objects, AbortSignal.timeout(10_000));
+    return slots[0]?.log;
+  };
+  const [first, second] = [waiting('orders-0-log-aaaaaa'), waiting('orders-0-log-bbbbbb')];
+  const why = 'its pod was replaced while Jobs waited to read its disk';
+  assert.deepEqual(await among(first, second), { kind: 'unread', job: order.job, why });
+  const evicted = waiting('orders-0-log-bbbbbb', undefined, 'Failed');
+  for (const other of [waiting('orders-1-log-bbbbbb'), waiting('orders-0-log-bbbbbb', { exitCode: 0 }), evicted])
+    assert.equal(await among(first, other), undefined);
+});
+
 test('Jobs that can’t be read are told; a question that may be answered later is asked again', async () => {
   const refused = (kind: 'terminal' | 'retryable') =>
     new KubeError('GET jobs: no', { class: kind, reason: 'Forbidden' });
