@@ -20,8 +20,14 @@ export async function readDiskLog(dataDirectory: string, signal: AbortSignal): P
   const names = ((await readdir(directory).catch(ignoreMissing)) ?? []).filter((name) => walName.test(name));
   if (names.length === 0) throw new LogUnreadable(`there is no log in ${directory}`);
   if (names.length > mostFiles) throw new LogUnreadable(`there are ${names.length} files of a log in ${directory}`);
-  const { owner, state, last } = await newestIn(directory, names.toSorted().toReversed(), signal);
+  // Before the log, which an etcd that runs may go on writing.
   const consistentIndex = await consistentIndexOf(join(member, 'snap', 'db'));
+  const { owner, state, last } = await newestIn(directory, names.toSorted().toReversed(), signal);
+  // etcd starts, and applies none of its next entries up to there: nothing that is written is kept (seen with 3.6.16).
+  if (consistentIndex > last.index)
+    throw new LogUnreadable(
+      `the log in ${directory} ends at entry ${last.index}, and its database has applied ${consistentIndex}`,
+    );
   const [clusterId, memberId] = [owner.cluster.toString(16), owner.member.toString(16)];
   return { clusterId, memberId, ...state, lastTerm: last.term, lastIndex: last.index, consistentIndex };
 }

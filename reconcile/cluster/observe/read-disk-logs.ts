@@ -66,7 +66,7 @@ async function readLog(
   }
 }
 
-/** Pods that read this disk, or are to: of earlier situations. Where a pod fails at once, each minute brings another. */
+/** Pods that read this disk, or are to, for earlier situations: a pod that fails at once is soon another one. */
 function readersOf({ name }: Slot, pods: readonly Pod[]): number {
   const reads = ({ metadata }: Pod) =>
     metadata.labels?.['batch.kubernetes.io/job-name']?.startsWith(logJobName(name, '')) === true;

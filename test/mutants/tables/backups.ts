@@ -57,6 +57,13 @@ export const ofBackups: readonly Mutant[] = [
     killers: [diskLogs],
   },
   {
+    file: 'reconcile/backup/agent/disk-log.ts',
+    from: 'if (consistentIndex > last.index)',
+    to: 'if (consistentIndex < 0n)',
+    without: 'a recovery goes on from a disk on which etcd applies no write',
+    killers: [diskLogs],
+  },
+  {
     file: 'reconcile/backup/agent/protobuf.ts',
     from: ' || count === mostFields',
     to: '',

@@ -160,6 +160,11 @@ test('what is no log of etcd is named with its file and place, and costs nothing
   assert.match(await failureOf(huge), /a record of 73400320 bytes is larger than etcd writes any/);
 });
 
+test('a log that ends before what its database has applied is refused', async () => {
+  await using disk = await diskOf([one(...lines)], database(43n));
+  await assert.rejects(disk.read(), /ends at entry 42, and its database has applied 43$/);
+});
+
 test('a link, and a database that is none, are not read', async () => {
   await using elsewhere = await diskOf([one(...lines)]);
   await using linked = await diskOf([]);
