@@ -17,7 +17,7 @@ export interface OnePassContext
 export interface OnePass extends PassResult {
   /** Work remains that a follow-up was to go on with, and none could be made. */
   readonly isDropped?: true;
-  /** Its time was over when the clusters of one namespace alone had got a step. */
+  /** Its time was over when, of several namespaces, the clusters of one alone had got a step. */
   readonly isStarved?: true;
 }
 
@@ -60,11 +60,12 @@ export async function onePass(
   return isLeft ? told : { ...told, isDropped: true };
 }
 
-/** One namespace, or none, has had all the time there was. Those that were left out get none of it in any pass. */
+/** Of several namespaces, one or none has had all the time. Those that were left out get none of it in any pass. */
 export function areStarved({ clusters, leftOut }: Pick<PassResult, 'clusters' | 'leftOut'>): boolean {
   const seen = clusters.filter(({ namespace }) => !leftOut.has(namespace));
   const stepped = new Set(seen.filter((one) => !isWithoutStep(one)).map(({ namespace }) => namespace));
-  return stepped.size <= 1 && seen.some(({ namespace }) => !stepped.has(namespace));
+  const all = new Set(seen.map(({ namespace }) => namespace));
+  return all.size > 1 && stepped.size <= 1;
 }
 
 /** Kubernetes starts Jobs made from a suspended CronJob's template, so they ask. A tick started by hand is meant. */

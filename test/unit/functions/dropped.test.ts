@@ -43,7 +43,7 @@ async function run(
     kube,
     cronJob: { namespace: cronJob.metadata.namespace ?? '', name: cronJob.metadata.name },
     env,
-    namespace,
+    ...(!over && { namespace }),
     clusters: [],
     etcd: async (tls) => etcdOf(state, tls),
     wire: wireOf(state),
@@ -79,8 +79,17 @@ test('a follow-up that leaves nothing to do is done, also where no Job can be ma
   assert.equal(await run(world, installed(world, true), { followUp: {} }), 0);
 });
 
-test('a tick whose time is over before a cluster got a step fails', async () => {
-  const world = createWorld();
-  await world.apply();
-  assert.equal(await run(world, installed(world, false), {}, new AbortController()), 1);
-});
+for (const [what, namespaces, code] of [
+  ['in two namespaces fails', ['shop', 'other'], 1],
+  ['in the only namespace was made', [], 0],
+] as const)
+  test(`a tick whose time is over before a cluster got a step ${what}`, async () => {
+    const world = createWorld();
+    await world.apply();
+    const cluster = world.cluster() ?? assert.fail();
+    for (const one of namespaces) {
+      const metadata = { ...cluster.metadata, namespace: one, uid: one };
+      world.kube.seed(resources.clusters, { ...cluster, metadata });
+    }
+    assert.equal(await run(world, installed(world, false), {}, new AbortController()), code);
+  });

@@ -29,6 +29,7 @@ describe('a pass whose time is over', () => {
       ['a', 'b'].map((one) => resultOf(one, 'Converged')).concat(resultOf('c', 'StepFailed')),
       false,
     ],
+    ['had one namespace, and got to nothing', [resultOf('a', 'StepFailed')], false],
     ['had one namespace, and got to some of it', [resultOf('a', 'Converged'), resultOf('a', 'StepFailed')], false],
     ['got to all but one that is left out', [resultOf('a', 'Converged'), resultOf('left', 'NamespaceLeftOut')], false],
     ['has no cluster', [], false],
