@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { ChangeRequest } from '../../gitops/forges/forge.ts';
+import { drawnFor } from '../../reconcile/stepping/in-turns.ts';
 
 /** Of one author of forks in one pass: a person with many requests must not have the time of the others. */
 const mostOfAuthor = 3;
@@ -19,12 +19,8 @@ export function inTurns(
 ): readonly ChangeRequest[] {
   if (requests.length <= most) return oldestFirst(requests);
   const minute = Math.floor(now.getTime() / 60_000);
-  const lots = new Map(requests.map((request) => [request, lot(`${minute} ${request.number}`)]));
+  const lots = new Map(requests.map((request) => [request, drawnFor(`${minute} ${request.number}`)]));
   return requests.toSorted((a, b) => (lots.get(a) ?? 0) - (lots.get(b) ?? 0));
-}
-
-function lot(text: string): number {
-  return createHash('sha256').update(text).digest().readUInt32BE();
 }
 
 /** The first few of each author, in their order. */

@@ -125,7 +125,7 @@ export async function openPacks(
       }),
     file: async (oid) => {
       const isLarge = opened.some(({ large }) => large.has(oid));
-      if (isLarge || (!has(oid) && opened.some(({ leavesOut }) => leavesOut)))
+      if (isLarge || (opened.some(({ leavesOut }) => leavesOut) && !has(oid)))
         throw new GitError('TooLarge', `file ${oid} is too large to be read, or stored as a change of one that is`);
       return reading(`file ${oid}`, async () => (await git.readBlob({ ...repository, oid })).blob);
     },

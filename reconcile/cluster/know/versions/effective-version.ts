@@ -83,8 +83,11 @@ export function judgeVersion(looked: Looked): VersionPlan {
 
 /** A member has it already, or was told to: nothing is gained when its cluster is stopped there. */
 function isThere(slots: readonly Slot[], wanted: Version): boolean {
-  const told = slots.flatMap(({ peer }) => (peer?.current ? [parseVersion(peer.inputs.version)] : []));
-  return [...told, ...slots.flatMap(mayHaveRun)].some((version) => compareVersions(version, wanted) === 0);
+  return [...toldTo(slots), ...slots.flatMap(mayHaveRun)].some((version) => compareVersions(version, wanted) === 0);
+}
+
+function toldTo(slots: readonly Slot[]): readonly Version[] {
+  return slots.flatMap(({ peer }) => (peer?.current ? [parseVersion(peer.inputs.version)] : []));
 }
 
 function planFrom(highest: Version, wanted: Version, looked: Looked): VersionPlan {
@@ -114,8 +117,7 @@ function planFrom(highest: Version, wanted: Version, looked: Looked): VersionPla
  * race with that.
  */
 function goingOn(highest: Version, wanted: Version, { slots }: Looked): VersionPlan | undefined {
-  const told = slots.flatMap(({ peer }) => (peer?.current ? [parseVersion(peer.inputs.version)] : []));
-  const between = told.filter((one) => minorOf(one) > minorOf(highest) && minorOf(one) < minorOf(wanted));
+  const between = toldTo(slots).filter((one) => minorOf(one) > minorOf(highest) && minorOf(one) < minorOf(wanted));
   const begun = highestOf(between);
   return begun && { value: formatVersion(begun), pending: { kind: 'settling', to: formatVersion(wanted) } };
 }
