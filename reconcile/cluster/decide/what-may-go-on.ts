@@ -28,6 +28,7 @@ import { join } from './rules/membership/join.ts';
 import { letRemovedGo } from './rules/membership/let-removed-go.ts';
 import { grow, shrink, shrinkFirst } from './rules/membership/scale.ts';
 import { unstickPod } from './rules/membership/unstick-pod.ts';
+import { awaitQuorum } from './rules/recovery/await-quorum.ts';
 import { recoverQuorum } from './rules/recovery/recover-quorum.ts';
 import { rollBack } from './rules/recovery/roll-back.ts';
 import { backUpFirst } from './rules/rolling/back-up-first.ts';
@@ -39,6 +40,7 @@ import { upgrade } from './rules/rolling/upgrade.ts';
 import { defragment } from './rules/space/defragment.ts';
 import { freeSpace, lackSpace } from './rules/space/free-space.ts';
 import { raiseQuota } from './rules/space/raise-quota.ts';
+import { anotherDisk } from './rules/volumes/another-disk.ts';
 import { barOtherDisks } from './rules/volumes/bar-other-disks.ts';
 import { deleteReplaced } from './rules/volumes/delete-replaced.ts';
 import { enlargeVolumes } from './rules/volumes/enlarge-volumes.ts';
@@ -84,8 +86,8 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   [supportMembers, support],
   // No member starts with settings that contradict its volume; `runMembers` checks that itself (I5).
   [keepConfigMaps, () => without],
-  // While the snapshot is restored, the present cluster is looked after; no change of it begins.
-  [rollBack, (_, { membership: { kind } }) => (kind === 'known' ? { ...besides, holds: [recoverQuorum] } : undefined)],
+  // While the snapshot is restored, the present cluster is looked after; no change of it begins, and no recovery.
+  [rollBack, () => ({ ...besides, holds: [recoverQuorum, anotherDisk, awaitQuorum] })],
   // In a cluster that is born: volumes without a member. Data that nothing was to be restored over are not adopted.
   [beBorn, ({ reason }) => (reason === 'RestoreOverData' ? undefined : besides)],
   [sleep, (_, { effective }) => (effective.replicas > 0 ? without : undefined)],

@@ -162,8 +162,14 @@ function withoutVolumes(seen: Seen): Life {
     const record = { ...bootstrap, version: inputs.version, tlsMode: inputs.tls.mode };
     return { stage: 'birth', record, clusterId: undefined, strays: [] };
   }
-  const traces = slots.filter(({ peer, configMap }) => peer !== undefined || configMap !== undefined);
-  if (traces.length === 0 && (!hasServed(seen) || isWholeWithoutUs(seen))) return { stage: 'unborn' };
+  const isWhole = isWholeWithoutUs(seen);
+  // A member that was removed left no trace of ours, though a dead node may keep its objects.
+  const isTrace = (slot: Slot) => !isWhole || recordOf(slot)?.state !== 'released';
+  const traces = slots.filter((slot) => (slot.peer ?? slot.configMap) !== undefined && isTrace(slot));
+  if (traces.length === 0 && (isWhole || !hasServed(seen))) return { stage: 'unborn' };
+  // A member of ours that lost its volume is taken off the list, or off the record, and the next one joins.
+  const joining = traces.find(({ peer }) => peer?.current)?.peer;
+  if (joining && isWhole) return { stage: 'born', token: joining.bootstrap.token, clusterId: undefined, strays: [] };
   const once = cluster.status?.clusterID ? ` (etcd cluster ${cluster.status.clusterID})` : '';
   const left = slots.filter((slot) => recordOf(slot)?.state === 'superseded').map(({ name }) => name);
   if (left.length > 0) {

@@ -4,7 +4,7 @@ import { type Kube, KubeError } from '../../interfaces/kube.ts';
 import type { SetDrift, Slot } from '../know/observation.ts';
 import { isUnmanaged } from '../know/unmanaged.ts';
 import { offeredToMembers } from './offered.ts';
-import { driftOf } from './own-set.ts';
+import { driftOf, stoppedBy } from './own-set.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
 /** By the name of its member. */
@@ -28,7 +28,7 @@ export async function judgeSets(
     const peer = peers.find(({ metadata }) => metadata.name === name && isControlledBy(set, metadata.uid ?? ''));
     if (!peer || deletionTimestamp !== undefined) return [];
     const drift = await driftOf(set, peer, { kube, offered, signal }).catch((error) => unanswered(error, signal));
-    return [[name, { set, drift }] as const];
+    return [[name, { set, drift: drift?.kind === 'unknown' ? (stoppedBy(set) ?? drift) : drift }] as const];
   });
   return new Map((await Promise.all(judged)).flat());
 }

@@ -98,6 +98,13 @@ export async function driftOf(
   }
 }
 
+/** Its member is stopped, which needs no comparison: a member has one pod. */
+export function stoppedBy(found: StatefulSet): SetDrift | undefined {
+  const { replicas } = found.spec;
+  if (replicas === 1) return undefined;
+  return { kind: 'changed', fields: ['spec.replicas'], by: otherHandsOn(found), replicas };
+}
+
 function driftBetween(found: StatefulSet, wanted: StatefulSet): SetDrift | undefined {
   const fields = differences(found.spec, wanted.spec, 'spec');
   if (fields.length === 0) return undefined;

@@ -65,6 +65,13 @@ export const ofOtherHands: readonly Mutant[] = [
     killers: [actions],
   },
   {
+    file: 'reconcile/cluster/observe/judge-sets.ts',
+    from: '(stoppedBy(set) ?? drift)',
+    to: 'drift',
+    without: 'a member that another client stopped stays stopped where dry runs are refused',
+    killers: ['test/unit/cluster/own-set.test.ts'],
+  },
+  {
     file: 'reconcile/cluster/observe/own-set.ts',
     from: 'note.uid === metadata.uid && ',
     to: '',

@@ -12,6 +12,27 @@ export const ofRules: readonly Mutant[] = [
     killers: ['test/unit/cluster/support-members.test.ts'],
   },
   {
+    file: 'reconcile/cluster/decide/rules/rolling/cure-configuration.ts',
+    from: ' && !others.some(answers)',
+    to: '',
+    without: 'a commit that was reverted reaches no member beside one whose disk is lost',
+    killers: [`${unit}/cure-configuration.test.ts`],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/rolling/cure-configuration.ts',
+    from: 'others.some(isDownOnItsConfiguration) && ',
+    to: 'others.length < 0 && ',
+    without: 'a commit that broke the first member is given to the next',
+    killers: [`${unit}/cure-configuration.test.ts`],
+  },
+  {
+    file: 'reconcile/cluster/decide/what-may-go-on.ts',
+    from: 'holds: [recoverQuorum, anotherDisk, awaitQuorum]',
+    to: 'holds: [recoverQuorum]',
+    without: 'a rollback that restores its snapshot is told as a lost quorum that waits for another approval',
+    killers: [`${unit}/roll-back.test.ts`],
+  },
+  {
     file: 'reconcile/cluster/decide/wait-for-window.ts',
     from: 'return waitForWindow(situation) ??',
     to: 'return',

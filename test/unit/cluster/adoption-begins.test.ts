@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
-import { before, inherited, others } from './adoptions.ts';
-import { clusterId, members, noQuorum } from './observations.ts';
+import { lifeOf } from '../../../reconcile/cluster/know/life.ts';
+import { before, beside, inherited, others } from './adoptions.ts';
+import { clusterId, members, noQuorum, without, withRecord, withVolume } from './observations.ts';
 
 describe('before any member of ours', () => {
   test('the first joins as a learner, with the list of the others and their cluster ID', () => {
@@ -75,4 +76,36 @@ describe('before any member of ours', () => {
       assert.notEqual(decision.cure, '');
     });
   }
+});
+
+describe('a member of ours that lost its volume before it voted', () => {
+  const status = { observedGeneration: 1, clusterID: clusterId };
+  const lost = (every = without('volume')) => {
+    const shared = { disruptionBudget: { state: 'present', minAvailable: 2 } } as const;
+    const seen = beside(1, { every, shared, spec: { replicas: 1 } });
+    const { membership } = seen;
+    assert.ok(membership.kind === 'known');
+    const cluster = { ...seen.cluster, status };
+    return { ...seen, cluster, membership: { ...membership, members: others() } };
+  };
+
+  test('has its EtcdPeer deleted, where the others are whole without it', () => {
+    const decision = decide(lost());
+    assert.ok(decision.kind === 'act', `${decision.reason}: ${decision.message}`);
+    assert.equal(decision.action.kind, 'retire-member');
+  });
+
+  test('begins anew once nothing of it is left but what a dead node keeps', () => {
+    const kept = lost((slot) =>
+      without('peer')(withVolume({ leaving: true })(withRecord({ state: 'released' })(slot))),
+    );
+    assert.equal(lifeOf(kept).stage, 'unborn');
+  });
+
+  test("is a person's where one of the others has left their list", () => {
+    const seen = lost();
+    const members = others().slice(1);
+    const life = lifeOf({ ...seen, membership: { ...seen.membership, members } });
+    assert.equal(life.stage === 'unclear' && life.reason, 'AllVolumesGone');
+  });
 });

@@ -56,6 +56,19 @@ describe('a deletion', () => {
     assert.deepEqual([decision.kind, decision.reason], ['wait', 'AdoptionUnfinished']);
   });
 
+  test('waits while a quorum of all is healthy, and of those that are left none would be', () => {
+    const metadata = { deletionTimestamp, finalizers: [volumesFinalizer] };
+    const seen = beside(1, { metadata });
+    const { membership, inherited: all = [] } = seen;
+    assert.ok(membership.kind === 'known');
+    const members = membership.members.filter(({ id }) => id !== 'ed0');
+    const inherited = all
+      .filter(({ memberId }) => memberId !== 'ed0')
+      .map((one) => (one.memberId === 'ed1' ? { ...one, endpoint: silent } : one));
+    const decision = decide({ ...seen, membership: { ...membership, members }, inherited });
+    assert.deepEqual([decision.kind, decision.reason], ['wait', 'AdoptionUnfinished']);
+  });
+
   for (const [what, every] of [
     ['goes on with a removal that was begun', withRecord({ state: 'releasing' })],
     ['has a member leave whose volume is lost', withVolume({ lost: true })],

@@ -219,3 +219,25 @@ describe('a member that votes, and whose pod another container keeps from being 
     assert.notEqual(corrected(3, { 0: passing }).reason, 'CuringConfiguration');
   });
 });
+
+describe('a member on another configuration, beside one that is down on the effective one', () => {
+  const broken = all(crashing, withInputs({ etcd: { snapshotCount: 1 } }), made);
+  const seen = (third: (slot: Slot) => Slot) =>
+    healthy(3, {
+      spec,
+      membership: down,
+      slots: { 0: broken, 1: crashing, 2: third },
+      every: all(withInputs(spec), made),
+    });
+
+  test('gets it where a third member answers on it: the other is down for a cause of its own', () => {
+    assert.deepEqual(reconfigured(seen(withPod({ ready: false }))), ['orders-0']);
+    const metrics = { memberId: 'c', hasLeader: false, isLearner: false, applied: 1n, revision: 1n, others: [] };
+    const anew = withEndpoint({ kind: 'unknown', cause: 'no quorum since its start', metrics });
+    assert.deepEqual(reconfigured(seen(all(withPod({ ready: false }), anew))), ['orders-0']);
+  });
+
+  test('does not get it where none answers on it: it may be what broke the other', () => {
+    assert.notEqual(decide(seen(frozen)).reason, 'CuringConfiguration');
+  });
+});

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { StatefulSet } from '../../../manifests/kube-types.ts';
+import { judgeSets } from '../../../reconcile/cluster/observe/judge-sets.ts';
 import { othersMaySet } from '../../../reconcile/cluster/observe/own-set.ts';
+import { type Kube, KubeError } from '../../../reconcile/interfaces/kube.ts';
 import { differences } from '../../../reconcile/objects/differences.ts';
 import { otherHandsOn } from '../../../reconcile/objects/hands.ts';
+import { peerOf } from '../manifests/build-fixtures.ts';
 
 const etcd = { name: 'etcd', image: 'etcd:v3.6.16', args: ['--name=a'], env: [{ name: 'A', value: 'secret' }] };
 const spec = { replicas: 1, template: { spec: { containers: [etcd], nodeSelector: { disk: 'ssd' } } } };
@@ -63,4 +68,31 @@ test('a client that names itself in a way that misleads is told by plain letters
 test('the reference tells each annotation that others may set in a template of ours', () => {
   const page = readFileSync(new URL('../../../docs/reference/objects.md', import.meta.url), 'utf8');
   for (const key of Object.keys(othersMaySet)) assert.ok(page.includes(`\`${key}\``), key);
+});
+
+describe('where the API server refuses what a dry run needs', () => {
+  const made = peerOf();
+  const peer = { ...made, metadata: { ...made.metadata, name: 'orders-0', namespace: 'shop', uid: 'peer' } };
+  const ofPeer = { apiVersion: 'v1', kind: 'EtcdPeer', name: 'orders-0', uid: 'peer', controller: true };
+  const refused = new KubeError('no dry run', { class: 'terminal', reason: 'Forbidden' });
+  const kube = new Proxy({}, { get: () => () => Promise.reject(refused) }) as Kube;
+
+  async function judged(replicas: number) {
+    const { metadata } = object({ manager: 'keel', fieldsV1: ofSpec });
+    const set = { metadata: { ...metadata, namespace: 'shop', uid: 'set', ownerReferences: [ofPeer] }, spec: {} };
+    const template = { metadata: {}, spec: spec.template.spec };
+    const statefulSets = [{ ...set, spec: { template, replicas } } as unknown as StatefulSet];
+    const cluster = { metadata: { name: 'orders', namespace: 'shop' }, spec: {} } as EtcdCluster;
+    const all = await judgeSets(kube, { cluster, peers: [peer], statefulSets }, AbortSignal.timeout(5000));
+    return all.get('orders-0')?.drift;
+  }
+
+  test('a StatefulSet that asks for no pod is told without a comparison', async () => {
+    const drift = { kind: 'changed', fields: ['spec.replicas'], by: 'keel', replicas: 0 };
+    assert.deepEqual(await judged(0), drift);
+  });
+
+  test('of one that asks for its pod nothing is known', async () => {
+    assert.equal((await judged(1))?.kind, 'unknown');
+  });
 });

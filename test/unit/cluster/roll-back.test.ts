@@ -266,6 +266,20 @@ describe('while the snapshot is restored', () => {
   });
 });
 
+test('while its Job waits, a stopped member is started without a quorum, and no recovery offered', () => {
+  const id = wantedRollback(asked(undefined))?.id ?? '';
+  const job = { name: 'orders-3-restore', uid: 'job', leaving: false, attempt: `${id}/1`, failed: false };
+  const waits = {
+    ...beside(approvalFor(), late(1), { job: { ...job, trial: true } }),
+    membership: noQuorum('no quorum answers'),
+  };
+  const stopped = (slot: Slot) => (slot.ordinal < 3 ? without('statefulSet')(slot) : slot);
+  const decision = decide({ ...waits, slots: waits.slots.map(stopped) });
+  assert.deepEqual([decision.kind, decision.reason], ['act', 'StartingMembers']);
+  const silentAll = (slot: Slot) => (slot.ordinal < 3 ? without('pod')(slot) : slot);
+  assert.equal(decide({ ...waits, slots: waits.slots.map(silentAll) }).reason, 'AwaitingRestore');
+});
+
 describe('a trial of what is restored', () => {
   const id = wantedRollback(asked(undefined))?.id ?? '';
   const job = { name: 'orders-3-restore', uid: 'job', leaving: false, attempt: `${id}/1`, failed: false };

@@ -29,8 +29,8 @@ export function leaveExisting(situation: Situation): Decision | undefined {
   if (!next) return undefined;
   const { slot, member } = next;
   // A member that counts as ill leaves as well: its removal may have been sent, or its volume is lost.
-  const isSpared = (isBegun(slot) || hearsLeader(slot)) && isQuorumWithout(member.id, situation);
-  if (!isSpared && (isBegun(slot) || !hasHealthyQuorum(situation))) {
+  const isFit = isBegun(slot) || hearsLeader(slot) || hasHealthyQuorum(situation);
+  if (!isFit || !isQuorumWithout(member.id, situation)) {
     return wait(
       'AdoptionUnfinished',
       `the deletion waits: without a healthy quorum no member of ours leaves ${inheritedIn(situation)

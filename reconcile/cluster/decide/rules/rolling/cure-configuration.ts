@@ -15,9 +15,10 @@ import { startingInputs } from '../../held-version.ts';
  * A member whose pod is not Ready, and whose configuration is not the effective one, gets that: it has nothing to lose.
  * So a commit that cures a cluster of which nothing runs reaches every member, although the member list is unknown.
  *
- * Unless a member is already down *on* that configuration: a bad commit stops at the first member that it broke, and
- * reverting it cures that member. No Ready pod is touched here (I1). No version is given that a backup or a window
- * holds (I12). No member goes back from a minor beside a member that may still start on it (I6).
+ * Unless a member is already down *on* that configuration, and none answers on it: a bad commit stops at the first
+ * member that it broke. Reverting it cures that member, also beside one whose disk is lost. No Ready pod is touched
+ * here (I1). No version is given that a backup or a window holds (I12). No member goes back from a minor beside a
+ * member that may still start on it (I6).
  */
 export function cureConfiguration(situation: Situation): Decision | undefined {
   const { slots } = situation;
@@ -51,7 +52,8 @@ export function cureConfiguration(situation: Situation): Decision | undefined {
       (goBack || !hasRunHigher(slot, inputs.version)),
   );
   if (outdated.length === 0) return correctTemplates(curable, inputs, wanted);
-  if (slots.some((slot) => isOn(slot, wanted) && isDownOnItsConfiguration(slot))) return undefined;
+  const others = slots.filter((slot) => isOn(slot, wanted));
+  if (others.some(isDownOnItsConfiguration) && !others.some(answers)) return undefined;
 
   const peers = chosen(outdated, slots).flatMap(({ name, peer }) => (peer ? [{ name, uid: peer.uid }] : []));
   if (peers.length === 0) return undefined;
@@ -136,6 +138,11 @@ function isHeldByAnother(slot: Slot, situation: Situation): boolean {
   // No step of an upgrade: that has conditions of its own.
   if (peer?.inputs.version !== version || !isDeepStrictEqual(peer.inputs.image, image)) return false;
   return situation.slots.every((other) => other === slot || !other.peer?.current || serves(other, situation));
+}
+
+/** Its etcd has taken what it is told: a member that is down beside it is so for a cause of its own. */
+function answers({ endpoint, pod }: Slot): boolean {
+  return pod?.container.state === 'running' && (endpoint.kind === 'known' || endpoint.metrics !== undefined);
 }
 
 /** All that certainly do not run; else one, and only while no other pod is terminating: silence is no proof. */
