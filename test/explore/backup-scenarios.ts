@@ -10,7 +10,7 @@ function backups(policy: BackupPolicy): ClusterBackup {
 }
 
 function clusterOf(replicas: number, spec: Partial<EtcdClusterSpec> = {}, policy: BackupPolicy = 'Required') {
-  return healthy({ replicas, backup: backups(policy), ...spec }, 4);
+  return healthy({ replicas, backup: backups(policy), ...spec }, replicas + 3);
 }
 
 const upgraded: Change = { what: 'version: 3.7.3', spec: { version: '3.7.3' } };

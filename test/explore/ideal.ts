@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Decision } from '../../reconcile/cluster/know/decision.ts';
 import { hasDeparted } from '../../reconcile/cluster/know/life.ts';
 import { quorumOf } from '../../reconcile/cluster/know/membership/quorum.ts';
@@ -34,7 +35,7 @@ export function createConvergence(
       const print = acting || beside ? ofWhole({ world, acting, beside }) : take(world);
       if (known.has(print)) break;
       const key = keyOf(print);
-      if (way.has(key)) return wrong(`it goes round in circles, by way of ${rules.decide(world).reason}`);
+      if (way.has(key)) return wrong(`it goes round in circles, by way of ${circleOf(current, rules)}`);
       way.set(key, print);
       const next = ideal(current, rules);
       if (next === undefined) {
@@ -54,6 +55,18 @@ export function createConvergence(
 }
 
 const longest = 1000;
+
+/** Reasons of all decisions on the way round, each once. */
+function circleOf(start: State, rules: Rules): string {
+  const reasons = new Set<string>();
+  let current: State | undefined = start;
+  for (let steps = 0; current && steps < longest; steps += 1) {
+    if (!current.acting) reasons.add(rules.decide(current.world).reason);
+    current = ideal(current, rules);
+    if (current && isDeepStrictEqual(current, start)) break;
+  }
+  return [...reasons].join(', ');
+}
 
 function wrong(message: string): Violation {
   return { invariant: 'convergence', message };
@@ -83,7 +96,7 @@ export function ideal(state: State, { code, decide }: Rules): State | undefined 
 }
 
 /** A world at rest that waits has soon waited for days: that is a person's then, but for a cause that is named. */
-function daysPass(world: World, { kind, reason }: Decision): World | undefined {
+export function daysPass(world: World, { kind, reason }: Decision): World | undefined {
   const { cluster } = world;
   if (kind !== 'wait' || cluster.memory.waited === reason) return undefined;
   return { ...world, cluster: { ...cluster, memory: { ...cluster.memory, waited: reason } } };
@@ -99,7 +112,7 @@ function firstHappening(state: State, code: Rules['code']): World | undefined {
 }
 
 /** At rest, but not as it should be. */
-function restsWrongly(world: World, decision: Decision): string | undefined {
+export function restsWrongly(world: World, decision: Decision): string | undefined {
   const { cluster } = world;
   if (cluster.gone) return leftAlone(world);
   const forgotten = forgottenBy(decision, world);

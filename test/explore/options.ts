@@ -2,16 +2,18 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
 export interface Options {
+  readonly all: boolean;
   /** Part of the names of those that are wanted; empty: all. */
   readonly scenario: string;
-  /** Seconds. */
-  readonly budget: number;
+  /** Seconds; absent: as long as it takes. */
+  readonly budget?: number;
   readonly workers: number;
   /** At most so many a scenario: each is some hundred bytes. */
   readonly states: number;
   readonly bug?: string;
   readonly random: number;
   readonly swarm: number;
+  readonly liveness: number;
   readonly seed?: number;
   readonly list: boolean;
   readonly help: boolean;
@@ -22,13 +24,18 @@ export const usage = `npm run explore -- [options]
 Searches small clusters, with the real rules, for a way in which what must never happen (I1 to I18) happens, or from which
 a cluster would not come to rest. Prints the shortest story of each, and ends with 1 if there is any.
 
+  --all              the whole: each scenario to its end, or to 50,000 states, as long as it takes (with two cores a
+                     quarter of an hour), then 500 walks of each kind and 1,000 lives. Ends with 1, too, if --budget
+                     was over before that, or if it were fewer than 5,000,000 states in sum
   --scenario <text>  only those with this in their names     (--list names them)
-  --budget <s>       seconds for all of them                 (280)
+  --budget <s>       seconds for all of them                 (280; --all: any)
   --workers <n>      threads                                 (one per core, at most 2)
-  --states <n>       at most so many states a scenario       (3,000,000)
+  --states <n>       at most so many states a scenario       (3,000,000; --all: 50,000)
   --bug <name>       with a seeded bug, which must be found  (--list names them)
-  --random <n>       then so many random walks of 150 events (300)
-  --swarm <n>        then so many walks, each with a few kinds of faults, through any scenario (0)
+  --random <n>       then so many random walks of 150 events (300; --all: 500)
+  --swarm <n>        then so many walks, each with a few kinds of faults, through any scenario (0; --all: 500)
+  --liveness <n>     then so many lives: a walk with faults, then a quorum is healed, all else may stay dead, and
+                     clients must be served, and all must come to rest (0; --all: 1,000)
   --seed <n>         of the walks                            (any; it is printed)
   --list, --help`;
 
@@ -37,25 +44,33 @@ export function parseOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
     options: {
+      all: { type: 'boolean', default: false },
       scenario: { type: 'string', default: '' },
-      budget: { type: 'string', default: '280' },
+      budget: { type: 'string' },
       workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
-      states: { type: 'string', default: '3000000' },
+      states: { type: 'string' },
       bug: { type: 'string' },
-      random: { type: 'string', default: '300' },
-      swarm: { type: 'string', default: '0' },
+      random: { type: 'string' },
+      swarm: { type: 'string' },
+      liveness: { type: 'string' },
       seed: { type: 'string' },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
+  const { all } = values;
+  if (all && (values.scenario !== '' || values.bug !== undefined))
+    throw new TypeError('--all is every scenario: leave --scenario and --bug out');
+  const budget = values.budget ?? (all ? undefined : '280');
   return {
+    all,
     scenario: values.scenario,
-    budget: positive('budget', values.budget),
+    ...(budget !== undefined && { budget: positive('budget', budget) }),
     workers: positive('workers', values.workers),
-    states: positive('states', values.states),
-    random: whole('random', values.random),
-    swarm: whole('swarm', values.swarm),
+    states: positive('states', values.states ?? (all ? '50000' : '3000000')),
+    random: whole('random', values.random ?? (all ? '500' : '300')),
+    swarm: whole('swarm', values.swarm ?? (all ? '500' : '0')),
+    liveness: whole('liveness', values.liveness ?? (all ? '1000' : '0')),
     ...(values.bug !== undefined && { bug: values.bug }),
     ...(values.seed !== undefined && { seed: whole('seed', values.seed) }),
     list: values.list,

@@ -15,6 +15,8 @@ export interface Walked {
   readonly walks: number;
   readonly events: number;
   readonly seed: number;
+  /** Of each walk, which of its successors each state was followed by. */
+  readonly ways: readonly string[];
   readonly found?: { readonly violation: Violation; readonly story: readonly string[] };
 }
 
@@ -26,6 +28,7 @@ export function walkAtRandom(
   { code = realCode(), among = wild }: { readonly code?: Code; readonly among?: readonly Scenario[] } = {},
 ): Walked {
   let events = 0;
+  const ways: string[] = [];
   const models = new Map(among.map((scenario) => [scenario, modelOf(scenario, code)]));
   const modelFor = (scenario: Scenario) => models.get(scenario) ?? modelOf(scenario, code);
   const way = fc.array(fc.nat({ max: 2 ** 30 }), { minLength: eventsOfAWalk, maxLength: eventsOfAWalk });
@@ -33,16 +36,27 @@ export function walkAtRandom(
     fc.property(fc.constantFrom(...among), way, (scenario, choices) => {
       const { turns, violation } = walk(modelFor(scenario), choices);
       events += turns.length;
+      ways.push(`${scenario.name}: ${turns.join(' ')}`);
       return violation === undefined;
     }),
     { numRuns: walks, seed, endOnFailure: true },
   );
-  const base = { walks: details.numRuns, events, seed };
+  const base = { walks: details.numRuns, events, seed, ways };
   if (!details.counterexample) return base;
   const [scenario, choices] = details.counterexample;
   const model = modelOf(scenario, code);
   const { turns, violation } = walk(model, choices);
   return violation ? { ...base, found: { violation, story: retell(model, turns) } } : base;
+}
+
+/** Whether the first of these walks, gone again, go the same way. */
+export function goesAgain(
+  { ways, seed }: Walked,
+  walks: number,
+  options?: Parameters<typeof walkAtRandom>[2],
+): boolean {
+  const again = walkAtRandom(walks, seed, options);
+  return again.ways.every((way, index) => way === ways[index]);
 }
 
 interface Walk {

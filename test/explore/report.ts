@@ -27,11 +27,12 @@ export function summaryOf(
   all: readonly Done[],
   { time, workers, busy }: { readonly time: number; readonly workers: number; readonly busy: number },
 ): string {
-  const { states, transitions, depth, violations, complete, scenarios } = totalsOf(all);
+  const { states, transitions, depth, violations, complete, late, scenarios } = totalsOf(all);
+  const far = scenarios - complete - late.length - violations;
   const rate = count((states / Math.max(1, time)) * 1000);
   return [
     `${count(states)} distinct states, ${count(transitions)} transitions, depth ${depth}, ${violations} violations, ${seconds(time)}`,
-    `${rate} states a second on ${workers} workers, which were given ${seconds(busy)} of processor time; ${complete} of ${scenarios} scenarios to the end, the others (+) as far as time went`,
+    `${rate} states a second on ${workers} workers, which were given ${seconds(busy)} of processor time; ${complete} of ${scenarios} scenarios to the end, ${far} (+) as far as the number of states allows, ${late.length} (+) as far as time went`,
     ...(violations > 0
       ? []
       : [
@@ -39,6 +40,19 @@ export function summaryOf(
         ]),
   ].join('\n');
 }
+
+/** Sentences that say what a whole search lacks. */
+export function lackOf(all: readonly Done[]): readonly string[] {
+  const { states, late } = totalsOf(all);
+  return [
+    ...(late.length > 0 ? [`Time was over before these had reached their end, or --states: ${late.join('; ')}`] : []),
+    ...(states < fewest
+      ? [`A whole search goes through at least ${count(fewest)} states: this one lacks scenarios`]
+      : []),
+  ];
+}
+
+const fewest = 5_000_000;
 
 function columns(name: string, ...numbers: readonly string[]): string {
   const widths = [10, 12, 6, 11, 9, 9];

@@ -22,6 +22,8 @@ export interface Totals {
   readonly depth: number;
   readonly violations: number;
   readonly complete: number;
+  /** That time cut short. */
+  readonly late: readonly string[];
   readonly scenarios: number;
 }
 
@@ -33,6 +35,7 @@ export function totalsOf(all: readonly Done[]): Totals {
     depth: Math.max(0, ...all.map(({ depth }) => depth)),
     violations: sum(({ found }) => (found ? 1 : 0)),
     complete: sum(({ complete }) => (complete ? 1 : 0)),
+    late: all.flatMap(({ cut, scenario }) => (cut === 'time' ? [scenario] : [])),
     scenarios: all.length,
   };
 }

@@ -64,7 +64,8 @@ function changed(world: World, { name, statefulSet }: Place, change: (set: Set) 
 
 /** What a comparison tells of it. */
 export function compared<T extends { readonly drift?: SetDrift }>(set: T, { dryRuns }: Pick<World, 'dryRuns'>): T {
-  return dryRuns ? { ...set, drift: uncompared[dryRuns] } : set;
+  // How many pods it asks for is read, and not compared.
+  return dryRuns && !asksForNoPod(set) ? { ...set, drift: uncompared[dryRuns] } : set;
 }
 
 const uncompared = {
@@ -77,7 +78,7 @@ export function templateOf({ drift, inputsHash, updateRevision }: Set): string {
   return drift === template ? updateRevision : inputsHash;
 }
 
-export function asksForNoPod(set: Set | undefined): boolean {
+export function asksForNoPod(set: { readonly drift?: SetDrift } | undefined): boolean {
   return set?.drift === scale;
 }
 

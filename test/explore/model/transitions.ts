@@ -231,7 +231,7 @@ function dyingAt(state: State, acting: Acting, position: Position, code: Code, e
 
 const unanswered = { class: 'retryable', reason: 'Timeout', message: 'no answer' } as const;
 
-function abandoned(state: State): State {
+export function abandoned(state: State): State {
   const { acting, world } = state;
   const rest = withoutActing(state);
   if (acting?.action.kind !== 'prepare-members' || acting.former) return rest;

@@ -37,6 +37,8 @@ export interface Searched {
    * `true`: there is nothing more to be reached; `false`: the limit came first, and all up to `depth - 1` was searched.
    */
   readonly complete: boolean;
+  /** Which limit came first. */
+  readonly cut?: 'states' | 'time';
   readonly found?: Found;
 }
 
@@ -101,7 +103,7 @@ export function search<S, E>(model: Model<S, E>, limits: Limits): Searched {
       }
       if (seen.size >= limits.states || ((parent & 63) === 0 && performance.now() > end)) {
         depth += 1;
-        return result(false);
+        return { ...result(false), cut: seen.size >= limits.states ? 'states' : 'time' };
       }
     }
     first += level.length;
