@@ -36,7 +36,7 @@ export function modelOf(scenario: Scenario, code: Code, { convergence = true } =
     if (reported.has(key)) return undefined;
     if (reported.size > 200_000) reported.clear();
     reported.add(key);
-    const message = tellsOutages(world, code);
+    const message = tellsOutages(world, code, decide);
     return message === undefined ? undefined : { invariant: 'I15', message };
   }
 
