@@ -84,6 +84,14 @@ describe('while members of others vote beside ours', () => {
     assert.equal(decision.action.memberId, 'ed0');
   });
 
+  test('all that are down are named', () => {
+    const seen = beside(3);
+    const down = inherited('ed2').map((one) => (one.memberId === 'ed2' ? one : { ...one, endpoint: silent }));
+    const { reason, message } = decide({ ...seen, inherited: down });
+    assert.equal(reason, 'InheritedMemberDown');
+    assert.match(message, /^old-0 \(ed0\), old-1 \(ed1\), members of the cluster that is taken over, do not answer: /);
+  });
+
   test('no quorum of the others: a member that is down does not leave', () => {
     const down = {
       every: (slot: Parameters<ReturnType<typeof withPod>>[0]) => without('pod')(withEndpoint(silent)(slot)),

@@ -75,13 +75,18 @@ export function dropInherited(situation: Situation): Decision | undefined {
 export function inheritedDown(situation: Situation): Decision | undefined {
   const existing = existingOf(situation.cluster);
   const all = inheritedIn(situation);
-  const down = all.find((one) => !isWell(one));
-  if (!existing || !down) return undefined;
+  const down = all.filter((one) => !isWell(one));
+  if (!existing || down.length === 0) return undefined;
+  const those = down.map(({ member }) => `${member.name} (${member.id})`).join(', ');
+  const are =
+    down.length === 1
+      ? 'a member of the cluster that is taken over, does'
+      : 'members of the cluster that is taken over, do';
   const cure = `bring its pod back, or correct podLabels of spec.bootstrap.existing so that it is asked; if it never returns, approve that all of ${namesOf(all)} leave`;
   return refuseUntil(
     { approval: approvalFor(existing, all), cure, cluster: situation.cluster },
     'InheritedMemberDown',
-    `${down.member.name} (${down.member.id}), a member of the cluster that is taken over, does not answer: no member joins or leaves meanwhile`,
+    `${those}, ${are} not answer: no member joins or leaves meanwhile`,
   );
 }
 
