@@ -8,6 +8,11 @@ const deleted: Change = { what: 'the resource is deleted', resource: 'deleted' }
 const size = (replicas: number): Change => ({ what: `replicas: ${replicas}`, spec: { replicas } });
 const withoutField: Change = { what: 'bootstrap is removed', spec: { bootstrap: {} } };
 
+const backup = { to: { object: 'gs://backups/{{cluster}}/{{timestamp}}.db' }, beforeDeletion: 'Required' } as const;
+/** A cluster of others beside one of ours that asks for a backup before its deletion. */
+const backedUp = () =>
+  besideOthers({ replicas: 1, backup: { ...backup, beforeUpgrade: 'Never' } }, { others: 1, places: 4 });
+
 const holders = { death: 1, late: 1, again: 1 } as const;
 
 /** Leaders are others' at first. */
@@ -27,6 +32,9 @@ const toTheirEnd: readonly Scenario[] = [
   adoption('adopt 1, forget it, and approve', 1, 1, [withoutField, approved], { death: 1, crash: 1 }, 1),
   adoption('adopt 1, forget it, and a process ends', 1, 1, [withoutField, deleted], { crash: 1, leader: 1 }, 1),
   adoption('adopt 1, call it off, and delete it', 1, 1, [withoutField, deleted], { death: 1 }, 1),
+  one('adopt 1, and delete it behind a last backup', backedUp, [deleted], { death: 1, backupFails: 1 }, 1),
+  one('adopt 1, call it off, and delete it behind a backup', backedUp, [withoutField, deleted], { backupFails: 1 }, 1),
+  one('adopt 1, approve, and delete it behind a backup', backedUp, [approved, deleted], { death: 1, crash: 1 }, 1),
 ];
 
 /** Too many states for a search to its end: the nearest are searched, as many as the time lets. */

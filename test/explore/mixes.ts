@@ -3,6 +3,7 @@ import { adoptionScenarios } from './adoption-scenarios.ts';
 import { backupScenarios } from './backup-scenarios.ts';
 import type { FaultKind } from './model/fault-kind.ts';
 import { restoreScenarios } from './restore-scenarios.ts';
+import { revisionScenarios } from './revision-scenarios.ts';
 import type { Scenario } from './scenario.ts';
 
 const once = {
@@ -15,7 +16,7 @@ const once = {
 
 /** Any one fault beside a backup, a rollback or an adoption: two rare things at once. In ring 1 a third, by turns. */
 export const mixes: readonly Scenario[] = partOf(
-  [...backupScenarios, ...restoreScenarios, ...adoptionScenarios].map((scenario) => ({
+  [...backupScenarios, ...restoreScenarios, ...revisionScenarios, ...adoptionScenarios].map((scenario) => ({
     ...scenario,
     name: `${scenario.name}; any fault`,
     faults: once,

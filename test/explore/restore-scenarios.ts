@@ -33,6 +33,18 @@ const backup = { to: { object: 'gs://backups/{{cluster}}/{{timestamp}}.db' }, be
 const volumeRetention = { whenDeleted: 'Delete', whenScaled: 'Delete' } as const;
 const backedUp = healthy({ replicas: 1, backup: { ...backup, beforeUpgrade: 'Never' }, volumeRetention }, 4);
 
+const behindBackups = healthy(
+  {
+    replicas: 1,
+    backup: { ...backup, beforeUpgrade: 'Required', beforeHibernation: 'Required' },
+    volumeRetention,
+  },
+  4,
+);
+const upgraded: Change = { what: 'version: 3.7.3', spec: { version: '3.7.3' } };
+const asleep: Change = { what: 'replicas: 0', spec: { replicas: 0 } };
+const awake: Change = { what: 'replicas: 1', spec: { replicas: 1 } };
+
 const byName = (clusterID: string, backupName: string): Change => ({
   what: `spec.rollback to EtcdBackup ${backupName}`,
   spec: { rollback: { clusterID, backupName } },
@@ -110,6 +122,27 @@ const rollbackScenarios: readonly Scenario[] = [
     backedUp,
     [wished, approves, takesBack, deleted],
     { backupFails: 1, lost: 1 },
+    1,
+  ),
+  one(
+    'roll back 1, and upgrade it behind a backup',
+    behindBackups,
+    [wished, upgraded, approves],
+    { death: 1, backupFails: 1, backupAges: 1 },
+    1,
+  ),
+  one(
+    'roll back 1, and hibernate behind a backup',
+    behindBackups,
+    [wished, approves, asleep, awake],
+    { backupGoes: 1 },
+    1,
+  ),
+  one(
+    'roll back 1, upgraded behind a backup, and delete it',
+    behindBackups,
+    [upgraded, wished, approves, deleted],
+    { death: 1 },
     1,
   ),
   one('roll back 1, and nodes are lost', single(), [wished, approves, saysOff], { node: 1, cut: 1, returns: 1 }, 2),
