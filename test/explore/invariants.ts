@@ -135,7 +135,9 @@ function keepsVolumes({ world: before }: State, event: Event, { world: after }: 
  */
 function neverStartsEmpty({ world: before }: State, event: Event, { world: after }: State): string | undefined {
   const lost = after.formations.find(({ id, lost: isLost }) => isLost && !formationOf(before, id)?.lost);
-  if (lost) return 'a write that clients were told is kept is on no disk of the quorum that runs';
+  // Before clients are let in, none was told anything; those of members of others have their own addresses.
+  const hasClients = isOpen(before) || before.places.some(({ outside }) => outside);
+  if (lost && hasClients) return 'a write that clients were told is kept is on no disk of the quorum that runs';
   if (event.who !== 'world') return undefined;
   for (const place of after.places) {
     const earlier = placeOf(before, place.name);

@@ -1,7 +1,7 @@
 import { isAspirant } from '../../../manifests/render/volume-record.ts';
 import type { RefusalReason } from '../../../reconcile/reasons/refusals.ts';
 import { isOpen } from '../model/clients.ts';
-import { formationOf, hasQuorum } from '../model/etcd.ts';
+import { formationOf, hasQuorum, votersOf } from '../model/etcd.ts';
 import { recordIn } from '../model/objects.ts';
 import type { Place, World } from '../model/state.ts';
 import type { Core } from './core.ts';
@@ -25,8 +25,9 @@ const rollsBack: Row = {
 };
 const isBorn: Row = {
   why: 'a birth needs every member once: nothing is lost, and no client was let in',
-  is: always,
-  unserved: (world) => !isOpen(world) && world.places.some((place) => place.nodeDead || place.volume?.lost),
+  is: isHeldUp,
+  unserved: isHeldUp,
+  unnamed: true,
 };
 const ofOthers: Row = {
   why: 'members of others are down, or are not those that the spec names, or ours were taken off their list',
@@ -56,6 +57,7 @@ const restores: Row = {
 export const mayRest: Readonly<Partial<Record<RefusalReason, Row>>> = {
   VolumeShrinkRefused: asksForWhatIsNeverDone,
   MinorSkipped: asksForWhatIsNeverDone,
+  NothingToHibernate: asksForWhatIsNeverDone,
   DowngradeRefused: asksForWhatIsNeverDone,
   RollbackNotApproved: rollsBack,
   RollbackOutdated: rollsBack,
@@ -125,12 +127,20 @@ export const mayRest: Readonly<Partial<Record<RefusalReason, Row>>> = {
     is: ({ cluster }) => cluster.spec.bootstrap?.snapshot !== undefined,
     unserved: ({ places }) => places.some((place) => recordIn(place)?.state === 'sealed'),
   },
-  PodStays: isBorn,
+  PodStays: {
+    ...keepsFromGoing,
+    is: (world, core) => isHeldUp(world) || keepsFromGoing.is(world, core),
+    unserved: isHeldUp,
+  },
   MemberStarting: isBorn,
   OldObjectsLeaving: keepsFromGoing,
   VolumesLeaving: keepsFromGoing,
   PodUnscheduled: isBorn,
-  VolumeLost: isBorn,
+  VolumeLost: {
+    ...isBorn,
+    why: 'no quorum of others could replace that member',
+    is: (world) => isHeldUp(world) || (isAnyLost(world) && world.formations.every((one) => votersOf(one).length < 3)),
+  },
   AllVolumesGone: {
     why: 'what was recorded of a birth is gone, and may have held data: none starts empty in its place (I5)',
     is: (world, { of }) =>
@@ -178,4 +188,13 @@ function isAspirantIn(place: Place): boolean {
 
 function isGone({ volume }: Place): boolean {
   return volume === undefined || volume.lost || volume.leaving;
+}
+
+/** A birth, by a node that died or a disk that was lost. */
+function isHeldUp(world: World): boolean {
+  return !isOpen(world) && world.places.some((place) => place.nodeDead || place.volume?.lost);
+}
+
+function isAnyLost({ places }: World): boolean {
+  return places.some(({ volume }) => volume?.lost);
 }

@@ -86,6 +86,13 @@ describe('what the search for counterexamples has found', () => {
     assert.match(stuck.kind === 'refuse' ? stuck.cure : '', /bring orders-0 back; .* etcdctl member remove a0/);
   });
 
+  test('a removal that waits for several members names all of them', () => {
+    const going = withRecord({ state: 'releasing' });
+    const decision = decide(healthy(5, { spec: { replicas: 3 }, slots: { 0: crashing, 1: crashing, 4: going } }));
+    assert.equal(decision.reason, 'RemovalUnsafe');
+    assert.match(decision.message, /orders-0.*; nor do these answer: orders-1$/);
+  });
+
   test('the last member does not leave, whatever its volume says', () => {
     const decision = decide(healthy(1, { slots: { 0: withRecord({ state: 'releasing' }) } }));
     assert.deepEqual([decision.kind, decision.reason], ['refuse', 'RemovalUnsafe']);

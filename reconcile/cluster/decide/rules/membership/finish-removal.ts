@@ -86,7 +86,9 @@ function unsafeWithout({ name }: Slot, memberId: string, situation: Situation): 
   if (!down) return besideUnknown(unknownAmong(others, situation));
   const member = memberOf(down, others);
   const ailment = ailmentOf(down, situation);
-  const why = ailment?.message ?? `${down.name} does not answer`;
+  const more = places.filter((slot) => slot !== down && !hearsLeader(slot)).map(({ name: other }) => other);
+  const also = more.length === 0 ? '' : `; nor do these answer: ${more.join(', ')}`;
+  const why = `${ailment?.message ?? `${down.name} does not answer`}${also}`;
   if (needOfReplacement(down, situation) === undefined && ailment?.passing !== false) {
     return wait(
       'RemovalUnsafe',
