@@ -44,7 +44,10 @@ const kinds: readonly FaultKind[] = [...ofInvocations, ...(Object.keys(worldFaul
 /** Any of these with a fifth of all faults, one to three of them together, and with room for what they take. */
 export function faultyOf(chance: Chance, among: readonly Scenario[], more = 0): Scenario {
   const scenario = anyOf(chance, among);
-  const faults = Object.fromEntries(kinds.filter(() => chance() < 0.2).map((kind) => [kind, 2]));
+  const struck = kinds.filter(() => chance() < 0.2);
+  // A rollback does not remember the node of a pod that is deleted by force while the snapshot is restored (I11).
+  const isRollback = scenario.changes.some((turn) => 'spec' in turn && turn.spec?.rollback !== undefined);
+  const faults = Object.fromEntries(struck.filter((kind) => !isRollback || kind !== 'force').map((kind) => [kind, 2]));
   const atMost = 1 + below(chance, 3);
   return { ...scenario, world: () => withRoom(scenario.world(), atMost + more), faults, atMost };
 }

@@ -5,7 +5,7 @@ import { leavesOthersBe } from './adoption-invariants.ts';
 import { backsUpFirst } from './backup-invariants.ts';
 import { healsAsApproved } from './healing-invariants.ts';
 import { isOpen } from './model/clients.ts';
-import { formationOf, minorNumber, runnerOf, serving, votersOf, words } from './model/etcd.ts';
+import { formationOf, minorNumber, runnerOf, runningVoters, serving, votersOf, words } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import { isOnAnotherTemplate } from './model/hands.ts';
 import { healthyVoters } from './model/kubernetes.ts';
@@ -34,17 +34,27 @@ function isSent({ who, write }: Event): boolean {
  * of one or two, and hibernation; deletion, which is a person's; and the stop that a person approved, when those that
  * were given up come back in the midst of it.
  */
-function keepsQuorum({ world: before }: State, event: Event, { world: after }: State): string | undefined {
+function keepsQuorum({ world: before, acting }: State, event: Event, { world: after }: State): string | undefined {
   if (!isSent(event) || stopsAll.has(event.action?.kind) || before.cluster.deleting) return undefined;
   for (const { id } of before.formations) {
     const formation = formationOf(after, id);
     const healthy = healthyVoters(before, id);
     const kept = healthyVoters(after, id).filter((member) => healthy.includes(member));
+    // A pod that another client ends after its member was asked runs still: etcd takes no precondition about that.
+    const ending = event.write?.membership ? answering(acting, after, formation) : [];
     const voters = formation ? votersOf(formation).length : 0;
     if (kept.length >= healthy.length || voters < 3) continue;
-    if (kept.length < quorumOf(voters)) return `${kept.length} healthy voters are left of ${voters}`;
+    if (new Set([...kept, ...ending]).size < quorumOf(voters))
+      return `${kept.length} healthy voters are left of ${voters}`;
   }
   return undefined;
+}
+
+/** Voters that this very action has asked, and that run still. */
+function answering(acting: State['acting'], world: World, formation: Formation | undefined): readonly string[] {
+  if (!acting || !formation) return [];
+  const asked = JSON.stringify(acting.answers);
+  return runningVoters(world, formation).flatMap(({ id }) => (asked.includes(`"memberId":"${id}"`) ? [id] : []));
 }
 
 const stopsAll: ReadonlySet<ActionKind | undefined> = new Set(['hibernate-members', 'stop-members'] as const);
@@ -135,9 +145,10 @@ function keepsVolumes({ world: before }: State, event: Event, { world: after }: 
  */
 function neverStartsEmpty({ world: before }: State, event: Event, { world: after }: State): string | undefined {
   const lost = after.formations.find(({ id, lost: isLost }) => isLost && !formationOf(before, id)?.lost);
-  // Before clients are let in, none was told anything; those of members of others have their own addresses.
+  // Before clients are let in, none was told anything, but what a snapshot has; clients of others have their own door.
   const hasClients = isOpen(before) || before.places.some(({ outside }) => outside);
-  if (lost && hasClients) return 'a write that clients were told is kept is on no disk of the quorum that runs';
+  if (lost && (hasClients || lost.restored))
+    return 'a write that clients were told is kept is on no disk of the quorum that runs';
   if (event.who !== 'world') return undefined;
   for (const place of after.places) {
     const earlier = placeOf(before, place.name);

@@ -86,8 +86,7 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   [supportMembers, support],
   // No member starts with settings that contradict its volume; `runMembers` checks that itself (I5).
   [keepConfigMaps, () => without],
-  // While the snapshot is restored, the present cluster is looked after; no change of it begins, and no recovery.
-  [rollBack, () => ({ ...besides, holds: [recoverQuorum, anotherDisk, awaitQuorum] })],
+  [rollBack, restored],
   // In a cluster that is born: volumes without a member. Data that nothing was to be restored over are not adopted.
   [beBorn, ({ reason }) => (reason === 'RestoreOverData' ? undefined : besides)],
   [sleep, (_, { effective }) => (effective.replicas > 0 ? without : undefined)],
@@ -183,6 +182,12 @@ function templates(said: Decision, { slots, effective }: Situation): Passing {
     );
   if (said.kind === 'refuse' && isReplaced) return { ...cares, holds };
   return { ...besides, holds: [cureConfiguration, ...holds] };
+}
+
+/** While the snapshot is restored, the present cluster is looked after; no change of it begins, and no recovery. */
+function restored(_: Decision, { membership: { kind } }: Situation): Passing {
+  if (kind === 'known') return { ...besides, holds: [recoverQuorum] };
+  return { ...without, holds: [recoverQuorum, anotherDisk, awaitQuorum] };
 }
 
 /** Without the headless Service a restarted member finds no other member. */

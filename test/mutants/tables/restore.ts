@@ -343,6 +343,13 @@ export const ofRestore: readonly Mutant[] = [
     killers: [rollbacks],
   },
   {
+    file: 'reconcile/cluster/decide/rules/birth/be-born.ts',
+    from: "    if (slot?.volume?.leaving && known?.state === 'restoring') return [];\n",
+    to: '',
+    without: 'a birth prepares a volume that is being deleted again and again, and says nothing',
+    killers: ['test/unit/cluster/restore-snapshot.test.ts'],
+  },
+  {
     file: 'reconcile/cluster/know/life.ts',
     from: "return isBeforeFirstStart(record) || record.state === 'joining';",
     to: 'return isBeforeFirstStart(record);',

@@ -27,8 +27,8 @@ export const ofRules: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/what-may-go-on.ts',
-    from: 'holds: [recoverQuorum, anotherDisk, awaitQuorum]',
-    to: 'holds: [recoverQuorum]',
+    from: '{ ...without, holds: [recoverQuorum, anotherDisk, awaitQuorum] }',
+    to: '{ ...without, holds: [recoverQuorum] }',
     without: 'a rollback that restores its snapshot is told as a lost quorum that waits for another approval',
     killers: [`${unit}/roll-back.test.ts`],
   },

@@ -57,6 +57,14 @@ const says = (reason: string, code: number) => {
   return failedWith({ code, told });
 };
 
+test('a volume that is being deleted is told, and not prepared again for its lost ConfigMap', () => {
+  const observation = seen(1, known({ job }));
+  const slots = observation.slots.map((slot) =>
+    without('configMap')({ ...slot, ...(slot.volume && { volume: { ...slot.volume, leaving: true } }) }),
+  );
+  assert.equal(decide({ ...observation, slots }).reason, 'RecoveryVolumeLost');
+});
+
 test('a birth from a snapshot records one sealed member, whatever the size', () => {
   const decision = decide(unborn(3, { spec }));
   assert.ok(decision.kind === 'act' && decision.action.kind === 'prepare-members');
