@@ -94,7 +94,7 @@ function keepersOf(world: World, { id, members }: Formation): readonly Place[] {
     const { disk, volume } = place;
     const record = recordIn(place);
     const isOut = record !== undefined && (record.state === 'superseded' || isAspirant(record));
-    return disk?.formation === id && voters.includes(disk.memberId) && !volume?.leaving && !isOut;
+    return disk?.formation === id && voters.includes(disk.memberId) && !volume?.leaving && !volume?.lost && !isOut;
   });
 }
 
