@@ -23,6 +23,7 @@ import {
   unborn,
   without,
   withRecord,
+  withVolume,
 } from './observations.ts';
 
 const snapshot = { object: 'gs://backups/orders/a.db', sha256: 'ab'.repeat(32), revision: 81_724 };
@@ -276,8 +277,16 @@ test('while its Job waits, a stopped member is started without a quorum, and no 
   const stopped = (slot: Slot) => (slot.ordinal < 3 ? without('statefulSet')(slot) : slot);
   const decision = decide({ ...waits, slots: waits.slots.map(stopped) });
   assert.deepEqual([decision.kind, decision.reason], ['act', 'StartingMembers']);
-  const silentAll = (slot: Slot) => (slot.ordinal < 3 ? without('pod')(slot) : slot);
-  assert.equal(decide({ ...waits, slots: waits.slots.map(silentAll) }).reason, 'AwaitingRestore');
+  const lost = (slot: Slot) => (slot.ordinal < 3 ? all(withVolume({ lost: true }), without('pod'))(slot) : slot);
+  const members = [0, 1, 2].map((n) => ({
+    name: `orders-${n}`,
+    healthy: false,
+    unhealthySince: '2026-01-02T01:00:00Z',
+  }));
+  const status = { observedGeneration: 3, members } as never;
+  const long = { ...waits, cluster: { ...waits.cluster, status }, slots: waits.slots.map(lost) };
+  const told = decide(long);
+  assert.deepEqual([told.reason, told.besides], ['AwaitingRestore', undefined]);
 });
 
 describe('a trial of what is restored', () => {
