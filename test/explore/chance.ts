@@ -45,7 +45,7 @@ const kinds: readonly FaultKind[] = [...ofInvocations, ...(Object.keys(worldFaul
 export function faultyOf(chance: Chance, among: readonly Scenario[], more = 0): Scenario {
   const scenario = anyOf(chance, among);
   const struck = kinds.filter(() => chance() < 0.2);
-  // A rollback does not remember the node of a pod that is deleted by force while the snapshot is restored (I11).
+  // A pod that was deleted by force before a rollback looked for the first time left no trace of its node (I11).
   const isRollback = scenario.changes.some((turn) => 'spec' in turn && turn.spec?.rollback !== undefined);
   const faults = Object.fromEntries(struck.filter((kind) => !isRollback || kind !== 'force').map((kind) => [kind, 2]));
   const atMost = 1 + below(chance, 3);

@@ -496,4 +496,18 @@ export const ofRestore: readonly Mutant[] = [
     without: 'a rollback takes the quorum of members of others (I13)',
     killers: ['test/unit/cluster/adoption-goes-on.test.ts'],
   },
+  {
+    file: 'reconcile/cluster/decide/rules/recovery/hand-over.ts',
+    from: '  if (held) return held;\n',
+    to: '',
+    without: 'members that serve are stopped for a hand-over that then waits for a node which is silent',
+    killers: ['test/unit/cluster/roll-back.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/recovery/also-seen.ts',
+    from: 'return isAspirant(record) ? bothOf(known, yield* seeWhereTheyRun({ known })) : known;',
+    to: 'return isAspirant(record) && record.gaveUp === undefined ? bothOf(known, yield* seeWhereTheyRun({ known })) : known;',
+    without: 'a rollback forgets where members ran before they moved (I11)',
+    killers: ['test/unit/cluster/actions/restore.test.ts'],
+  },
 ];

@@ -22,6 +22,7 @@ import {
   token,
   unborn,
   without,
+  withPod,
   withRecord,
   withVolume,
 } from './observations.ts';
@@ -442,6 +443,22 @@ describe('when its data are there', () => {
     const silent = { kind: 'known', pods: [], nodes: { 'node-a': 'silent', 'node-b': 'ready' } } as const;
     assert.equal(decide({ ...seen, slots: noted, recovery: silent }).reason, 'MemberNotFenced');
     assert.equal(decide({ ...seen, slots: ended, recovery: view }).reason, 'DroppingPeers');
+  });
+
+  test('a node that is silent, and where a member ran before, ends none that serve (I11)', () => {
+    const lastSeenOn = { 'orders-0': ['node-a', 'node-c'], 'orders-1': ['node-b'] };
+    const noted = withRecord({ recovery: { id: '0123456789ab', attempt: 1, lastSeenOn } })(restored);
+    const of = (change: (slot: Slot) => Slot, nodes: Readonly<Record<string, 'ready' | 'silent'>>) => {
+      const found = healthy(3, { spec: spec(), slots: { 0: all(withPod({ node: 'node-c' }), change) }, more: [noted] });
+      const seen = { ...found, slots: withoutOutvoted(found.slots), membership: noQuorum('none is asked') };
+      return decide({ ...seen, recovery: { kind: 'known', pods: [], nodes } });
+    };
+    const serving = (slot: Slot) => slot;
+    const held = of(serving, { 'node-a': 'silent' });
+    assert.equal(held.reason, 'MemberNotFenced');
+    assert.match(held.message, /orders-0-0 was seen on node node-a, .*; no member is stopped before that is known$/);
+    assert.equal(of(serving, { 'node-a': 'ready' }).reason, 'GivingUpMembers');
+    assert.equal(of(serving, { 'node-c': 'silent' }).reason, 'GivingUpMembers', 'it is stopped there, and awaited');
   });
 
   test('without the record of where members ran, nothing starts beside them (I11)', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { VolumeRecord } from '../../../../manifests/render/volume-record.ts';
+import { bothOf } from '../../../../reconcile/cluster/act/actions/recovery/also-seen.ts';
 import type { ActionOf } from '../../../../reconcile/cluster/know/action.ts';
 import type {
   Observation,
@@ -149,6 +150,19 @@ describe('a rollback', () => {
     assertStopped(sentBy(action, observation));
     const { writes, ended } = sentBy(action, given(restoring(0)));
     assert.deepEqual([writes, ended], [['makeVolume orders-1', 'makePeer orders-1', 'makeConfigMap orders-1'], 'done']);
+  });
+
+  test('remembers where the members run that it gives up, also those that moved since (I11)', () => {
+    const action: ActionOf<'conclude-restore'> = {
+      ...{ kind: 'conclude-restore', volume, job: { name: 'orders-0-restore', uid: 'job' }, id, attempt: 1 },
+      approval,
+    };
+    const looks = ({ asked }: ReturnType<typeof sentBy>) => asked.includes('seeWhereTheyRun');
+    assert.ok(looks(sentBy(action, given({ ...restoring(1), gaveUp }, approved, tried))));
+    const { approval: _, ...ofBirth } = action;
+    assert.ok(!looks(sentBy(ofBirth, given(restoring(1), {}, done))), 'a birth gives nothing up');
+    const before = { 'orders-0': ['a'], 'orders-1': ['b'] };
+    assert.deepEqual(bothOf(before, { 'orders-0': ['c'], 'orders-1': ['b'] }), { ...before, 'orders-0': ['a', 'c'] });
   });
 
   test('is concluded only while its approval stands (I11)', () => {

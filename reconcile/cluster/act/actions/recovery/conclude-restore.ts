@@ -1,5 +1,5 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
-import type { Trial } from '../../../../../manifests/render/volume-record.ts';
+import type { Trial, VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { together } from '../../../../requests/program.ts';
 import { waivesTrial } from '../../../know/backups/rollback.ts';
 import { moved } from '../../../know/outcome.ts';
@@ -7,6 +7,7 @@ import { type Attempt, askRestoresEnded, deleteJob, readAttempt } from '../../re
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 import { startMembers } from '../birth/start-members.ts';
 import { defineAction } from '../define.ts';
+import { alsoSeen } from './also-seen.ts';
 
 /**
  * The Job has done its work. First its volume records that: from then on no other Job is made, because the member may
@@ -34,7 +35,9 @@ export const concludeRestore = defineAction('conclude-restore', {
     if (record.state !== 'restoring' || recovery?.id !== id || recovery.attempt !== attempt)
       throw moved(`volume ${name} is ${record.state}, or at another attempt`);
     const trial = approval === undefined ? {} : { trial: trialOf(ran, approval) };
-    yield* writeRecord({ readAt, record: { ...record, state: 'restored', ...trial } });
+    const lastSeenOn = yield* alsoSeen(record);
+    const done: VolumeRecord = { ...record, state: 'restored', recovery: { ...recovery, lastSeenOn }, ...trial };
+    yield* writeRecord({ readAt, record: done });
     yield* deleteJob({ name, uid: job.uid, work: 'restore' });
     if (!starts || !(yield* askRestoresEnded({ name }))) return;
     yield* startMembers.run({ kind: 'start-members', peers: [name] }, cluster);

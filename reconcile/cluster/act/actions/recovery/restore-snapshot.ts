@@ -5,6 +5,7 @@ import { livePeer } from '../../requests/objects.ts';
 import { createRestoreJob } from '../../requests/recovery.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 import { defineAction } from '../define.ts';
+import { alsoSeen } from './also-seen.ts';
 
 /**
  * Makes the Job. Before that its volume records the attempt's number, which no other Job gets, and what it is made of:
@@ -27,7 +28,8 @@ export const restoreSnapshot = defineAction('restore-snapshot', {
     if (record.state !== 'restoring' || record.recovery?.attempt !== attempt - 1)
       throw moved(`volume ${name} is ${record.state}, or another invocation restores it`);
     // No member ever ran on it: what runs first is what the Job is made for.
-    const recovery = { id, attempt, lastSeenOn: {} };
+    const lastSeenOn = yield* alsoSeen(record);
+    const recovery = { id, attempt, lastSeenOn };
     yield* writeRecord({
       readAt,
       record: {

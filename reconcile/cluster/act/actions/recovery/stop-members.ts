@@ -1,10 +1,11 @@
-import { mayTakeOver, type Recovery, type VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { mayTakeOver, type VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { each, together } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
 import { askQuorum, seeWhereTheyRun } from '../../requests/before-recovery.ts';
 import { deletePodOf, deleteStatefulSet } from '../../requests/removing.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 import { defineAction, namesOf } from '../define.ts';
+import { bothOf } from './also-seen.ts';
 
 /**
  * All members stop. Before that it is recorded where they run: later, a pod that kubelet ended looks the same as a pod
@@ -32,11 +33,3 @@ export const stopMembers = defineAction('stop-members', {
 });
 
 const isOnItsWay: ReadonlySet<VolumeRecord['state']> = new Set(['recovering', 'recovered']);
-
-/** All are kept: a pod that was deleted by force, and recreated on another node, may still run on the first one. */
-function bothOf(before: Recovery['lastSeenOn'], now: Recovery['lastSeenOn']): Recovery['lastSeenOn'] {
-  const names = new Set([...Object.keys(before), ...Object.keys(now)]);
-  return Object.fromEntries(
-    [...names].map((name) => [name, [...new Set([...(before[name] ?? []), ...(now[name] ?? [])])]]),
-  );
-}

@@ -1,9 +1,10 @@
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { annotations } from '../../../../../manifests/render/names.ts';
-import { mayTakeOver, type VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { mayTakeOver, type Recovery, type VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
 import { hasDeparted } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
+import { openFences } from '../../../know/pods/node-fence.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { awaitEnds, mark, stop } from './recover-quorum.ts';
 
@@ -20,14 +21,33 @@ export function handOver(chosen: Slot, record: VolumeRecord, situation: Situatio
   if (!mayTakeOver(record) && !chosen.statefulSet && !chosen.pod) return neverTried(chosen, situation);
   // Also members whose volumes are gone. No other member has been added yet.
   const former = situation.slots.filter((slot) => slot !== chosen && (hasDeparted(slot) || !slot.volume));
+  const { [chosen.name]: _, ...lastSeenOn } = recovery?.lastSeenOn ?? {};
+  const held = runningElsewhere(former, lastSeenOn, situation);
+  if (held) return held;
   const stopping = mark(situation) ?? stop(chosen, former, situation, `beside ${chosen.name}, which takes their place`);
   if (stopping) return stopping;
   // Once it was started, all others had ended.
   if (chosen.statefulSet || chosen.pod) return undefined;
-  const { [chosen.name]: _, ...lastSeenOn } = recovery?.lastSeenOn ?? {};
   const set = former.find(({ statefulSet }) => statefulSet);
   const besides = set && `StatefulSet ${set.name} is being deleted`;
   return awaitEnds(former, { lastSeenOn }, situation, besides) ?? dropPeers(chosen, former, gaveUp);
+}
+
+/** A pod that left its node by force may run there still. While the others serve, they are not stopped for that. */
+function runningElsewhere(
+  former: readonly Slot[],
+  lastSeenOn: Recovery['lastSeenOn'],
+  { recovery }: Situation,
+): Decision | undefined {
+  if (!former.some(({ statefulSet }) => statefulSet && !statefulSet.leaving)) return undefined;
+  const others = Object.entries(lastSeenOn).map(([name, nodes]): [string, readonly string[]] => {
+    const present = former.find((slot) => slot.name === name)?.pod?.node;
+    return [name, nodes.filter((node) => node !== present)];
+  });
+  const [open] = openFences([], { lastSeenOn: Object.fromEntries(others) }, recovery);
+  return (
+    open && refuse('MemberNotFenced', `${open.message}; no member is stopped before that is known`, open.cure ?? '')
+  );
 }
 
 /**

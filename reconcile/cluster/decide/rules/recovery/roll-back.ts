@@ -1,5 +1,5 @@
 import { wishOf } from '../../../../../manifests/render/snapshot-id.ts';
-import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import type { Recovery, VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { isAdopting } from '../../../know/adoption/inherited.ts';
 import { approvedRollback, aspirantsIn, type WantedRollback } from '../../../know/backups/rollback.ts';
 import { inWords } from '../../../know/backups/rollback-refusal.ts';
@@ -66,7 +66,7 @@ function callOff({ name, peer, volume }: Slot): Decision {
 }
 
 function begin(approved: WantedRollback, situation: Situation): Decision {
-  const { lease, nonce, membership, effective, cluster, life } = situation;
+  const { lease, nonce, membership, effective, cluster, life, slots } = situation;
   const { approval, clusterId, id, revision, backup } = approved;
   const { inputs } = effective;
   const listed = membership.kind === 'known' ? membership.members : (membership.last ?? []);
@@ -78,7 +78,7 @@ function begin(approved: WantedRollback, situation: Situation): Decision {
     version: inputs.version,
     tlsMode: inputs.tls.mode,
     state: 'restoring',
-    recovery: { id, attempt: 0, lastSeenOn: {} },
+    recovery: { id, attempt: 0, lastSeenOn: nodesOf(slots) },
     gaveUp: [...former, clusterId].slice(-mostRemembered),
     ...authoritiesOf(situation),
     ...(backup && { goesBackTo: backup }),
@@ -96,6 +96,11 @@ function begin(approved: WantedRollback, situation: Situation): Decision {
     'RollingBack',
     `as approved, ${cluster.metadata.name} goes back to ${inWords(approved, situation)}: ${action.member.name} is restored from it beside etcd cluster ${clusterId}; then ${count} of that end, and what was written ${lost} is lost; their volumes are kept`,
   );
+}
+
+/** A pod that is deleted by force from now on leaves no other trace of where it may still run. */
+function nodesOf(slots: readonly Slot[]): Recovery['lastSeenOn'] {
+  return Object.fromEntries(slots.flatMap(({ name, pod }) => (pod?.node === undefined ? [] : [[name, [pod.node]]])));
 }
 
 /** Clients trust them. Where no volume is left, they say themselves of whom they are. */
