@@ -1,5 +1,6 @@
 import { GitError } from '../../gitops/git/error.ts';
-import { formatRevision, type Revision } from '../../gitops/git/revision.ts';
+import type { Resolution } from '../../gitops/git/resolve.ts';
+import { formatRevision } from '../../gitops/git/revision.ts';
 import { validateSource } from '../../gitops/git/source.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
@@ -10,6 +11,7 @@ import { isUnchanged } from '../../reconcile/fleet/unchanged.ts';
 import { type Kube, KubeError } from '../../reconcile/interfaces/kube.ts';
 import { fleetSource } from './fleet-git.ts';
 import type { SharedGit } from './shared-git.ts';
+import { verificationOf } from './verification.ts';
 
 /**
  * What a fleet's repository says now: one request if nothing moved, one more to fetch; none if another fleet has asked.
@@ -26,13 +28,14 @@ export async function readGit(
   const [wrong] = validateSource({ url, ref, path });
   if (wrong) return { kind: 'failed', reason: 'InvalidSource', message: `spec.git.${wrong}`, retryable: false };
 
-  let revision: Revision | undefined;
+  let revision: Resolution | undefined;
   try {
     const repository = git.join(await fleetSource(fleet, { kube, signal }));
     revision = await repository.resolve();
     const name = formatRevision({ ref, sha: revision.sha });
     if (isUnchanged(fleet, name, clusters, others)) return { kind: 'unchanged', revision: name };
-    return { kind: 'tree', revision: name, tree: await repository.read(revision, fleet) };
+    const verification = await verificationOf(fleet, revision, { kube, signal });
+    return { kind: 'tree', revision: name, tree: await repository.read(revision, fleet, verification) };
   } catch (error) {
     const at = revision ? { revision: formatRevision({ ref, sha: revision.sha }) } : {};
     if (error instanceof GitError) {

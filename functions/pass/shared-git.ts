@@ -2,6 +2,7 @@ import { connect, type GitConnection } from '../../gitops/git/http.ts';
 import { type Resolution, resolveRef } from '../../gitops/git/resolve.ts';
 import type { Revision } from '../../gitops/git/revision.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
+import type { Verification } from '../../gitops/signatures/verify.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
 import { traced } from '../../reconcile/stepping/traced.ts';
@@ -14,7 +15,7 @@ interface Conversation {
   /** @throws {GitError} */
   resolve(): Promise<Resolution>;
   /** What the commit asks of a fleet: fetched once for all. @throws {GitError} */
-  read(revision: Revision, fleet: EtcdFleet): Promise<DesiredTree>;
+  read(revision: Revision, fleet: EtcdFleet, verification?: Verification): Promise<DesiredTree>;
 }
 
 /** The fleets of one pass share it: a monorepo is resolved once and fetched once, whatever their paths are. */
@@ -45,14 +46,18 @@ export function shareGit(signal: AbortSignal, reader: Reader, log: Log): SharedG
         resolved ??= traced('git resolve', { host }, () => resolveRef(git, signal), 'git');
         return resolved;
       },
-      read: (revision: Revision, fleet: EtcdFleet) => {
+      read: (revision: Revision, fleet: EtcdFleet, verification?: Verification) => {
         const { canFilter } = git;
         if (canFilter === false && !isTold) {
           isTold = true;
           log({ host }, whole);
         }
         const about = { source, revision, fleet: { metadata: fleet.metadata, spec: fleet.spec } };
-        const task = { ...about, ...(canFilter !== undefined && { canFilter }) };
+        const task = {
+          ...about,
+          ...(canFilter !== undefined && { canFilter }),
+          ...(verification && { verification }),
+        };
         return traced('git read', { host }, () => reader.read(task, signal), 'git');
       },
     };

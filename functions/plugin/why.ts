@@ -8,6 +8,7 @@ import { approvalsOf } from './approve.ts';
 import type { Asked, ExitCode } from './command.ts';
 import { defragmentationAsked } from './defrag.ts';
 import { clusterNamed, dataText, nextCommand } from './objects.ts';
+import { originLines, originOf } from './origin.ts';
 import { coloured } from './table.ts';
 import { concernsOf, since, stateCell, toldLines } from './words.ts';
 
@@ -18,13 +19,15 @@ export async function why(name: string, asked: Asked): Promise<ExitCode> {
   const state = clusterState(cluster);
   const concerns = concernsOf(cluster);
   const defragmentation = defragmentationAsked(cluster, asked.now());
+  const origin = await originOf(cluster, asked);
   if (output !== 'text') {
     const told = concerns.map(({ tone, reason, message }) => ({
       ...{ needsAPerson: tone === 'bad', reason, message },
       ...{ means: meaningOf(reason)?.means, cure: meaningOf(reason)?.cure },
     }));
     const approvals = approvalsOf(cluster);
-    out(dataText({ state: state.word, message: state.message, concerns: told, approvals, defragmentation }, output));
+    const facts = { state: state.word, message: state.message, concerns: told, approvals, defragmentation };
+    out(dataText({ ...facts, ...(origin && { git: origin }) }, output));
     return 0;
   }
   const { metadata, status } = cluster;
@@ -49,6 +52,7 @@ export async function why(name: string, asked: Asked): Promise<ExitCode> {
     const { since: time, waiting } = defragmentation;
     out(`\ndefragmentation is asked for since ${time}; still to come: ${printable(waiting.join(', '))}\n`);
   }
+  for (const line of origin ? originLines(origin) : []) out(`\n${printable(line)}\n`);
   const last = conditionOf(status, 'Ready')?.lastTransitionTime;
   if (last !== undefined)
     out(`\nReady has been ${conditionOf(status, 'Ready')?.status} for ${since(last, asked.now())}\n`);

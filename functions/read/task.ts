@@ -1,6 +1,7 @@
 import type { GitReason } from '../../gitops/git/error.ts';
 import type { Revision } from '../../gitops/git/revision.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
+import type { Verification } from '../../gitops/signatures/verify.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { DesiredTree, SpecProblem } from '../../reconcile/fleet/reading.ts';
 import type { PlainTree } from './plain-tree.ts';
@@ -20,6 +21,8 @@ export interface ReadTask extends About {
   readonly revision: Revision;
   /** Whether the server can leave files out; absent: not known. */
   readonly canFilter?: boolean;
+  /** What must be signed before a document is read; absent: nothing. */
+  readonly verification?: Verification;
 }
 
 /** What a fleet's path asks of it before and after a merge. */

@@ -2,7 +2,8 @@ import { createByteBudget } from '../../gitops/git/budget.ts';
 import { GitError } from '../../gitops/git/error.ts';
 import { fetchTree } from '../../gitops/git/fetch.ts';
 import { connect, type GitConnection } from '../../gitops/git/http.ts';
-import type { Tree } from '../../gitops/git/tree.ts';
+import type { FetchedTree, Tree } from '../../gitops/git/tree.ts';
+import type { Verified } from '../../gitops/signatures/verify.ts';
 import type { ParsedBefore } from '../../gitops/specs/documents.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
 import { networkFrom } from '../environment.ts';
@@ -14,7 +15,7 @@ import type { Answer, Failure, MergeTask, ReadTask, Task } from './task.ts';
 
 interface Sharing {
   readonly git: GitConnection;
-  readonly tree: Promise<Tree>;
+  readonly tree: Promise<FetchedTree>;
   readonly end: AbortController;
   users: number;
   /** Something was missing: nothing of it is kept. */
@@ -33,14 +34,17 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
   const cache = createFetchCache(budget);
   const shared = new Map<string, Sharing>();
 
-  async function read({ source, revision, canFilter, fleet }: ReadTask, { signal, onFile }: Work): Promise<Answer> {
+  async function read(task: ReadTask, { signal, onFile }: Work): Promise<Answer> {
+    const { source, revision, canFilter, fleet } = task;
     const key = JSON.stringify([source.url, revision.sha, source.credentials]);
     const known = shared.get(key);
     const one = known ?? begin();
     one.users++;
     try {
       const tree = await aborting(one.tree, signal);
-      return { kind: 'read', tree: toPlain(await desiredTree(tree, fleet, { signal, onFile }), false) };
+      const verified = await verifiedBy(task, tree, one.git, signal);
+      const desired = toPlain(await desiredTree(tree, fleet, { signal, onFile }), false);
+      return { kind: 'read', tree: { ...desired, ...(verified && { verified }) } };
     } catch (error) {
       one.isDoubtful ||= isDoubtful(error);
       throw error;
@@ -111,6 +115,18 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
       return failure(error);
     }
   };
+}
+
+/** The signer, where the fleet asks for one. Loaded only there. @throws GitError */
+async function verifiedBy(
+  { verification }: ReadTask,
+  tree: FetchedTree,
+  git: GitConnection,
+  signal: AbortSignal,
+): Promise<Verified | undefined> {
+  if (!verification) return undefined;
+  const { verifyTree } = await import('../../gitops/signatures/verify.ts');
+  return verifyTree({ git, tree, verification, signal, now: Date.now() / 1000 });
 }
 
 /** A target whose path is not there yet: the request brings it. */

@@ -13,6 +13,14 @@ export const gitErrorClasses = {
   CommitNotFound: 'terminal',
   RefMoved: 'retryable',
   PathNotFound: 'terminal',
+  /** Of spec.git.verify: the keys can't be used, or can't be read now. */
+  TrustedKeysUnusable: 'terminal',
+  TrustedKeysUnreadable: 'retryable',
+  /** The revision is not signed as spec.git.verify asks. */
+  CommitNotSigned: 'terminal',
+  SignerNotTrusted: 'terminal',
+  SignatureInvalid: 'terminal',
+  HistoryNotVerified: 'terminal',
   NoCommonAncestor: 'terminal',
   RedirectRefused: 'terminal',
   CertificateNotTrusted: 'terminal',

@@ -2,7 +2,7 @@ import { after } from './earlier.ts';
 import { GitError } from './error.ts';
 import type { GitConnection } from './http.ts';
 import { isSha, type Revision } from './revision.ts';
-import { loadReader, type Objects, openPacks, type Tree, treeOf } from './tree.ts';
+import { type FetchedTree, loadReader, type Objects, openPacks, treeOf } from './tree.ts';
 import { askUploadPack } from './upload-pack.ts';
 import { type PackAnswer, packReader, type WantOptions, wantInVersion0, wantInVersion2 } from './wire/pack.ts';
 
@@ -10,7 +10,7 @@ import { type PackAnswer, packReader, type WantOptions, wantInVersion0, wantInVe
  * Fetches exactly this commit without history, never a newer one, even if the ref moved. If the server can leave files
  * out, only folders come now, and files when needed. @throws GitError CommitNotFound, RefMoved, BadAnswer, …
  */
-export async function fetchTree(git: GitConnection, revision: Revision, signal: AbortSignal): Promise<Tree> {
+export async function fetchTree(git: GitConnection, revision: Revision, signal: AbortSignal): Promise<FetchedTree> {
   const found = await fetchCommits(git, [revision.sha], { depth: 1, revision, signal });
   if (found.kind === 'refused') throw notGiven(git.source.url, revision, found.message);
   return treeOf(found.objects, revision);

@@ -9,6 +9,8 @@ import { packetReader, packetText } from './wire/pktline.ts';
 export interface Resolution extends Revision {
   /** The ref's full name; a commit that was named by its SHA has none. */
   readonly fullRef?: string;
+  /** The tag object, where the ref is a tag that has one. */
+  readonly tag?: string;
   /** What a person should know about the choice, e.g. that a tag has the same name. */
   readonly note?: string;
 }
@@ -76,18 +78,17 @@ async function askForRefs(
 export function choose({ url, ref }: { url: string; ref: string }, { refs }: Advertisement): Resolution {
   if (refs.size === 0) throw new GitError('EmptyRepository', `${url} has no commits yet: push the first one`);
 
-  const found = candidates(ref).filter((name) => refs.has(name));
-  const [fullRef, other] = found;
+  const [fullRef, other] = candidates(ref).filter((name) => refs.has(name));
   // A tag object is not a commit; the server lists what it points to as `<name>^{}`.
   const sha = fullRef === undefined ? undefined : (refs.get(`${fullRef}^{}`) ?? refs.get(fullRef));
   if (fullRef === undefined || sha === undefined) {
     throw new GitError('RefNotFound', `${url} has no branch or tag ${ref}${similar(ref, refs)}`);
   }
-  if (!other) return { ref, sha, fullRef };
+  const tag = refs.has(`${fullRef}^{}`) ? refs.get(fullRef) : undefined;
+  const found = { ref, sha, fullRef, ...(tag !== undefined && { tag }) };
+  if (!other) return found;
   return {
-    ref,
-    sha,
-    fullRef,
+    ...found,
     note: `${ref} is both ${fullRef} and ${other}: ${fullRef} is used; write the full name to choose`,
   };
 }

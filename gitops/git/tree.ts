@@ -21,7 +21,17 @@ export interface Tree {
   need(oids: readonly string[]): Promise<void>;
 }
 
-export interface Objects extends Pick<Tree, 'folder' | 'file' | 'need'> {
+export interface FetchedTree extends Tree {
+  /** A commit or tag as its author wrote it; `undefined` if it is not there. @throws GitError BadAnswer */
+  raw(sha: string): Promise<RawObject | undefined>;
+}
+
+interface RawObject {
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+export interface Objects extends Pick<FetchedTree, 'folder' | 'file' | 'need' | 'raw'> {
   /** All of them, as they are now. */
   readonly packs: readonly IndexedPack[];
   has(oid: string): boolean;
@@ -39,10 +49,10 @@ export interface Commit {
 }
 
 /** The tree of a fetched commit. @throws GitError CommitNotFound for no commit, BadAnswer for missing objects */
-export async function treeOf({ commit, folder, file, need }: Objects, revision: Revision): Promise<Tree> {
+export async function treeOf({ commit, folder, file, need, raw }: Objects, revision: Revision): Promise<FetchedTree> {
   const found = await commit(revision.sha);
   if (!found) throw lacking(revision, 'the commit');
-  return { revision, root: found.tree, folder, file, need };
+  return { revision, root: found.tree, folder, file, need, raw };
 }
 
 /** Loads the reader of packs lazily: a check that finds nothing new should not pay for it (cold start is a feature). */
@@ -87,12 +97,17 @@ export async function openPacks(
     }
   }
 
-  async function commit(sha: string): Promise<Commit | undefined> {
-    const object = await git
+  async function raw(sha: string): Promise<RawObject | undefined> {
+    const found = await git
       .readObject({ ...repository, oid: sha, format: 'content' })
       .catch((error: unknown) =>
         isNotFound(error) ? undefined : Promise.reject(lacking(revision, 'a commit', error)),
       );
+    return found && { type: found.type, bytes: Buffer.from(found.object as Uint8Array) };
+  }
+
+  async function commit(sha: string): Promise<Commit | undefined> {
+    const object = await raw(sha);
     if (!object) return undefined;
     if (object.type !== 'commit') {
       throw new GitError(
@@ -114,6 +129,7 @@ export async function openPacks(
   return {
     packs: opened,
     commit,
+    raw,
     has,
     add,
     need,

@@ -82,6 +82,18 @@ export const etcdFleetStatusSchema = object({
       { description: 'What was read last, and what was applied.' },
     ),
   ),
+  verification: Type.Optional(
+    object(
+      {
+        revision: text(512, { description: '<ref>@sha1:<40 hex>' }),
+        url: text(2048, { description: 'The repository, as spec.git.url was.' }),
+        mode: text(16, { description: 'As spec.git.verify.mode was.' }),
+        signedBy: text(200, { description: 'The signer, as the trusted keys call it.' }),
+        key: text(128, { description: "The key's fingerprint." }),
+      },
+      { description: 'The revision that was verified last, and who signed it (spec.git.verify).' },
+    ),
+  ),
   history: Type.Optional(
     list(revisionEntrySchema, 10, {
       description:

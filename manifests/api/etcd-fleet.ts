@@ -76,6 +76,28 @@ export const etcdFleetSpecSchema = object({
           rules: [objectName],
         }),
       ),
+      verify: Type.Optional(
+        object(
+          {
+            mode: Type.Optional(
+              Type.Enum(['Head', 'HeadAndMerges', 'Tag'], {
+                default: fleetDefaults.verifyMode,
+                description:
+                  'Head: the commit at the ref. HeadAndMerges: also each commit that was pushed or merged into the branch since the last verified one, at most 1000. Tag: the annotated tag that ref names.',
+              }),
+            ),
+            configMapName: text(253, {
+              description:
+                "ConfigMap in the fleet's namespace with the keys of those who may sign: SSH keys in an item allowed_signers (ssh-keygen's format), OpenPGP public keys in items that end in .asc.",
+              rules: [objectName],
+            }),
+          },
+          {
+            description:
+              'What is at the ref must be signed with one of these keys. Else nothing of it is read, and what was applied before stays.',
+          },
+        ),
+      ),
     },
     { description: 'The directory of a repository that the specs are in.' },
   ),

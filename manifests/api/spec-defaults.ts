@@ -27,6 +27,7 @@ export const fleetDefaults = {
   pullRequests: 'Enabled',
   comments: 'Disabled',
   forks: 'Labelled',
+  verifyMode: 'Head',
 } as const;
 
 /** Of an EtcdBackup, and of the backups that a cluster asks for. */

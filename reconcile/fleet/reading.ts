@@ -40,6 +40,18 @@ export interface DesiredTree {
   readonly notes: readonly string[];
   /** Things that are allowed, and probably not meant. */
   readonly warnings?: readonly SpecProblem[];
+  /** The signer of the revision, where the fleet asks for one. */
+  readonly verified?: VerifiedBy;
+}
+
+interface VerifiedBy {
+  readonly mode: 'Head' | 'HeadAndMerges' | 'Tag';
+  /** As the trusted keys call the signer. */
+  readonly by: string;
+  /** Its fingerprint. */
+  readonly key: string;
+  /** Commits and tags whose signature was looked at. */
+  readonly objects: number;
 }
 
 /** What Git said in this invocation. `revision` is `<ref>@sha1:<40 hex>`. */

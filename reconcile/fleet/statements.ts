@@ -4,9 +4,10 @@ import { labels } from '../../manifests/render/names.ts';
 import { withRunbook } from '../reasons/runbook.ts';
 import { keyOf } from './names.ts';
 import type { FleetOutcome } from './outcome.ts';
-import type { SpecProblem } from './reading.ts';
+import type { Reading, SpecProblem } from './reading.ts';
 import type { ClusterVerdict } from './roll-up.ts';
 import { enumerate, unlistedMessage, unlistedReason } from './unlisted.ts';
+import { verificationAfter } from './verified.ts';
 
 /** A condition's content; when it last changed is worked out against what was there. */
 export interface Statement {
@@ -130,8 +131,14 @@ function sourceStatement({ outcome: { reading }, fleet }: FleetFacts): readonly 
       return [{ type: 'SourceReady', status: 'False', reason: reading.reason, message: reading.message }];
     case 'unchanged':
     case 'tree':
-      return [{ type: 'SourceReady', status: 'True', reason: 'Read', message: `${reading.revision} was read` }];
+      return [{ type: 'SourceReady', status: 'True', reason: 'Read', message: wasRead(fleet, reading) }];
   }
+}
+
+function wasRead(fleet: EtcdFleet, reading: Extract<Reading, { kind: 'unchanged' | 'tree' }>): string {
+  const verification = verificationAfter(fleet, reading);
+  if (verification?.revision !== reading.revision) return `${reading.revision} was read`;
+  return `${reading.revision} was read, signed by ${verification.signedBy} (${verification.key})`;
 }
 
 /** Abnormal while true: there only as long as something is live that Git no longer lists. */

@@ -13,6 +13,7 @@ import type { SpecProblem } from './reading.ts';
 import { type ClusterVerdict, rollUp } from './roll-up.ts';
 import { checksStatement, type Statement, statementsFor } from './statements.ts';
 import { pruneApproval } from './unlisted.ts';
+import { verificationAfter } from './verified.ts';
 
 /** How the sending of commit statuses went. Absent: the fleet names no forge. */
 export interface ForgeOutcome {
@@ -47,6 +48,7 @@ export function fleetStatus({ fleet, outcome, clusters, strangers = [], forge, n
   const count = outcome.problems?.length ?? status?.problemCount ?? 0;
   const inventory = outcome.inventory ?? status?.inventory;
   const source = sourceOf(fleet, outcome);
+  const verification = verificationAfter(fleet, outcome.reading);
   const approvals = approvalsAsked(fleet, outcome);
   const history = historyAfter(status?.history, outcome, timestamp(now));
   const answered = hasAnswered(outcome) ? reconcileRequestOf(fleet) : undefined;
@@ -58,6 +60,7 @@ export function fleetStatus({ fleet, outcome, clusters, strangers = [], forge, n
     // A spec that was not looked at (a follow-up, an outage) has not been observed.
     observedGeneration: hasLooked(outcome) ? (metadata.generation ?? 0) : (status?.observedGeneration ?? -1),
     ...revisionOf(fleet, outcome),
+    ...(verification && { verification }),
     ...(history && { history }),
     ...(source && { source }),
     lastRun: timestamp(now),

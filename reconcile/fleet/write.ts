@@ -34,6 +34,7 @@ const copied = [
   'lastHandledReconcileAt',
   'commitStatuses',
   'inventory',
+  'verification',
 ] as const;
 
 /** A report without what it only copied from before: there, newer values of another invocation stay. */

@@ -91,6 +91,12 @@ export const typedBy = {
     'docs/how-to/tenants.md#what-the-platform-does',
     'docs/how-to/tenants.md#what-a-team-does',
   ],
+  'integration/manifests/signed-commits-page': [
+    'docs/how-to/signed-commits.md',
+    'docs/how-to/signed-commits.md#who-signed:1',
+    'docs/how-to/signed-commits.md#who-signed:2',
+    'docs/how-to/signed-commits.md#begin-anew',
+  ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** Of a test that types whole pages, one after the other, and compares what is printed with what they say. */

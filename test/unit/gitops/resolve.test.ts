@@ -18,18 +18,18 @@ const refs = new Map([
   ['refs/pull/3/head', c],
 ]);
 
-for (const [ref, sha, fullRef] of [
+for (const [ref, sha, fullRef, tag] of [
   ['main', a, 'refs/heads/main'],
   ['HEAD', a, 'HEAD'],
   ['refs/heads/main', a, 'refs/heads/main'],
   ['heads/main', a, 'refs/heads/main'],
   ['refs/tags/v1', c, 'refs/tags/v1'],
   ['tags/v1', c, 'refs/tags/v1'],
-  ['v2', b, 'refs/tags/v2'],
+  ['v2', b, 'refs/tags/v2', c],
   ['refs/pull/3/head', c, 'refs/pull/3/head'],
 ] as const) {
   test(`${ref} is ${fullRef}`, () => {
-    assert.deepEqual(choose({ url, ref }, { refs, capabilities: [] }), { ref, sha, fullRef });
+    assert.deepEqual(choose({ url, ref }, { refs, capabilities: [] }), { ref, sha, fullRef, ...(tag && { tag }) });
   });
 }
 

@@ -175,6 +175,38 @@ test('why says what a message says to do in place of the general cure, and its l
   assert.doesNotMatch(out, /git\.example\.com/);
 });
 
+test('why says who signed the revision of a cluster, and which commit is refused', async () => {
+  const uid = 'uid-orders';
+  const orders = clusterOf('orders', {
+    metadata: {
+      ...lost.metadata,
+      uid,
+      annotations: { 'etcd.ratchet.dev/fleet-name': 'etcd-ratchet/production' },
+    },
+  });
+  const verification = {
+    url: 'u',
+    mode: 'Head',
+    revision: 'main@sha1:aa',
+    signedBy: 'ada@example.com',
+    key: 'SHA256:k',
+  };
+  const inventory = [{ namespace: 'payments', name: 'orders', uid, generation: 1, source: 'a.yaml' }];
+  const refused = [condition('SourceReady', 'False', 'CommitNotSigned', 'commit bb is not signed: sign it')];
+  const kube = world(orders);
+  kube.seed(resources.fleets, fleet('production', { verification, inventory, conditions: refused }));
+  const { out } = await said(kube, 'why', 'orders');
+  assert.match(out, /fleet etcd-ratchet\/production: CommitNotSigned: commit bb is not signed: sign it\n/);
+  assert.match(out, /main@sha1:aa was verified, signed by ada@example\.com \(SHA256:k\)\n/);
+  const { git } = JSON.parse((await said(kube, 'why', 'orders', '-o', 'json')).out);
+  assert.equal(git.verified.signedBy, 'ada@example.com');
+  assert.equal(git.problem.reason, 'CommitNotSigned');
+
+  const pretended = world(clusterOf('orders', { metadata: { ...orders.metadata, uid: 'another' } }));
+  pretended.seed(resources.fleets, fleet('production', { verification, inventory, conditions: refused }));
+  assert.doesNotMatch((await said(pretended, 'why', 'orders')).out, /fleet etcd-ratchet/);
+});
+
 test('why says that a cluster is paused or suspended before a pass has seen it', async () => {
   const kube = world(well);
   await said(kube, 'pause', 'carts');
