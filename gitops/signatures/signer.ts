@@ -46,5 +46,5 @@ function named({ by, key }: Signer): Signer {
     .toWellFormed()
     .replaceAll(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .trim();
-  return { by: line.slice(0, longestName) || 'a key without a name', key };
+  return { by: line.slice(0, longestName).toWellFormed() || 'a key without a name', key };
 }

@@ -4,6 +4,7 @@ import { cloudEventTarget } from './targets/cloud-events.ts';
 import { hostTarget } from './targets/hosts.ts';
 import { mergeTarget } from './targets/merge.ts';
 import { podTemplateTarget } from './targets/pod-templates.ts';
+import { signatureTarget, signedObjectTarget, trustedKeysTarget } from './targets/signatures.ts';
 import { specTarget } from './targets/specs.ts';
 import { webhookTarget } from './targets/webhooks.ts';
 import { packetTarget, packTarget } from './targets/wire.ts';
@@ -19,4 +20,7 @@ export const targets: readonly AnyTarget[] = [
   answerTarget,
   podTemplateTarget,
   packTarget,
+  signedObjectTarget,
+  signatureTarget,
+  trustedKeysTarget,
 ];

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createReader } from '../../../functions/read/reader.ts';
+import { fetchTree } from '../../../gitops/git/fetch.ts';
+import { connect } from '../../../gitops/git/http.ts';
+import { type Verification, verifyTree } from '../../../gitops/signatures/verify.ts';
+import { openPgpKey } from '../../support/git/openpgp-signing.ts';
+import { startGitServer } from '../../support/git/server.ts';
+import { pushChain } from '../../support/git/signed-chain.ts';
+import { sshSigner } from '../../support/git/ssh-signing.ts';
+import { localNetwork } from '../../support/network.ts';
+import { specText } from '../../unit/gitops/specs.ts';
+import { fleet } from '../../unit/serve/installation.ts';
+import { inTime, source } from './scene.ts';
+
+const ada = sshSigner();
+const byAda = () => (payload: Buffer) => ada.sign(payload);
+const now = Date.now() / 1000;
+const keys = { allowed_signers: ada.line('ada') };
+
+async function stage(filter: 'true' | 'false') {
+  const server = await startGitServer();
+  const repository = await server.createRepository('etcd');
+  await repository.git('config', 'uploadpack.allowFilter', filter);
+  await repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true');
+  const first = await repository.commit({ 'a.yaml': specText('a') });
+  const verify = async (sha: string, since: string, more: Partial<Verification> = {}) => {
+    const before = server.requests.length;
+    using git = connect(source(repository.url), {}, localNetwork);
+    const tree = await fetchTree(git, { ref: 'main', sha }, inTime());
+    const verification = { mode: 'HeadAndMerges', configMap: 'signers', keys, since, ...more } as const;
+    const verified = await verifyTree({ git, tree, verification, signal: inTime(60_000), now });
+    return { ...verified, requests: server.requests.length - before };
+  };
+  return { server, repository, first, verify, [Symbol.asyncDispose]: () => server.stop() };
+}
+
+for (const [what, filter, most] of [
+  ['that can leave files out', 'true', 1000],
+  ['that can not', 'false', 1000],
+] as const) {
+  test(`of a server ${what}, each of ${most} commits since the verified one is looked at`, async () => {
+    await using at = await stage(filter);
+    const chain = await pushChain(at.repository, { from: at.first, count: most, sign: byAda });
+    const { objects, by, requests } = await at.verify(chain.at(-1) ?? '', at.first);
+    assert.deepEqual([objects, by], [most, 'ada']);
+    assert.ok(requests <= 4, `${requests} requests`);
+  });
+
+  test(`of a server ${what}, one commit in the middle without a signature is found`, async () => {
+    await using at = await stage(filter);
+    const sign = (index: number) => (index === 17 ? undefined : byAda());
+    const chain = await pushChain(at.repository, { from: at.first, count: 100, sign });
+    await assert.rejects(at.verify(chain.at(-1) ?? '', at.first), {
+      reason: 'CommitNotSigned',
+      message: new RegExp(`^commit ${chain[17]?.slice(0, 12)}, which came to main after`),
+    });
+  });
+}
+
+test('more than 1000 commits are refused with what to do, before any but the head is looked at', async () => {
+  await using at = await stage('true');
+  const sign = (index: number) => (index === 1000 ? byAda() : undefined);
+  const chain = await pushChain(at.repository, { from: at.first, count: 1001, sign });
+  await assert.rejects(at.verify(chain.at(-1) ?? '', at.first), {
+    reason: 'HistoryNotVerified',
+    message: /^main got more than 1000 commits since [0-9a-f]{12} was verified.*set spec\.git\.verify\.mode to Head/,
+  });
+});
+
+test('a server is not believed that the verified commit is in a history: fetched commits must lead there', async () => {
+  await using at = await stage('true');
+  const other = await at.repository.commit({ 'b.yaml': specText('b') }, { branch: 'other', orphan: true });
+  const [head = ''] = await pushChain(at.repository, { from: at.first, count: 1, sign: byAda });
+  await assert.rejects(at.verify(head, other), { reason: 'HistoryNotVerified', message: /does not contain/ });
+  await assert.rejects(at.verify(head, 'f'.repeat(40)), { reason: 'HistoryNotVerified', message: /does not contain/ });
+});
+
+test('hundreds of OpenPGP signatures are looked at in the reader, and it is not taken for stuck', async () => {
+  await using at = await stage('true');
+  const bob = await openPgpKey({ type: 'rsa', rsaBits: 2048 });
+  const chain = await pushChain(at.repository, { from: at.first, count: 300, sign: () => bob.sign });
+  using reader = createReader();
+  const verification: Verification = {
+    mode: 'HeadAndMerges',
+    configMap: 'signers',
+    keys: { ...keys, 'bob.asc': bob.publicKey },
+    since: at.first,
+  };
+  const revision = { ref: 'main', sha: chain.at(-1) ?? '' };
+  const task = { source: source(at.repository.url), revision, fleet: fleet('production'), verification };
+  const { verified } = await reader.read(task, inTime(60_000));
+  assert.equal(verified?.objects, 300);
+});
+
+test('no document is read of a commit that is refused: not even its files are asked for', async () => {
+  await using at = await stage('true');
+  const sha = await at.repository.commit({ 'a.yaml': specText('a'), 'b.yaml': specText('b') });
+  using reader = createReader();
+  const verification: Verification = { mode: 'Head', configMap: 'signers', keys };
+  const task = { source: source(at.repository.url), revision: { ref: 'main', sha }, fleet: fleet('production') };
+  const before = at.server.requests.length;
+  await assert.rejects(reader.read({ ...task, verification }, inTime()), { reason: 'CommitNotSigned' });
+  const refused = at.server.requests.length - before;
+  await reader.read(task, inTime());
+  assert.equal(at.server.requests.length - before - refused, refused + 1);
+});
