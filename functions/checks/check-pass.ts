@@ -12,6 +12,7 @@ import type { Reader } from '../read/reader.ts';
 import { areChecked, areLeftOver, branchOf } from './branch.ts';
 import { type ChecksOutcome, checkFleet } from './check-fleet.ts';
 import type { ChecksChange } from './open-requests.ts';
+import { ofSignatures } from './signatures.ts';
 
 /** Milliseconds that stay for writing down what was checked. */
 const reserveMs = 2_000;
@@ -67,7 +68,9 @@ type Change = (fleet: EtcdFleet) => EtcdFleetStatus;
 type FleetPassed = PassResult['fleets'][number];
 
 function revisionOf(reading: Extract<FleetPassed['result'], { kind: 'done' }>['outcome']['reading']) {
-  return reading.kind === 'unchanged' || reading.kind === 'tree' ? reading.revision : undefined;
+  if (reading.kind === 'unchanged' || reading.kind === 'tree') return reading.revision;
+  // A plan on it says so: what is to be merged may be what mends it.
+  return reading.kind === 'failed' && ofSignatures.has(reading.reason) ? reading.revision : undefined;
 }
 
 /** One write, and none where nothing changed. `undefined`: it could not be written; the next pass checks again. */

@@ -6,12 +6,12 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { describeOther } from '../../reconcile/fleet/others.ts';
-import type { SpecProblem } from '../../reconcile/fleet/reading.ts';
 import { asReported } from '../../reconcile/fleet/status.ts';
 import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
 import { nodePlanLines } from '../../reconcile/nodes/plan-text.ts';
 import type { CheckContext, Question } from './check-context.ts';
 import { type Foreseen, foresee } from './foresee.ts';
+import { type SignedForeseen, signaturesAsked, withSignatures } from './signatures.ts';
 import { describeChange } from './summary.ts';
 
 export interface Checked {
@@ -36,14 +36,22 @@ export async function checkRequest(
   try {
     const { head, target, targetBranch } = question;
     const about = { source, fleet: { metadata: fleet.metadata, spec: fleet.spec }, head, target, targetBranch };
-    const merge = await context.reader.merge(about, context.signal);
+    const asked = await signaturesAsked(fleet, context);
+    const verification = asked?.verification;
+    const merge = await context.reader.merge({ ...about, ...(verification && { verification }) }, context.signal);
     isMerged = true;
     if (!merge.touches || !merge.trees)
       return { report: { ...blank, state: 'untouched', description: untouched(fleet) }, touched: [] };
     await context.onTouched?.();
     if (merge.trees.kind === 'failed') throw new GitError(merge.trees.reason, merge.trees.message);
     const foreseen = await foresee(fleet, merge.trees, question, context);
-    return { report: reportOf(blank, merge.conflicts, foreseen), touched: touchedBy(foreseen) };
+    const signatures = { ...merge.signatures, ...(asked?.unusable !== undefined && { unusable: asked.unusable }) };
+    const signed = withSignatures(
+      fleet,
+      { ...foreseen, problems: [...merge.conflicts, ...foreseen.problems] },
+      signatures,
+    );
+    return { report: reportOf(blank, signed), touched: touchedBy(foreseen) };
   } catch (error) {
     if (!(error instanceof GitError) || blamesServer(error)) throw error;
     // A merge that leaves nothing at the path, or too much, is the request's doing; the rest says nothing about it.
@@ -94,8 +102,8 @@ export function requestReported({
   return { number, title, url, fork, draft };
 }
 
-function reportOf(blank: CheckReport, conflicts: readonly SpecProblem[], foreseen: Foreseen): CheckReport {
-  const problems = [...conflicts, ...foreseen.problems];
+function reportOf(blank: CheckReport, foreseen: SignedForeseen): CheckReport {
+  const { problems, signatures } = foreseen;
   const state = problems.length > 0 ? 'failure' : foreseen.unknown ? 'error' : 'success';
   const { clusters, deletions, others, nodes } = foreseen;
   return {
@@ -110,6 +118,7 @@ function reportOf(blank: CheckReport, conflicts: readonly SpecProblem[], foresee
     clusters: clusters.map(({ refusals: _, changes: __, ...cluster }) => cluster),
     ...(nodes.length > 0 && { nodes: nodes.slice(0, mostPolicies).map(shortPlan) }),
     ...(others.length > 0 && { others: others.slice(0, mostProblems).map(describeOther) }),
+    ...(signatures !== undefined && { signatures }),
   };
 }
 

@@ -12,6 +12,7 @@ export function reportMarkdown(report: CheckReport): string {
     `**${markdownText(description)}**`,
     `${markdownText(what)}: \`${head.slice(0, 12)}\` merged in memory with ${markdownText(targetBranch)} at \`${target.slice(0, 12)}\`, for fleet ${fleet.namespace}/${fleet.name}.`,
     ...section('To mend', [...problems.map(item), ...more]),
+    ...section('Signatures', report.signatures === undefined ? [] : [`- ${markdownText(report.signatures)}`]),
     ...section('Deleted, or left behind', report.deletions.map(deletion)),
     ...section(
       'Backups, schedules and node policies',

@@ -60,7 +60,10 @@ ${inherited.length > 0 && card('Wrong before, and still', problemList(inherited.
 ${report.shortened && markup`<p class="quiet small">This report was shortened: tick --check ${head} prints all of it.</p>`}`;
 }
 
-function about({ fleet: { namespace, name }, request, head, target, targetBranch }: ShownReport, fleet?: EtcdFleet) {
+function about(
+  { fleet: { namespace, name }, request, head, target, targetBranch, signatures }: ShownReport,
+  fleet?: EtcdFleet,
+) {
   const commit = (sha: string) => linked(fleet && commitUrl(fleet, sha), markup`<code>${sha.slice(0, 10)}</code>`);
   return markup`<section class="card" aria-label="Summary">${facts([
     request && { name: 'Request', value: linked(request.url, `#${request.number}`) },
@@ -70,6 +73,7 @@ function about({ fleet: { namespace, name }, request, head, target, targetBranch
     },
     { name: 'Commit', value: commit(head) },
     { name: 'Merged, for this check, with', value: markup`<bdi>${targetBranch}</bdi> ${commit(target)}` },
+    signatures !== undefined && { name: 'Signatures', value: markup`<bdi>${signatures}</bdi>` },
   ])}</section>`;
 }
 

@@ -63,12 +63,17 @@ function summary(fleet: EtcdFleet, now: Date): Html {
   const { url, ref, path = fleetDefaults.path } = spec.git;
   const { applied, attempted } = status?.revision ?? {};
   const { ready = 0, total = 0 } = status?.clusters ?? {};
+  const { verification } = status ?? {};
   return markup`<section class="card" aria-label="Summary">${facts([
     { name: 'Repository', value: linked(url, shortened(url)), wide: true },
     { name: 'Reference', value: markup`<bdi>${ref}</bdi>` },
     { name: 'Directory', value: markup`<bdi>${path}</bdi>` },
     { name: 'Applied', value: revision(applied, fleet) },
     attempted !== applied && { name: 'Being applied', value: revision(attempted, fleet) },
+    verification && {
+      name: 'Signed by',
+      value: markup`<bdi>${verification.signedBy}</bdi>, ${revision(verification.revision, fleet)}`,
+    },
     { name: 'Clusters ready', value: `${ready} of ${total}` },
     { name: 'Last pass', value: ago(status?.lastRun, now) },
     { name: 'Prunes', value: spec.prune ? 'yes' : 'no' },

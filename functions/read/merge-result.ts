@@ -1,6 +1,6 @@
 import { GitError } from '../../gitops/git/error.ts';
 import type { GitConnection } from '../../gitops/git/http.ts';
-import type { Tree } from '../../gitops/git/tree.ts';
+import type { FetchedTree, Tree } from '../../gitops/git/tree.ts';
 import { fetchMerge } from '../../gitops/merge/fetch-merge.ts';
 import { type Merge, mergeTrees } from '../../gitops/merge/merge-trees.ts';
 import { isSameTree } from '../../gitops/merge/same-tree.ts';
@@ -8,6 +8,7 @@ import { isSameTree } from '../../gitops/merge/same-tree.ts';
 export interface MergeResult extends Merge {
   /** The target as it is. */
   readonly before: Tree;
+  readonly raw: FetchedTree['raw'];
 }
 
 /**
@@ -32,8 +33,8 @@ export async function mergeResult(
       `the branch and ${targetBranch} were merged crosswise, so the merge result is not certain: merge ${targetBranch} into the branch`,
     );
   }
-  const { folder, file, need } = source.objects;
-  return { ...merge, before: { revision, root: source.target, folder, file, need } };
+  const { folder, file, need, raw } = source.objects;
+  return { ...merge, before: { revision, root: source.target, folder, file, need }, raw };
 }
 
 /** What both sides changed is fetched in one request: merged without it first, only to see what that is. */

@@ -1,6 +1,7 @@
 import type { GitReason } from '../../gitops/git/error.ts';
 import type { Revision } from '../../gitops/git/revision.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
+import type { MergeSignatures } from '../../gitops/signatures/foresee.ts';
 import type { Verification } from '../../gitops/signatures/verify.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { DesiredTree, SpecProblem } from '../../reconcile/fleet/reading.ts';
@@ -31,6 +32,8 @@ export interface MergeTask extends About {
   readonly head: string;
   readonly target: string;
   readonly targetBranch: string;
+  /** What the target branch must be signed with; absent: nothing. */
+  readonly verification?: Verification;
 }
 
 export interface Failure {
@@ -49,6 +52,8 @@ export type Merged = MergedInto<DesiredTree>;
 interface MergedInto<T> {
   readonly touches: boolean;
   readonly conflicts: readonly SpecProblem[];
+  /** Where the fleet asks for signatures. */
+  readonly signatures?: MergeSignatures;
   /** Absent where the head's side touches nothing. */
   readonly trees?: { readonly kind: 'trees'; readonly before: T; readonly after: T } | Failure;
 }

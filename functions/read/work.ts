@@ -3,13 +3,14 @@ import { GitError } from '../../gitops/git/error.ts';
 import { fetchTree } from '../../gitops/git/fetch.ts';
 import { connect, type GitConnection } from '../../gitops/git/http.ts';
 import type { FetchedTree, Tree } from '../../gitops/git/tree.ts';
+import type { MergeSignatures } from '../../gitops/signatures/foresee.ts';
 import type { Verified } from '../../gitops/signatures/verify.ts';
 import type { ParsedBefore } from '../../gitops/specs/documents.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
 import { networkFrom } from '../environment.ts';
 import { desiredTree, type Reading } from './desired-tree.ts';
 import { createFetchCache } from './fetch-cache.ts';
-import { mergeResult } from './merge-result.ts';
+import { type MergeResult, mergeResult } from './merge-result.ts';
 import { toPlain } from './plain-tree.ts';
 import type { Answer, Failure, MergeTask, ReadTask, Task } from './task.ts';
 
@@ -85,19 +86,16 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
     const result = await mergeResult(git, task, work.signal);
     const { touches, conflicts } = result;
     if (!touches) return { kind: 'merge', touches, conflicts };
+    const signatures = await foreseenSignatures(git, task, result, work.signal);
+    const facts = { kind: 'merge', touches, conflicts, ...(signatures && { signatures }) } as const;
     try {
       const parsed: ParsedBefore = new Map();
       const reading = { ...work, before: parsed };
       const before = await treeOrNothing(result.before, task, reading);
       const after = await desiredTree(result.tree, task.fleet, reading);
-      return {
-        kind: 'merge',
-        touches,
-        conflicts,
-        trees: { kind: 'trees', before: toPlain(before, false), after: toPlain(after, true) },
-      };
+      return { ...facts, trees: { kind: 'trees', before: toPlain(before, false), after: toPlain(after, true) } };
     } catch (error) {
-      return { kind: 'merge', touches, conflicts, trees: failure(error) };
+      return { ...facts, trees: failure(error) };
     }
   }
 
@@ -127,6 +125,18 @@ async function verifiedBy(
   if (!verification) return undefined;
   const { verifyTree } = await import('../../gitops/signatures/verify.ts');
   return verifyTree({ git, tree, verification, signal, now: Date.now() / 1000 });
+}
+
+/** Of a merge that is not made yet. @throws GitError */
+async function foreseenSignatures(
+  git: GitConnection,
+  { verification, head }: MergeTask,
+  { before, raw }: MergeResult,
+  signal: AbortSignal,
+): Promise<MergeSignatures | undefined> {
+  if (!verification) return undefined;
+  const { foreseeSignatures } = await import('../../gitops/signatures/foresee.ts');
+  return foreseeSignatures({ git, tree: { ...before, raw }, verification, signal, now: Date.now() / 1000 }, head);
 }
 
 /** A target whose path is not there yet: the request brings it. */

@@ -30,7 +30,7 @@ export interface Verified extends Signer {
   readonly objects: number;
 }
 
-interface Asked {
+export interface Asked {
   readonly git: GitConnection;
   readonly tree: Pick<FetchedTree, 'raw' | 'root' | 'revision'>;
   readonly verification: Verification;

@@ -26,6 +26,8 @@ export interface CheckReport {
   readonly others?: readonly string[];
   /** Of each EtcdNodePolicy that changes: which nodes would be rebooted when, in turn. */
   readonly nodes?: readonly { readonly title: string; readonly lines: readonly string[] }[];
+  /** What merging without a merge commit of its own would do, where the fleet asks for signatures. */
+  readonly signatures?: string;
   /** Something was left out so that it stays readable, and storable. */
   readonly shortened?: boolean;
 }

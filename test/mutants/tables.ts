@@ -17,6 +17,7 @@ import { ofRestore } from './tables/restore.ts';
 import { ofRevisions } from './tables/revisions.ts';
 import { ofRules } from './tables/rules.ts';
 import { ofSchedules } from './tables/schedules.ts';
+import { ofSignatures } from './tables/signatures.ts';
 import { ofVolumes } from './tables/volumes.ts';
 
 /** All guards that must be missed when they are gone. Whoever moves a guard moves its row. */
@@ -34,6 +35,7 @@ export const mutants: readonly Mutant[] = [
   ...ofRevisions,
   ...ofClients,
   ...ofGitops,
+  ...ofSignatures,
   ...ofFleets,
   ...ofFunctions,
   ...ofBackups,

@@ -1,6 +1,6 @@
-import type { Repository } from './repository.ts';
 import { git } from './git.ts';
 import { kinds, nameOf, packEntry, packOf } from './pack.ts';
+import type { Repository } from './repository.ts';
 import { type Sign, withSignature } from './signed-objects.ts';
 
 interface Chain {

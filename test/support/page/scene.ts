@@ -239,6 +239,13 @@ const configured = fleet('production', {
   problems: [problem],
   problemCount: 1,
   clusters: { total: 4, ready: 2, reconciling: 1, stalled: 1 },
+  verification: {
+    revision,
+    url: 'https://git.example.com/platform/etcd.git',
+    mode: 'Head',
+    signedBy: 'ada@example.com',
+    key: 'SHA256:VyTs0gUn2ml7Gkz3oRXq1B8cYh5tEwPdAfLmNjQiZxU',
+  },
   history: [
     { revision, outcome: 'Refused', at: before(12) },
     { revision: `main@sha1:${'4b'.repeat(20)}`, outcome: 'Applied', at: before(60 * 26) },
@@ -341,6 +348,7 @@ export const report: CheckReport = {
     },
   ],
   problemCount: 2,
+  signatures: 'Merge it by a commit that is signed, not by fast-forward: commit 3f9c1d07a4be is not signed',
   inherited: [],
   warnings: [
     {

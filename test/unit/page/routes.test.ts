@@ -59,6 +59,12 @@ for (const path of paths) {
   });
 }
 
+test('the page of a fleet names the signer, and that of a check says what a merge needs', async () => {
+  const { get } = pages(full);
+  assert.match(await (await get('/fleets/etcd-ratchet/production')).text(), /Signed by.*ada@example\.com/s);
+  assert.match(await (await get(`/checks/${head}`)).text(), /Signatures.*not by fast-forward/s);
+});
+
 test('after a quiet hour, the first visitor is told that no pass came', async () => {
   const lastRun = '2026-10-21T07:00:00Z';
   let clock = new Date('2026-10-21T07:01:00Z');

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import type { Reading } from '../../../reconcile/fleet/reading.ts';
+import { lastVerified, verificationAfter } from '../../../reconcile/fleet/verified.ts';
+
+const url = 'https://git.example.com/etcd.git';
+const sha = 'a'.repeat(40);
+const record = { revision: `main@sha1:${sha}`, url, mode: 'Head', signedBy: 'ada', key: 'SHA256:k' };
+
+function fleet(git: Partial<EtcdFleet['spec']['git']> = {}): Pick<EtcdFleet, 'spec' | 'status'> {
+  const verify = { mode: 'Head', configMapName: 'signers' } as const;
+  return {
+    spec: { git: { url, ref: 'main', verify, ...git } },
+    status: { observedGeneration: 1, verification: record },
+  };
+}
+
+test('the commit that was verified last counts for this branch of this repository alone', () => {
+  assert.equal(lastVerified(fleet()), sha);
+  assert.equal(lastVerified(fleet({ ref: 'other' })), undefined);
+  assert.equal(lastVerified(fleet({ url: 'https://git.example.com/other.git' })), undefined);
+  assert.equal(lastVerified({ spec: fleet().spec }), undefined);
+});
+
+const tree = { specs: [], problems: [], files: new Set<string>(), complete: true, notes: [] };
+
+test('a revision that was verified is remembered with its signer until another one is', () => {
+  const verified = { mode: 'HeadAndMerges', by: 'bob', key: 'K', objects: 3 } as const;
+  const next: Reading = { kind: 'tree', revision: 'main@sha1:b', tree: { ...tree, verified } };
+  const after = { revision: 'main@sha1:b', url, mode: 'HeadAndMerges', signedBy: 'bob', key: 'K' };
+  assert.deepEqual(verificationAfter(fleet(), next), after);
+  const failed: Reading = { kind: 'failed', reason: 'CommitNotSigned', message: 'm', retryable: false };
+  for (const reading of [failed, { kind: 'unchanged', revision: 'r' } as const])
+    assert.deepEqual(verificationAfter(fleet(), reading), record);
+});
+
+test('a fleet that asks for no signature remembers none', () => {
+  const { verify: _, ...git } = fleet().spec.git;
+  const asked = { ...fleet(), spec: { git } };
+  assert.equal(verificationAfter(asked, { kind: 'unchanged', revision: record.revision }), undefined);
+});
