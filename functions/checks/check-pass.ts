@@ -4,6 +4,7 @@ import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
 import { type ForgeFailure, retryAfter } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { shaOf } from '../../reconcile/fleet/reading.ts';
+import { notVerified } from '../../reconcile/fleet/verified.ts';
 import { isReason, KubeError, resources } from '../../reconcile/interfaces/kube.ts';
 import { conditionsFrom } from '../../reconcile/objects/conditions.ts';
 import type { World } from '../pass/fleet-pass.ts';
@@ -12,7 +13,6 @@ import type { Reader } from '../read/reader.ts';
 import { areChecked, areLeftOver, branchOf } from './branch.ts';
 import { type ChecksOutcome, checkFleet } from './check-fleet.ts';
 import type { ChecksChange } from './open-requests.ts';
-import { ofSignatures } from './signatures.ts';
 
 /** Milliseconds that stay for writing down what was checked. */
 const reserveMs = 2_000;
@@ -70,7 +70,7 @@ type FleetPassed = PassResult['fleets'][number];
 function revisionOf(reading: Extract<FleetPassed['result'], { kind: 'done' }>['outcome']['reading']) {
   if (reading.kind === 'unchanged' || reading.kind === 'tree') return reading.revision;
   // A plan on it says so: what is to be merged may be what mends it.
-  return reading.kind === 'failed' && ofSignatures.has(reading.reason) ? reading.revision : undefined;
+  return reading.kind === 'failed' && notVerified.has(reading.reason) ? reading.revision : undefined;
 }
 
 /** One write, and none where nothing changed. `undefined`: it could not be written; the next pass checks again. */

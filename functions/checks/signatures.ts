@@ -7,15 +7,6 @@ import { verificationOf } from '../pass/verification.ts';
 import type { CheckContext } from './check-context.ts';
 import type { Foreseen } from './foresee.ts';
 
-/** Reasons of a fleet whose branch holds what is not signed as it asks. */
-export const ofSignatures: ReadonlySet<string> = new Set([
-  'CommitNotSigned',
-  'SignerNotTrusted',
-  'SignatureInvalid',
-  'HistoryNotVerified',
-  'TrustedKeysUnusable',
-]);
-
 /**
  * The signatures that the fleet asks for on its branch, or why its keys can't be used; `undefined`: none.
  * @throws {GitError} TrustedKeysUnreadable

@@ -120,6 +120,7 @@ const tones: Readonly<Record<FleetRevisionEntry['outcome'], Tone>> = {
   Refused: 'bad',
   Retrying: 'busy',
   Unreadable: 'bad',
+  Unverified: 'bad',
 };
 
 /** The last commits and what came of them, the newest first. */

@@ -21,13 +21,13 @@ const problemSchema = object({
 });
 
 /** The outcome of a revision for repository and apply; conditions tell the state of its clusters. */
-const revisionOutcomes = ['Applied', 'Refused', 'Retrying', 'Unreadable'] as const;
+const revisionOutcomes = ['Applied', 'Refused', 'Retrying', 'Unreadable', 'Unverified'] as const;
 
 const revisionEntrySchema = object({
   revision: text(512, { description: '<ref>@sha1:<40 hex>' }),
   outcome: Type.Enum(revisionOutcomes, {
     description:
-      'Applied: all documents are applied. Refused: some are wrong, the others are applied. Retrying: something failed, and is tried again. Unreadable: its files could not be read.',
+      'Applied: all documents are applied. Refused: some are wrong, the others are applied. Retrying: something failed, and is tried again. Unreadable: its files could not be read. Unverified: it is not signed as spec.git.verify asks, so they were not read.',
   }),
   at: time({ description: 'When the result was first so.' }),
 });

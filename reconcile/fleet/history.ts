@@ -1,5 +1,6 @@
 import type { FleetRevisionEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import type { FleetOutcome } from './outcome.ts';
+import { notVerified } from './verified.ts';
 
 /** As many as a person looks back; the commits themselves are in Git. */
 const longest = 10;
@@ -34,9 +35,9 @@ function outcomeOf({
       return undefined;
     case 'failed':
       // Without a revision there is no commit to blame; with one that may pass, nothing is decided about it yet.
-      return reading.revision === undefined
-        ? undefined
-        : { revision: reading.revision, outcome: reading.retryable ? 'Retrying' : 'Unreadable' };
+      if (reading.revision === undefined) return undefined;
+      if (notVerified.has(reading.reason)) return { revision: reading.revision, outcome: 'Unverified' };
+      return { revision: reading.revision, outcome: reading.retryable ? 'Retrying' : 'Unreadable' };
     case 'unchanged':
       return { revision: reading.revision, outcome: 'Applied' };
     case 'tree':

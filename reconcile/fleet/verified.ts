@@ -2,6 +2,15 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
 import { type Reading, shaOf } from './reading.ts';
 
+/** Reasons of a revision that was not read, since it is not signed as the fleet asks, or that can't be judged. */
+export const notVerified: ReadonlySet<string> = new Set([
+  'CommitNotSigned',
+  'SignerNotTrusted',
+  'SignatureInvalid',
+  'HistoryNotVerified',
+  'TrustedKeysUnusable',
+]);
+
 /** The status' record of the revision that was verified last. What a fleet no longer asks for is forgotten. */
 export function verificationAfter(
   { spec, status }: Pick<EtcdFleet, 'spec' | 'status'>,

@@ -62,6 +62,10 @@ test('nothing of a commit without a trusted signature is applied or pruned', asy
     new RegExp(`^commit ${unsigned.slice(0, 12)} is not signed: `),
   );
   assert.equal(status?.verification?.revision, `main@sha1:${good}`);
+  assert.deepEqual(
+    status?.history?.map(({ outcome }) => outcome),
+    ['Unverified', 'Applied'],
+  );
 
   await signHead(scene.repository.directory, signedBy(mallory));
   await scene.pass();

@@ -105,3 +105,16 @@ test('no document is read of a commit that is refused: not even its files are as
   await reader.read(task, inTime());
   assert.equal(at.server.requests.length - before - refused, refused + 1);
 });
+
+test('a commit of many megabytes is refused by its size, and the reader goes on', async () => {
+  await using at = await stage('true');
+  const sha = await at.repository.commit({ 'a.yaml': specText('a') }, { message: 'x'.repeat(12 * 1024 * 1024) });
+  using reader = createReader();
+  const verification: Verification = { mode: 'Head', configMap: 'signers', keys };
+  const task = { source: source(at.repository.url), revision: { ref: 'main', sha }, fleet: fleet('production') };
+  await assert.rejects(reader.read({ ...task, verification }, inTime()), {
+    reason: 'SignatureInvalid',
+    message: /has more than 1048576 bytes/,
+  });
+  assert.equal((await reader.read({ ...task, revision: { ref: 'main', sha: at.first } }, inTime())).specs.length, 1);
+});

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gitErrorClasses } from '../../../gitops/git/error.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import { historyAfter } from '../../../reconcile/fleet/history.ts';
 import type { Reading } from '../../../reconcile/fleet/reading.ts';
-import { lastVerified, verificationAfter } from '../../../reconcile/fleet/verified.ts';
+import { lastVerified, notVerified, verificationAfter } from '../../../reconcile/fleet/verified.ts';
 
 const url = 'https://git.example.com/etcd.git';
 const sha = 'a'.repeat(40);
@@ -39,4 +41,14 @@ test('a fleet that asks for no signature remembers none', () => {
   const { verify: _, ...git } = fleet().spec.git;
   const asked = { ...fleet(), spec: { git } };
   assert.equal(verificationAfter(asked, { kind: 'unchanged', revision: record.revision }), undefined);
+});
+
+test('a commit that is not signed as asked stands in the history as such, and needs a person', () => {
+  const classes = new Map<string, string>(Object.entries(gitErrorClasses));
+  for (const reason of notVerified) {
+    assert.equal(classes.get(reason), 'terminal', reason);
+    const reading: Reading = { kind: 'failed', revision: 'main@sha1:b', reason, message: 'm', retryable: false };
+    const [entry] = historyAfter([], { reading, applied: false }, 'now') ?? [];
+    assert.deepEqual(entry, { revision: 'main@sha1:b', outcome: 'Unverified', at: 'now' });
+  }
 });
