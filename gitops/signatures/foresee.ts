@@ -22,8 +22,8 @@ const verdicts: readonly GitReason[] = [
 ];
 
 /**
- * A merge commit is not there before the merge, so nothing is said about who signs it. Known is whether the target's own
- * history is refused, and whether the head could stand at the branch without a merge commit.
+ * A merge commit is not there before the merge, so nothing is said about its signer. Known is whether the target's own
+ * history is refused, and whether the head could be the branch's without a merge commit.
  * @param asked about the target, whose tree knows the head's commit as well @throws GitError
  */
 export async function foreseeSignatures(asked: Asked, head: string): Promise<MergeSignatures> {

@@ -54,7 +54,7 @@ test('of a head that a trusted person signed, a plan says nothing', async () => 
   assert.equal(stage.reports()[0]?.report.signatures, undefined);
 });
 
-test('where the branch has an unsigned commit below its head, the plan fails: every merge is refused', async () => {
+test('a plan fails where its branch is refused: so is every merge into it', async () => {
   await using stage = await setStage();
   const { scene, repository, forge } = stage;
   await signHead(repository.directory, byAda);

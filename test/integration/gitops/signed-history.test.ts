@@ -68,7 +68,7 @@ test('more than 1000 commits are refused with what to do, before any but the hea
   });
 });
 
-test('a server is not believed that the verified commit is in a history: fetched commits must lead there', async () => {
+test('the word of a server about a history proves nothing: fetched commits must lead there', async () => {
   await using at = await stage('true');
   const other = await at.repository.commit({ 'b.yaml': specText('b') }, { branch: 'other', orphan: true });
   const [head = ''] = await pushChain(at.repository, { from: at.first, count: 1, sign: byAda });

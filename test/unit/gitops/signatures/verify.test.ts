@@ -47,7 +47,7 @@ test('a head is verified by its own bytes, and the tree that is read must be its
   });
 });
 
-test('bytes that are not those that the name stands for are a fault of the server, and count for nothing', async () => {
+test('bytes that do not have the name that was asked for count for nothing', async () => {
   await assert.rejects(verify(signed, { sha: 'c'.repeat(40) }), { reason: 'BadAnswer' });
   await assert.rejects(verify(signed, { type: 'blob' }), { reason: 'BadAnswer' });
 });
@@ -80,7 +80,7 @@ test('the line has each first parent since the verified commit, and nothing from
   assert.equal(await line('d', 'd'), '');
 });
 
-test('where the verified commit was merged from the side, the line goes back to where both parted', async () => {
+test('a line goes back to where it parted from the verified commit, if that was merged', async () => {
   const line = history({ a: [], b: ['a'], v: ['b'], m: ['b'], n: ['m', 'v'], o: ['n'] });
   assert.equal(await line('o', 'v'), 'onm');
 });
@@ -92,7 +92,7 @@ test('a head that the verified commit contains, or that has nothing of it, has n
   assert.equal(await line('c', 'f'), 'apart');
 });
 
-test('a line that has no end in what was fetched is none, though the verified commit is contained', async () => {
+test('a line that ends nowhere is none, though the verified commit is contained', async () => {
   const line = history({ v: [], m: ['e'], n: ['m', 'v'] });
   assert.equal(await line('n', 'v'), 'apart');
 });
