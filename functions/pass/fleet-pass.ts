@@ -149,7 +149,9 @@ function logReading(fleet: EtcdFleet, reading: Reading, log: Log): void {
     log({ fleet: name, reason: reading.reason, problem: reading.message }, 'Git could not be read');
   } else if (reading.kind !== 'skipped') {
     const found = reading.kind === 'unchanged' ? 'nothing changed in Git' : 'read from Git';
-    log({ fleet: name, revision: reading.revision }, found);
+    const verified = reading.kind === 'tree' ? reading.tree.verified : undefined;
+    const signed = verified && { signedBy: verified.by, key: verified.key };
+    log({ fleet: name, revision: reading.revision, ...signed }, found);
   }
   if (reading.kind !== 'tree') return;
   for (const { file, line, column, message } of reading.tree.warnings ?? []) {

@@ -66,6 +66,12 @@ test('a plan fails where its branch is refused: so is every merge into it', asyn
   // A whole pass: also a fleet whose branch is refused has its requests checked.
   await wholePass(scene);
   assert.equal(conditionOf(scene.fleet().status, 'Stalled')?.reason, 'CommitNotSigned');
+  const ofCommit = forge.statusesOf(unsigned).get('etcd-ratchet/production');
+  assert.equal(ofCommit?.state, 'failure');
+  assert.match(
+    ofCommit?.description ?? '',
+    new RegExp(`^commit ${unsigned.slice(0, 12)} is not signed: sign it with a key`),
+  );
   const status = forge.statusesOf(head).get(context);
   assert.equal(status?.state, 'failure');
   assert.match(
