@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { GitError } from './error.ts';
 import { memoryFs } from './memory-fs.ts';
 import { isSha, type Revision } from './revision.ts';
@@ -98,12 +99,18 @@ export async function openPacks(
   }
 
   async function raw(sha: string): Promise<RawObject | undefined> {
-    const found = await git
-      .readObject({ ...repository, oid: sha, format: 'content' })
-      .catch((error: unknown) =>
-        isNotFound(error) ? undefined : Promise.reject(lacking(revision, 'a commit', error)),
-      );
-    return found && { type: found.type, bytes: Buffer.from(found.object as Uint8Array) };
+    return named(sha).catch((error: unknown) =>
+      isNotFound(error) ? undefined : Promise.reject(lacking(revision, 'a commit', error)),
+    );
+  }
+
+  /** Only if its bytes have that name: the index was made by our reader of deltas, and they are read by another. */
+  async function named(oid: string): Promise<RawObject> {
+    const { object, type } = await git.readObject({ ...repository, oid, format: 'content' });
+    const bytes = Buffer.from(object as Uint8Array);
+    const name = createHash('sha1').update(`${type} ${bytes.length}\0`).update(bytes).digest('hex');
+    if (name !== oid) throw new Error('its bytes have another name');
+    return { type, bytes };
   }
 
   async function commit(sha: string): Promise<Commit | undefined> {
@@ -135,15 +142,19 @@ export async function openPacks(
     need,
     folder: (oid) =>
       reading(`folder ${oid}`, async () => {
-        const { object, type } = await git.readObject({ ...repository, oid, format: 'content' });
+        const { type, bytes } = await named(oid);
         if (type !== 'tree') throw new Error(`it is a ${type}`);
-        return [...entriesOf(Buffer.from(object as Uint8Array))];
+        return [...entriesOf(bytes)];
       }),
     file: async (oid) => {
       const isLarge = opened.some(({ large }) => large.has(oid));
       if (isLarge || (opened.some(({ leavesOut }) => leavesOut) && !has(oid)))
         throw new GitError('TooLarge', `file ${oid} is too large to be read, or stored as a change of one that is`);
-      return reading(`file ${oid}`, async () => (await git.readBlob({ ...repository, oid })).blob);
+      return reading(`file ${oid}`, async () => {
+        const { type, bytes } = await named(oid);
+        if (type !== 'blob') throw new Error(`it is a ${type}`);
+        return bytes;
+      });
     },
   };
 }

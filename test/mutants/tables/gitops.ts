@@ -3,6 +3,13 @@ import type { Mutant } from '../mutant.ts';
 /** Mutants in how Git is read, forges are told, and webhooks are believed. */
 export const ofGitops: readonly Mutant[] = [
   {
+    file: 'gitops/git/tree.ts',
+    from: "if (name !== oid) throw new Error('its bytes have another name');",
+    to: '',
+    without: 'an object counts under a name that its bytes do not have',
+    killers: ['test/unit/gitops/object-names.test.ts'],
+  },
+  {
     file: 'gitops/git/wire/pack-entries.ts',
     from: 'if (entry.size > bounds.maxHeldBytes) {',
     to: 'if (entry.size > bounds.maxObjectBytes) {',
