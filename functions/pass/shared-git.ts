@@ -2,7 +2,7 @@ import { connect, type GitConnection } from '../../gitops/git/http.ts';
 import { type Resolution, resolveRef } from '../../gitops/git/resolve.ts';
 import type { Revision } from '../../gitops/git/revision.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
-import type { Verification } from '../../gitops/signatures/verify.ts';
+import type { Verification } from '../../gitops/signatures/verification.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
 import { traced } from '../../reconcile/stepping/traced.ts';

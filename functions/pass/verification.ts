@@ -1,6 +1,6 @@
 import { GitError } from '../../gitops/git/error.ts';
 import type { Resolution } from '../../gitops/git/resolve.ts';
-import type { Verification } from '../../gitops/signatures/verify.ts';
+import type { Verification } from '../../gitops/signatures/verification.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { lastVerified } from '../../reconcile/fleet/verified.ts';

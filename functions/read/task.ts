@@ -2,7 +2,7 @@ import type { GitReason } from '../../gitops/git/error.ts';
 import type { Revision } from '../../gitops/git/revision.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
 import type { MergeSignatures } from '../../gitops/signatures/foresee.ts';
-import type { Verification } from '../../gitops/signatures/verify.ts';
+import type { Verification } from '../../gitops/signatures/verification.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { DesiredTree, SpecProblem } from '../../reconcile/fleet/reading.ts';
 import type { PlainTree } from './plain-tree.ts';

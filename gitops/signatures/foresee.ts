@@ -1,7 +1,8 @@
 import { GitError, type GitReason } from '../git/error.ts';
 import { SignatureRefusal } from './refusal.ts';
 import { readCommitObject } from './signed-object.ts';
-import { type Asked, verifyTree } from './verify.ts';
+import type { Asked } from './verification.ts';
+import { verifyTree } from './verify.ts';
 
 /** What can be known of the signatures of a merge before it is made. */
 export interface MergeSignatures {

@@ -1,42 +1,19 @@
 import { createHash } from 'node:crypto';
 import { GitError } from '../git/error.ts';
-import { askFiltered, askForPack } from '../git/fetch.ts';
-import type { GitConnection } from '../git/http.ts';
 import { type FetchedTree, openPacks } from '../git/tree.ts';
-import type { Known } from '../git/wire/pack.ts';
 import { takeTurns } from '../turns.ts';
-import { lineSince } from './line.ts';
+import { askWithoutFolders, historySince } from './history.ts';
 import { invalid, SignatureRefusal, type Signer } from './refusal.ts';
 import { readCommitObject, readTagObject, type SignedObject } from './signed-object.ts';
 import { signerOf } from './signer.ts';
-import { type KeyItems, readTrustedKeys, type TrustedKeys } from './trusted-keys.ts';
-
-/** The fleet's demand. Plain data: it is sent to the thread that reads repositories. */
-export interface Verification {
-  readonly mode: 'Head' | 'HeadAndMerges' | 'Tag';
-  /** Name of the ConfigMap, for messages. */
-  readonly configMap: string;
-  readonly keys: KeyItems;
-  /** Of `HeadAndMerges`: the commit that was verified last. Absent: none was. */
-  readonly since?: string;
-  /** Of `Tag`: the tag that spec.git.ref names, and its object; a tag without one can't be signed. */
-  readonly tag?: { readonly name: string; readonly sha?: string };
-}
+import { readTrustedKeys, type TrustedKeys } from './trusted-keys.ts';
+import { type Asked, short, type Verification } from './verification.ts';
 
 /** The signer of a revision. */
 export interface Verified extends Signer {
   readonly mode: Verification['mode'];
   /** Commits and tags whose signature was looked at. */
   readonly objects: number;
-}
-
-export interface Asked {
-  readonly git: GitConnection;
-  readonly tree: Pick<FetchedTree, 'raw' | 'root' | 'revision'>;
-  readonly verification: Verification;
-  readonly signal: AbortSignal;
-  /** Seconds since the epoch. */
-  readonly now: number;
 }
 
 /**
@@ -69,11 +46,6 @@ async function verifyHead({ tree, verification, now }: Asked, trusted: TrustedKe
   });
 }
 
-/** Commits of a branch that are looked at, back to the one that was verified last. */
-const mostCommits = 1000;
-/** Where the server can't leave out files, which come along. */
-const mostWithFiles = 200;
-
 /** Each commit that the branch got since the last verified one, by pushes and merges; the head first. */
 async function verifyLine(asked: Asked, trusted: TrustedKeys): Promise<Signer & { readonly objects: number }> {
   const { tree, verification, signal, now } = asked;
@@ -94,38 +66,6 @@ async function verifyLine(asked: Asked, trusted: TrustedKeys): Promise<Signer & 
   return { ...head, objects: Math.max(1, line.length) };
 }
 
-/** First only what is new, as the server sees it; where that does not lead back, as much history as is looked at. */
-async function historySince(asked: Asked, since: string) {
-  const { tree, git, signal } = asked;
-  const { revision } = tree;
-  const known = { commits: [since], shallow: [] };
-  const near = await fetchHistory(asked, mostCommits, known);
-  const found = near && (await lineSince(near, revision.sha, since, signal));
-  if (near && found?.kind === 'line') return { line: found.line, raw: near.raw };
-  const most = git.canFilter === false ? mostWithFiles : mostCommits;
-  const far = await fetchHistory(asked, most);
-  const again = far && (await lineSince(far, revision.sha, since, signal));
-  if (far && again?.kind === 'line') return { line: again.line, raw: far.raw };
-  const [head, last] = [short(revision.sha), short(since)];
-  const cure = `to begin anew at ${head}, set spec.git.verify.mode to Head until that is verified, and then back`;
-  const what =
-    again?.kind === 'too-long'
-      ? `${revision.ref} got more than ${most} commits since ${last} was verified, which is more than are looked at`
-      : `${head} does not contain ${last}, which was verified last on ${revision.ref}: push the branch as it was`;
-  throw new GitError('HistoryNotVerified', `${what}; ${cure}`);
-}
-
-/** Commits alone, where the server can leave out the rest. */
-async function fetchHistory({ git, tree: { revision }, signal }: Asked, most: number, known?: Known) {
-  const wants = [revision.sha];
-  const options = { depth: most + 1, ...(known && { known }) };
-  const filtered = await askFiltered(git, wants, { ...options, without: 'folders' }, signal);
-  const answer = filtered ?? (await askForPack(git, wants, options, signal));
-  if (answer.kind === 'refused') return undefined;
-  const { raw } = await openPacks([answer.pack], revision);
-  return { raw, most };
-}
-
 async function verifyTag(asked: Asked, trusted: TrustedKeys): Promise<Signer> {
   const { git, tree, verification, signal, now } = asked;
   const { revision } = tree;
@@ -139,8 +79,7 @@ async function verifyTag(asked: Asked, trusted: TrustedKeys): Promise<Signer> {
   const judge = judgeOf(verification, trusted, now);
   return judge(`tag ${name}`, async () => {
     if (sha === undefined) throw new SignatureRefusal('CommitNotSigned', 'is not signed');
-    const filtered = await askFiltered(git, [sha], { depth: 1, without: 'folders' }, signal);
-    const answer = filtered ?? (await askForPack(git, [sha], { depth: 1 }, signal));
+    const answer = await askWithoutFolders(git, sha, { depth: 1 }, signal);
     if (answer.kind === 'refused') throw new GitError('RefMoved', `${git.source.url} no longer serves tag ${name}`);
     const { raw } = await openPacks([answer.pack], revision);
     const object = readTagObject(await objectOf({ raw, revision }, sha, 'tag'));
@@ -187,8 +126,3 @@ const cures = {
   SignerNotTrusted: (configMap) => `sign it with a key of ConfigMap ${configMap}, or add that one there`,
   SignatureInvalid: (configMap) => `sign it anew with a key of ConfigMap ${configMap}`,
 } as const satisfies Record<SignatureRefusal['reason'], (configMap: string) => string>;
-
-/** As people say it. */
-function short(sha: string): string {
-  return sha.slice(0, 12);
-}

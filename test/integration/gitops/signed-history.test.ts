@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createReader } from '../../../functions/read/reader.ts';
+import { GitError } from '../../../gitops/git/error.ts';
 import { fetchTree } from '../../../gitops/git/fetch.ts';
 import { connect } from '../../../gitops/git/http.ts';
-import { type Verification, verifyTree } from '../../../gitops/signatures/verify.ts';
+import type { Verification } from '../../../gitops/signatures/verification.ts';
+import { verifyTree } from '../../../gitops/signatures/verify.ts';
 import { openPgpKey } from '../../support/git/openpgp-signing.ts';
 import { startGitServer } from '../../support/git/server.ts';
 import { pushChain } from '../../support/git/signed-chain.ts';
@@ -57,6 +59,27 @@ for (const [what, filter, most] of [
     });
   });
 }
+
+test('a server that can leave out files and not folders is asked for both', async () => {
+  await using at = await stage('true');
+  await at.repository.git('config', 'uploadpackfilter.tree.allow', 'false');
+  const chain = await pushChain(at.repository, { from: at.first, count: 3, sign: byAda });
+  assert.equal((await at.verify(chain.at(-1) ?? '', at.first)).objects, 3);
+});
+
+test('and so is one that answers a filter for folders with an error page', async () => {
+  await using at = await stage('true');
+  const chain = await pushChain(at.repository, { from: at.first, count: 3, sign: byAda });
+  using git = connect(source(at.repository.url), {}, localNetwork);
+  const { send } = git;
+  git.send = async (request, signal) => {
+    if (request.body?.includes('filter tree:0')) throw new GitError('ServerFailing', 'the server answered 500');
+    await send(request, signal);
+  };
+  const tree = await fetchTree(git, { ref: 'main', sha: chain.at(-1) ?? '' }, inTime());
+  const verification = { mode: 'HeadAndMerges', configMap: 'signers', keys, since: at.first } as const;
+  assert.equal((await verifyTree({ git, tree, verification, signal: inTime(), now })).objects, 3);
+});
 
 test('more than 1000 commits are refused with what to do, before any but the head is looked at', async () => {
   await using at = await stage('true');

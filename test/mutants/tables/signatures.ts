@@ -3,6 +3,13 @@ import type { Mutant } from '../mutant.ts';
 /** Mutants in how signatures of commits and tags are judged. */
 export const ofSignatures: readonly Mutant[] = [
   {
+    file: 'gitops/signatures/history.ts',
+    from: "!['BadAnswer', 'ServerFailing'].includes(error.reason)) throw error;",
+    to: "['BadAnswer', 'ServerFailing'].includes(error.reason)) throw error;",
+    without: 'a server that knows no filter for folders gives no history',
+    killers: ['test/integration/gitops/signed-history.test.ts'],
+  },
+  {
     file: 'gitops/signatures/verify.ts',
     from: 'if (commit.tree !== tree.root) throw',
     to: "if (commit.tree === '') throw",

@@ -21,7 +21,7 @@ function packWith(letter: string) {
   return { pack: packOf(...parts.map(([type, bytes]) => packEntry(kinds[type], bytes))), names };
 }
 
-test('an object counts only under the name that its bytes have, whoever made the index', async () => {
+test('an object counts only under the name that its bytes have, whatever the index says', async () => {
   const [one, other] = ['a', 'b'].map(packWith);
   assert.ok(one && other);
   const [blob = '', tree = '', commit = ''] = one.names;
