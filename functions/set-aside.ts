@@ -2,11 +2,13 @@ import { constants, type Stats } from 'node:fs';
 import { cp, lstat, open, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { keptName } from '../manifests/render/restore-paths.ts';
+import { lateness, markAttempt } from '../reconcile/backup/agent/attempts.ts';
+import { takeBackOwn } from '../reconcile/backup/agent/own-data.ts';
 
 /**
  * Before `etcd --force-new-cluster`: copies its data on the same volume, and marks that this attempt has run. Runs as
- * an init container of a recovery's Job. The mark is the last guard: a Job that a frozen invocation creates too late
- * has the number of an attempt that has run, or a lower one, and ends here.
+ * an init container of a recovery's Job that makes no new life.
  */
 
 /** What the recovery reads from the pod's status (manifests/render/recovery-job.ts); a test compares the two. */
@@ -30,23 +32,17 @@ export interface Said {
 
 export async function setAside({ data, recovery, attempt, withoutCopy }: SetAside): Promise<Said> {
   const volume = dirname(data);
-  const ran = await attemptsOf(volume, recovery);
-  if (ran.some((number) => number >= attempt)) {
-    return {
-      code: codes.ranAlready,
-      message: `attempt ${attempt} of recovery ${recovery} comes too late: it, or a later attempt, has run on this volume`,
-    };
-  }
+  const message = await lateness(volume, { recovery, attempt });
+  if (message !== undefined) return { code: codes.ranAlready, message };
+  await takeBackOwn({ dataDirectory: data, restorer: { id: recovery, attempt } });
   if (!(await isDirectory(join(data, 'member')))) {
     return { code: codes.noData, message: `there is no member in ${data}: the volume is empty, or another one` };
   }
   if (!withoutCopy) {
-    const lack = await copy(data, join(volume, `before-recovery-${recovery}`));
+    const lack = await copy(data, join(volume, keptName(recovery)));
     if (lack !== undefined) return { code: codes.noRoom, message: lack };
   }
-  // Created, never replaced: of two that come here at once, one fails.
-  await writeFile(join(volume, markOf(recovery, attempt)), '', { flag: 'wx', flush: true });
-  await flushed(volume);
+  await markAttempt(volume, { recovery, attempt });
   return { code: codes.done, message: '' };
 }
 
@@ -67,16 +63,6 @@ async function copy(data: string, target: string): Promise<string | undefined> {
   await rename(partial, target);
   await flushed(dirname(target));
   return undefined;
-}
-
-async function attemptsOf(volume: string, recovery: string): Promise<readonly number[]> {
-  const prefix = markOf(recovery, '');
-  const names = await readdir(volume);
-  return names.filter((name) => name.startsWith(prefix)).map((name) => Number(name.slice(prefix.length)));
-}
-
-function markOf(recovery: string, attempt: number | ''): string {
-  return `recovery-${recovery}-attempt-${attempt}`;
 }
 
 /** What it takes on the disk, in bytes: etcd's files have holes and are made longer than they are filled. */

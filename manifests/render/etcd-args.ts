@@ -41,7 +41,7 @@ export function isolatedArgs(peer: EtcdPeer): string[] {
  * The member on a copy of its restored data, for as long as it takes to see that it serves: alone on loopback, with
  * flags, quota and gates as its own, and the certificates of a drill. Without data it exits: it begins no cluster.
  */
-export function trialArgs(peer: EtcdPeer, { data, tls }: { readonly data: string; readonly tls: string }): string[] {
+export function trialArgs(peer: EtcdPeer, { data, tls, forces = false }: TrialSettings): string[] {
   return written({
     ...extraFlags(peer),
     ...settings(peer),
@@ -50,9 +50,17 @@ export function trialArgs(peer: EtcdPeer, { data, tls }: { readonly data: string
     'data-dir': data,
     'initial-cluster-state': 'existing',
     'unsafe-no-fsync': true,
+    ...(forces && { 'force-new-cluster': true }),
     // Of what its container says last a person is told: not of the weather before.
     'log-level': 'error',
   });
+}
+
+interface TrialSettings {
+  readonly data: string;
+  readonly tls: string;
+  /** It forgets all other members first. */
+  readonly forces?: boolean;
 }
 
 function flagsOf(peer: EtcdPeer): Flags {

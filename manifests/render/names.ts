@@ -260,7 +260,14 @@ export function labelSelector(wanted: Readonly<Record<string, string>>): string 
 }
 
 /** Of the Job of a recovery, beside etcd's. */
-export const recoveryContainers = { setAside: 'set-aside' } as const;
+export const recoveryContainers = {
+  setAside: 'set-aside',
+  copy: 'copy',
+  force: 'force',
+  save: 'save',
+  restore: 'restore',
+  place: 'place',
+} as const;
 
 /** The container that runs etcd; a podTemplate that wants to change it names it so. */
 export const etcdContainer = 'etcd';

@@ -2,15 +2,14 @@ import type { SnapshotSource } from '../api/backup-settings.ts';
 import type { EtcdPeer } from '../api/etcd-peer.ts';
 import { parseLocation } from '../api/object-template.ts';
 import type { Egress } from '../egress/egress.ts';
-import type { Container, Job, PodSpec, ResourceRequirements } from '../kube-types.ts';
+import type { Job, PodSpec, ResourceRequirements } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, volumesOf } from './agent-container.ts';
 import { dataDirectory } from './etcd-args.ts';
-import { formatInitialCluster } from './initial-cluster.ts';
+import { etcdutlContainer } from './etcdutl-container.ts';
 import { memberJob } from './member-job.ts';
 import { resourcesOf, smallerResources } from './member-resources.ts';
 import { dataVolume, etcdContainer, restoreJobName, restorePodLabels } from './names.ts';
 import { dataMountPath, type Offered, podTemplate } from './pod-template.ts';
-import { restorePaths } from './restore-paths.ts';
 import { scratchUrls } from './scratch.ts';
 import { trialOf } from './trial-container.ts';
 
@@ -106,7 +105,7 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
     ...(serviceAccountName !== undefined && { serviceAccountName }),
     initContainers: [
       agentContainer({ name: restoreContainers.fetch, image, request: fetch, access, volumeMounts, egress, resources }),
-      ...(etcd ? [etcdutl(etcd, peer, order)] : []),
+      ...(etcd ? [etcdutlContainer(restoreContainers.restore, etcd, peer, order)] : []),
       ...(tried
         ? [
             agentContainer({
@@ -139,40 +138,6 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
 /** Where the pod as a whole has resources, the etcd of the trial may take all of them: ours is one of those within. */
 function besideTrial({ resources: ofPod }: PodSpec, resources: ResourceRequirements): ResourceRequirements {
   return ofPod ? {} : smallerResources(resources);
-}
-
-/** The member alone in a cluster of its own: members of the snapshot's cluster can't join it. */
-function etcdutl(
-  { image, resources, securityContext }: Container,
-  peer: EtcdPeer,
-  { attempt, token, bump }: RestoreOrder,
-): Container {
-  const { initialCluster } = peer.spec.bootstrap;
-  const { name } = peer.metadata;
-  const alone = initialCluster.filter((member) => member.name === name);
-  const paths = restorePaths(dataDirectory, attempt);
-  return {
-    name: restoreContainers.restore,
-    ...(image !== undefined && { image }),
-    command: ['/usr/local/bin/etcdutl'],
-    args: [
-      'snapshot',
-      'restore',
-      paths.snapshot,
-      `--data-dir=${paths.data}`,
-      `--name=${name}`,
-      `--initial-cluster=${formatInitialCluster(alone)}`,
-      `--initial-cluster-token=${token}`,
-      `--initial-advertise-peer-urls=${alone[0]?.url ?? ''}`,
-      `--bump-revision=${bump}`,
-      '--mark-compacted',
-    ],
-    ...(resources && { resources }),
-    ...(securityContext && { securityContext }),
-    volumeMounts: [{ name: dataVolume, mountPath: dataMountPath }],
-    // What it said before it failed is then in the pod's status, where a step can read it.
-    terminationMessagePolicy: 'FallbackToLogsOnError',
-  };
 }
 
 /** Whether what such a Job made is served before it ends well. */

@@ -24,3 +24,8 @@ export function attemptIn(name: string): number | undefined {
   const [, digits] = /^[.]restoring-(\d{1,9})$/.exec(name) ?? [];
   return digits === undefined ? undefined : Number(digits);
 }
+
+/** Where the data are kept that a recovery went on from: beside etcd's data directory. */
+export function keptName(recovery: string): string {
+  return `before-recovery-${recovery}`;
+}

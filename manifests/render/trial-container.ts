@@ -10,9 +10,10 @@ import { tlsMounts } from './tls-files.ts';
  * An etcd as the member will be, on a copy of its restored data. A native sidecar: it ends with the pod. Image, limits,
  * environment and the files of the pod template are the member's own; its certificates are those of a drill.
  */
-function trialContainer(name: string, etcd: Container, peer: EtcdPeer, attempt: number): Container {
+function trialContainer(etcd: Container, { peer, attempt, names, forces }: TrialOrder): Container {
   const { image, resources, securityContext, env = [] } = etcd;
-  const args = trialArgs(peer, restorePaths(dataDirectory, attempt).trial);
+  const name = names.trial;
+  const args = trialArgs(peer, { ...restorePaths(dataDirectory, attempt).trial, ...(forces && { forces }) });
   return {
     name,
     ...(image !== undefined && { image }),
@@ -55,7 +56,8 @@ interface Trial {
  * The etcd, after what the pod template runs before it: it may need what these leave. No container and no volume of
  * theirs has a name of ours.
  */
-export function trialOf(given: PodSpec, { peer, attempt, names, volumes: ours }: TrialOrder): Trial {
+export function trialOf(given: PodSpec, order: TrialOrder): Trial {
+  const { peer, names, volumes: ours } = order;
   const spec = apartFrom(ours, given);
   const { initContainers = [], volumes = [] } = spec;
   const etcd = spec.containers.find(({ name }) => name === etcdContainer);
@@ -68,7 +70,7 @@ export function trialOf(given: PodSpec, { peer, attempt, names, volumes: ours }:
   }));
   const mounts = [...mountsOf(etcd, peer), ...before.flatMap(({ volumeMounts = [] }) => volumeMounts)];
   return {
-    containers: [...before, trialContainer(names.trial, etcd, peer, attempt)],
+    containers: [...before, trialContainer(etcd, order)],
     volumes: volumes.filter(({ name }) => mounts.some((mount) => mount.name === name)),
   };
 }
@@ -78,6 +80,8 @@ interface TrialOrder {
   readonly attempt: number;
   /** Of the Job's containers. */
   readonly names: Readonly<Record<'trial', string>>;
+  /** It forgets all other members first. */
+  readonly forces?: true;
   /** Of the Job's other containers. */
   readonly volumes: readonly Volume[];
 }

@@ -158,7 +158,7 @@ export const fields: Fields = {
     decode: ([text = '']) => found(parseResolved(text)),
     encode: (backup) => [canonicalJson(backup)],
   },
-  trial: oneOf(annotations.trial, { passed: true, waived: true }),
+  trial: oneOf(annotations.trial, { passed: true, waived: true, recovered: true }),
 };
 
 function matching(name: string, wanted: string, pattern: RegExp): Field<string> {

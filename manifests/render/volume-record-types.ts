@@ -56,11 +56,15 @@ export interface VolumeRecord {
   readonly hibernationBackup?: HibernationBackup;
   /** Of a rollback to an EtcdBackup: what that was, before anything was stopped for it. */
   readonly goesBackTo?: ResolvedBackup;
-  /** Of a rollback: an etcd as its member is to be has served a copy of the restored data, or a person went without. */
+  /** Of what takes the place of a cluster that is given up: why that may end for it. */
   readonly trial?: Trial;
 }
 
-export type Trial = 'passed' | 'waived';
+/**
+ * `passed`: an etcd as its member is to be has served a copy of the restored data. `waived`: a person went without.
+ * `recovered`: they are what was left of that cluster, which had ended before.
+ */
+export type Trial = 'passed' | 'waived' | 'recovered';
 
 /** What an EtcdBackup stood for when it was looked at: whatever becomes of it, this stays. */
 export interface ResolvedBackup {

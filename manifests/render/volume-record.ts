@@ -87,6 +87,11 @@ export function unstarted({ mayHaveStarted: _, ...record }: VolumeRecord): Volum
   return record;
 }
 
+/** Restored from what its own member had, and not from a snapshot: these are the data of the cluster. */
+export function isOfRecovery({ state, trial }: Pick<VolumeRecord, 'state' | 'trial'>): boolean {
+  return state === 'restored' && trial === 'recovered';
+}
+
 /** The annotations that {@link readVolumeRecord} reads back as this record. */
 export function writeVolumeRecord(record: VolumeRecord): Record<string, string> {
   return Object.fromEntries(order.flatMap((field) => writeField(field, record)));

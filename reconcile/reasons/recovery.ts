@@ -58,7 +58,7 @@ export const recovery = {
     course: 'disrupts',
   },
   RecoveringData: step('The Job of a recovery runs.', 'disrupts'),
-  ForcingNewCluster: step('The Job is created that reduces the member list to one member.', 'disrupts'),
+  ForcingNewCluster: step('The Job is created that makes a cluster of one member of what is left.', 'disrupts'),
   RepeatingRecovery: step('The Job of a recovery ended without a result, and is recreated.', 'disrupts'),
   ConcludingRecovery: step(
     'The Job of a recovery is done: its volume records that, and its member starts.',
@@ -66,7 +66,7 @@ export const recovery = {
   ),
   DeletingRecoveryJob: step('The Job of a finished recovery is deleted.'),
   RecoveryPodLeaving: step('The pod of a recovery terminates before its member starts.', 'disrupts'),
-  RecoveredQuorum: step('The one member serves: the recovery is over. Every client that watches must be restarted.'),
+  RecoveredQuorum: step('The one member serves: the recovery is over.'),
   QuorumReturned: {
     means: 'A quorum answers again after its recovery was approved.',
     cure: 'members that were given up returned after the approval: call the recovery off, or go on with it, as the message says ([runbook](docs/runbooks/lost-quorum.md#members-came-back))',

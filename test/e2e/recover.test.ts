@@ -89,7 +89,7 @@ for (const { version, replicas } of lives) {
 
     await approve(stage(), name, approvalAskedBy(refused));
     const whole = await tickUntil(name, isWholeOf(replicas), 240);
-    assert.equal(whole.status?.clusterID, stalled.status?.clusterID);
+    assert.deepEqual(whole.status?.gaveUp, [stalled.status?.clusterID]);
     const before = writer.acknowledged;
     await until('writes go on', async () => writer.acknowledged > before + 20);
     const { acknowledged, lost } = await writer.finish();
@@ -144,7 +144,7 @@ test('a lagging survivor keeps what it has; a member left behind never serves, e
   assert.match(condition(fencing, 'Stalled')?.message ?? '', /should have ended and has not.*To go on: bring node /);
   await letEnd(lost);
   const whole = await tickUntil(name, isWhole, 240);
-  assert.equal(whole.status?.clusterID, stalled.status?.clusterID);
+  assert.deepEqual(whole.status?.gaveUp, [stalled.status?.clusterID]);
   for (const member of lost) {
     const claim = await get<PersistentVolumeClaim>(resources.volumeClaims, member);
     assert.equal(claim?.metadata.annotations?.['etcd.ratchet.dev/volume-state'], 'superseded', `${member} is kept`);
@@ -152,24 +152,20 @@ test('a lagging survivor keeps what it has; a member left behind never serves, e
   assert.equal(await readKey(way, 'early/9'), 'value 9');
   assert.equal(await readKey(way, 'late/9'), null, 'the survivor never had it');
 
-  await Promise.all(old.map((pod) => startByHand(pod ?? assert.fail('no pod'))));
-  await until('those left behind exit', async () => {
-    const logs = await Promise.all(lost.map((member) => node().logs(namespace, `${member}-0`)));
-    return logs.every((text) => /removed from the cluster|has been permanently removed|removed member/.test(text));
-  });
+  // Two of them would be a quorum: that is what the runbook warns of.
+  const [revenant = ''] = lost;
+  await startByHand(old[0] ?? assert.fail('no pod'));
+  await until('the one that was started learns that it is of another cluster', async () =>
+    /cluster ID mismatch/.test(await node().logs(namespace, `${revenant}-0`)),
+  );
   const still = await tickUntil(name, isWhole, 60);
   assert.deepEqual(
     still.status?.members?.map((member) => member.name),
     whole.status?.members?.map((member) => member.name),
   );
-  for (const member of lost) {
-    const pod = await get<Pod>(resources.pods, `${member}-0`);
-    assert.equal(
-      pod?.status?.conditions?.find(({ type }) => type === 'Ready')?.status,
-      'False',
-      `${member} serves nobody`,
-    );
-  }
+  const pod = await get<Pod>(resources.pods, `${revenant}-0`);
+  const ready = pod?.status?.conditions?.find(({ type }) => type === 'Ready');
+  assert.equal(ready?.status, 'False', `${revenant} serves nobody`);
   assert.equal(await readKey(way, 'late/9'), null, 'nobody who answers has it');
 });
 

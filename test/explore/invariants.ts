@@ -1,4 +1,4 @@
-import type { VolumeRecord } from '../../manifests/render/volume-record.ts';
+import { isOfRecovery, type VolumeRecord } from '../../manifests/render/volume-record.ts';
 import type { ActionKind } from '../../reconcile/cluster/know/action.ts';
 import { quorumOf } from '../../reconcile/cluster/know/membership/quorum.ts';
 import { leavesOthersBe } from './adoption-invariants.ts';
@@ -110,7 +110,7 @@ function learnersFirst({ world: before }: State, _: Event, { world: after }: Sta
 
 /** Of a rollback whose data are lost before any member of the cluster that it gives up was told. */
 function isRestoredInVain(record: VolumeRecord | undefined): boolean {
-  return record?.state === 'restored' && record.gaveUp !== undefined;
+  return record?.state === 'restored' && record.gaveUp !== undefined && !isOfRecovery(record);
 }
 
 /**

@@ -42,7 +42,7 @@ export const recoveryBugs: readonly Bug[] = [
     name: 'outvotes-nobody',
     what: 'a recovery does not write down whom it leaves behind',
     violates: 'I10',
-    scenario: 'quorum of 3 lost, a node comes back',
+    scenario: 'forced in place, a node comes back',
     faults: { returns: 2 },
     seed: (code) => ({
       ...edited(instead(code, 'recoverQuorum', withoutOutvoting), 'begin-recovery', leavingNobodyBehind),
@@ -53,7 +53,7 @@ export const recoveryBugs: readonly Bug[] = [
     name: 'forgets-outvoted',
     what: 'a volume that was left behind is believed, whatever the others remember of it',
     violates: 'I10',
-    scenario: 'recovered, and lost volumes come back',
+    scenario: 'forced in place, lost volumes come back',
     faults: { restore: 2, crash: 1 },
     seed: (code) => ({ ...code, remembersOutvoted: false }),
   },
@@ -61,9 +61,25 @@ export const recoveryBugs: readonly Bug[] = [
     name: 'forces-unfenced',
     what: 'the cluster is forced although its members may still run on nodes that are not heard',
     violates: 'I10',
-    scenario: 'quorum of 3 cut off, and comes back',
+    scenario: 'forced in place, cut off, and comes back',
     faults: { returns: 2 },
     seed: (code) => ({ ...instead(code, 'recoverQuorum', withoutFences), readsAtOnce: true }),
+  },
+  {
+    name: 'begins-unfenced',
+    what: 'a new life begins although members of the one before may still run on nodes that are not heard',
+    violates: 'I11',
+    scenario: 'quorum of 3 cut off, pods deleted',
+    faults: {},
+    seed: (code) => ({ ...instead(code, 'recoverQuorum', withoutFences), readsAtOnce: true }),
+  },
+  {
+    name: 'begins-too-low',
+    what: 'a new life goes on with the revisions of the one before',
+    violates: 'I17',
+    scenario: 'revisions, quorum of 3 lost',
+    faults: { writes: 1 },
+    seed: (code) => instead(code, 'recoverQuorum', withoutBump),
   },
   {
     name: 'forces-twice',
@@ -156,6 +172,13 @@ function leavingNobodyBehind({ kind, ask }: Request, action: Action): Requests<u
 }
 
 function* nothing(): Requests {}
+
+function withoutBump(situation: Situation): Decision | undefined {
+  const decision = recoverQuorum(situation);
+  if (decision?.kind !== 'act' || decision.action.kind !== 'force-new-cluster') return decision;
+  const { begins } = decision.action;
+  return begins ? { ...decision, action: { ...decision.action, begins: { ...begins, bump: 0 } } } : decision;
+}
 
 /** As if nothing were seen of anybody. */
 function withoutFences(situation: Situation): Decision | undefined {

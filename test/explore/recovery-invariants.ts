@@ -59,7 +59,16 @@ export function recoversOnce({ world: before }: State, _: Event, { world: after 
   const revenant = after.formations.find((one) => successorsOf(after, one).length > 0 && hasQuorum(after, one));
   if (revenant) return 'members that a recovery left behind are a quorum, and take writes';
   const forced = after.formations.find((one) => one.forced && !formationOf(before, one.id));
-  return forced && forcedWrongly(before, forced);
+  const revived = after.formations.find((one) => one.revived && !formationOf(before, one.id));
+  return (forced && forcedWrongly(before, forced)) ?? (revived && revivedWrongly(before, revived));
+}
+
+function revivedWrongly(before: World, { revived }: Formation): string | undefined {
+  const twins = before.formations.filter((one) => one.revived && one.revived.by === revived?.by);
+  if (twins.some(({ formed }) => formed)) return 'a new life is made once more, and the one before has served';
+  return twins.some((one) => one.revived?.memberId !== revived?.memberId)
+    ? 'new lives are made for the same approval on two volumes'
+    : undefined;
 }
 
 function forcedWrongly(before: World, { forced }: Formation): string | undefined {

@@ -1,5 +1,7 @@
+import { revisionsAhead } from '../../manifests/render/revisions.ts';
 import type { Change } from './model/git.ts';
 import { startedAnew, withoutNodes, withoutPods, withoutVolumes } from './model/losses.ts';
+import { recordIn } from './model/objects.ts';
 import type { Consent } from './model/person.ts';
 import type { World } from './model/state.ts';
 import { healthy } from './model/worlds.ts';
@@ -20,6 +22,7 @@ const deletedByForce = withoutPods(cutOff, [1, 2]);
 const volumes = withoutVolumes(whole, [1, 2]);
 const ofFour = withoutVolumes(lagging(healthy({ replicas: 4 }, 8)), [2, 3]);
 const goneOn = () => recovered(alone(volumes));
+const inPlace = (world: World) => alone(exhausted(world));
 
 /**
  * When a quorum is lost, and a person approves that it goes on without the others. How it grows back is searched by
@@ -36,6 +39,13 @@ export const recoveryScenarios: readonly Scenario[] = [
   one('recovery, and its holder dies', alone(volumes), [approves], { death: 2, late: 1, again: 1, second: 1 }, 2),
   one('recovery, and its Job is lost', alone(volumes), [approves], { jobPod: 1, kill: 1, death: 1, late: 1 }, 2),
   one(
+    'recovery, and there is no room',
+    alone(volumes),
+    [approves, approves],
+    { cramped: 1, trial: 1, death: 1, late: 1, kill: 1 },
+    2,
+  ),
+  one(
     'recovery, and its disk is lost',
     alone(volumes),
     [approves],
@@ -44,6 +54,22 @@ export const recoveryScenarios: readonly Scenario[] = [
   ),
   one('recovery, and lost volumes come back', alone(volumes), [approves], { restore: 2 }, 2),
   one('recovered, and lost volumes come back', goneOn, [], { restore: 2, crash: 1, eviction: 1, death: 1 }, 3),
+  one(
+    'forced in place, and its Job is lost',
+    inPlace(volumes),
+    [approves],
+    { jobPod: 1, kill: 1, death: 1, late: 1 },
+    2,
+  ),
+  one('forced in place, a node comes back', inPlace(deadNodes), [approves, saysOff], { returns: 2 }, 2),
+  one('forced in place, cut off, and comes back', () => begun(inPlace(cutOff)), [], { returns: 2, force: 1 }, 3),
+  one(
+    'forced in place, lost volumes come back',
+    () => recovered(inPlace(volumes)),
+    [],
+    { restore: 2, crash: 1, eviction: 1, death: 1 },
+    3,
+  ),
   one('regrowth, and a lost volume comes back', goneOn, [two], { restore: 1, death: 1 }, 1),
   one('regrowth, and both of them come back', goneOn, [two], { restore: 2 }, 2),
 ];
@@ -74,6 +100,20 @@ export const wildRecoveries: readonly Scenario[] = [
 
 function alone({ cluster, ...world }: World): World {
   return { ...world, cluster: { ...cluster, spec: { ...cluster.spec, replicas: 1 } } };
+}
+
+/** No revisions are left below 2^53 for another life. */
+function exhausted(world: World): World {
+  const revisionFloor = Number.MAX_SAFE_INTEGER - revisionsAhead;
+  const places = world.places.map((place) => {
+    const record = recordIn(place);
+    if (!place.volume || !record) return place;
+    return {
+      ...place,
+      volume: { ...place.volume, record: { kind: 'valid', record: { ...record, revisionFloor } } as const },
+    };
+  });
+  return { ...world, places };
 }
 
 /** The first member has missed the last writes. */

@@ -16,7 +16,9 @@ export function restoresOnce({ world: before }: State, _: Event, { world: after 
   for (const [index, { name, disk }] of after.places.entries()) {
     const was = before.places[index]?.disk;
     if (disk?.made === undefined || disk.made === was?.made) continue;
-    if (was && was.made === undefined) return `${name} is restored over data that were in use`;
+    // A recovery keeps beside it what it was made of.
+    const isKept = disk.kept !== undefined && [was?.formation, was?.kept?.formation].includes(disk.kept.formation);
+    if (was && was.made === undefined && !isKept) return `${name} is restored over data that were in use`;
     if (formationOf(before, disk.formation)?.formed) return `${name} is restored once more, and its cluster has served`;
     const twin = after.places.find((other) => other.name !== name && other.disk?.formation === disk.formation);
     if (twin) return `${name} is restored, and ${twin.name} is of the same birth`;
@@ -53,7 +55,7 @@ export function handsOver({ world: before }: State, event: Event, { world: after
   if (who === 'tick' && action?.kind === 'stop-members' && event.write?.object === 'statefulSet') {
     const place = placeOf(before, action.volume.name);
     const record = place && recordIn(place);
-    if (record?.gaveUp && record.state === 'restored' && isUntried(place) && record.trial !== 'waived')
+    if (record?.gaveUp && record.state === 'restored' && isUntried(place) && record.trial === 'passed')
       return 'members are stopped for data that no etcd has served, and nobody waived that';
   }
   for (const former of after.formations) {

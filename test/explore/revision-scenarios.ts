@@ -22,9 +22,17 @@ function bare(): World {
   return settleEtcd({ ...world, places: places.map((place) => lacking(place, 'backup')) });
 }
 
+const forLoss: Consent = { what: 'a person approves what the refusal says', person: 'approves' };
+const bereft = () => withClients(withoutVolumes(healthy({ replicas: 3 }, 6), [1, 2])) as World;
+const one1 = (world: World): World => ({
+  ...world,
+  cluster: { ...world.cluster, spec: { ...world.cluster.spec, replicas: 1 } },
+});
+
 /** Clusters whose clients remember what they saw, while they are rolled back to a snapshot of long ago. */
 export const revisionScenarios: readonly Scenario[] = [
   one('revisions, roll back 1', busy, twice.slice(0, 2), { writes: 2, death: 1, late: 1, kill: 1, crash: 1 }, 3),
   one('revisions, roll back 1 twice', busy, twice, { writes: 2, crash: 1, status: 1, death: 1 }, 3),
+  one('revisions, quorum of 3 lost', () => one1(bereft()), [forLoss], { writes: 2, death: 1, late: 1, kill: 1 }, 2),
   one('revisions, roll back 1 without volumes, twice', bare, twice, { writes: 1, lost: 1, claim: 1 }, 2),
 ];

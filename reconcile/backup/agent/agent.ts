@@ -1,6 +1,7 @@
 import { EtcdError } from '../../interfaces/etcd.ts';
 import { BackupFailure, exitCodeOf, exitCodes, type FailureReason, failures } from '../../jobs/failure.ts';
 import { placed, withStore } from './carry-out.ts';
+import { copyOwn, saveOwn } from './new-life.ts';
 import { type AgentRequest, parseRequest } from './request.ts';
 import type { AgentContext, AgentResult } from './result.ts';
 import { stageTrial } from './trial.ts';
@@ -24,6 +25,8 @@ export async function runAgent(
     const signal = AbortSignal.any([context.signal, deadline.signal]);
     if (request.operation === 'place') noted(await placed(request, signal));
     else if (request.operation === 'stage-trial') await stageTrial(request, context.now());
+    else if (request.operation === 'copy-own') await copyOwn(request, context.now());
+    else if (request.operation === 'save-own') noted({ snapshot: await saveOwn(request, signal) });
     else await withStore(request, { ...context, signal }, noted);
     return { result: { ok: true, ...so }, exitCode: exitCodes.done };
   } catch (error) {

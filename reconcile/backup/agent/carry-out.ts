@@ -12,6 +12,7 @@ import { type FetchRequest, type FetchTools, fetchSnapshot, requireSame } from '
 import { ignoreMissing } from './files.ts';
 import { guardEndpoints } from './guard-etcd.ts';
 import { lookForBackup } from './look.ts';
+import { keepOwn } from './own-data.ts';
 import { prune } from './prune.ts';
 import { type BackupRecord, readRecord } from './record.ts';
 import type { BackupAsked, ObjectRequest } from './request.ts';
@@ -46,10 +47,11 @@ export async function withStore(
 
 /** Given a trial, nothing gets its name before a copy was served. */
 export async function placed(
-  request: StagedRestore & { readonly trial?: Trial },
+  request: StagedRestore & { readonly trial?: Trial; readonly keeps?: string },
   signal: AbortSignal,
 ): Promise<Partial<AgentResult>> {
   if (request.trial) await tryOut(request, request.trial, signal);
+  if (request.keeps !== undefined) await keepOwn(request, request.keeps);
   return (await placeStaged(request)) ?? {};
 }
 

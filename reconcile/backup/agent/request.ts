@@ -74,6 +74,12 @@ const stagedSchema = {
 
 const startSeconds = Type.Integer({ minimum: 1, maximum: 24 * 3600, description: 'So long it may take to answer.' });
 
+const bump = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'So many revisions ahead of the snapshot the restored store is to be.',
+});
+
 const programsSchema = object({
   directory: path({ description: 'An empty directory of the agent alone, with room for the snapshot twice.' }),
   etcd: path({ description: 'The program, of the version that took the snapshot.' }),
@@ -148,16 +154,18 @@ const schemas = {
     version: text(32, { pattern: versionPattern, description: 'Of the etcd that is to run on the data.' }),
     sha256,
     revision: Type.Optional(Type.Integer({ minimum: 1, description: 'As the record says it, if known.' })),
-    bump: Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'So many revisions ahead of the snapshot the restored store is to be.',
-    }),
+    bump,
   }),
   place: object({
     operation: Type.Enum(['place']),
     ...stagedSchema,
     deadlineSeconds: commonSchema.deadlineSeconds,
+    keeps: Type.Optional(
+      text(64, {
+        pattern: '^before-recovery-[0-9a-f]{12}$',
+        description: 'The name that the data get which are there, and which what is placed was made of.',
+      }),
+    ),
     trial: Type.Optional(
       object({
         endpoint: text(1024, { minLength: 1, description: 'Of the etcd that was started on the copy.' }),
@@ -169,6 +177,19 @@ const schemas = {
     operation: Type.Enum(['stage-trial']),
     ...stagedSchema,
     deadlineSeconds: commonSchema.deadlineSeconds,
+  }),
+  'copy-own': object({
+    operation: Type.Enum(['copy-own']),
+    ...stagedSchema,
+    deadlineSeconds: commonSchema.deadlineSeconds,
+  }),
+  'save-own': object({
+    operation: Type.Enum(['save-own']),
+    ...stagedSchema,
+    deadlineSeconds: commonSchema.deadlineSeconds,
+    endpoint: text(1024, { minLength: 1, description: 'Of the etcd that was started on the copy.' }),
+    startSeconds,
+    bump,
   }),
   verify: object({ operation: Type.Enum(['verify']), ...fetchSchema, scratch: programsSchema }),
   'stage-drill': object({
@@ -215,7 +236,8 @@ export type ObjectRequest =
   | LookAsked
   | PruneAsked;
 /** About a volume alone. */
-type VolumeRequest = ReadonlyDeep<Static<(typeof schemas)['place' | 'stage-trial']>>;
+const ofVolumes = ['place', 'stage-trial', 'copy-own', 'save-own'] as const satisfies readonly Operation[];
+type VolumeRequest = ReadonlyDeep<Static<(typeof schemas)[(typeof ofVolumes)[number]]>>;
 export type AgentRequest = ObjectRequest | VolumeRequest;
 
 const operations = Object.keys(schemas) as readonly Operation[];
@@ -239,7 +261,7 @@ export function parseRequest(json: string): AgentRequest {
   walk(structural(schemas[operation]), value, [], problems);
   const found = problems.found.map(({ message }) => message);
   if (isPlainObject(value.source)) found.push(...problemsOf(value.source.endpoints));
-  if (operation === 'place' || operation === 'stage-trial') {
+  if (ofVolumes.some((one) => one === operation)) {
     if (found.length > 0) throw invalid(found);
     return value as unknown as AgentRequest;
   }

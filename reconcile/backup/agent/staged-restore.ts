@@ -58,9 +58,13 @@ export async function stageSnapshot(request: StageRequest, tools: FetchTools): P
   const last = await lastRevisionOf(fetched.file);
   requireRoom(last, { asked: revision, bump });
   const staged = { snapshot: fetched.snapshot, ...(fetched.record && { record: fetched.record }) };
-  const note: Note = { staged, begins: Number(last ?? 0n) + bump };
-  await writeFile(noteIn(paths.directory), JSON.stringify(note), { flush: true });
+  await noteStaged(paths.directory, staged, Number(last ?? 0n) + bump);
   return staged;
+}
+
+/** For the containers that come after: what lies there for etcdutl, and with which revision its result begins. */
+export async function noteStaged(directory: string, staged: Staged, begins: number): Promise<void> {
+  await writeFile(noteIn(directory), JSON.stringify({ staged, begins } satisfies Note), { flush: true });
 }
 
 /**
@@ -175,7 +179,7 @@ export async function dataVersionOf(file: string): Promise<string | undefined> {
 }
 
 /** A key of etcd's store begins with its revision. `undefined`: nothing was written. */
-async function lastRevisionOf(file: string): Promise<bigint | undefined> {
+export async function lastRevisionOf(file: string): Promise<bigint | undefined> {
   const key = await lastKeyIn(file, 'key');
   return key !== undefined && key.length >= 8 ? key.readBigUInt64BE(0) : undefined;
 }

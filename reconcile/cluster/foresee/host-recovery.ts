@@ -9,10 +9,11 @@ export const observedRecovery: RecoveryHost<Observation> = {
     const { job } = recoveryOf(state);
     return job?.name === jobNameOf(name, work) ? job : undefined;
   },
-  makeJob: (state, name, attempt, { work, trial }) => {
+  makeJob: (state, name, attempt, { work, trial, begins }) => {
     const uid = `${work}-${attempt.replace('/', '-')}`;
-    const job = { name: jobNameOf(name, work), uid, leaving: false, attempt, failed: false, ...(trial && { trial }) };
-    return { ...state, recovery: { ...recoveryOf(state), job } };
+    const job = { name: jobNameOf(name, work), uid, leaving: false, attempt, failed: false };
+    const kind = { ...(trial && { trial }), ...(begins && { begins: true as const }) };
+    return { ...state, recovery: { ...recoveryOf(state), job: { ...job, ...kind } } };
   },
   removeJob: (state) => {
     const { job: _, ...rest } = recoveryOf(state);

@@ -3,12 +3,14 @@ import {
   annotations,
   jobNameOf,
   labels,
+  recoveryContainers,
   recoveryPodLabels,
   restorePodLabels,
 } from '../../../manifests/render/names.ts';
+import { beginsLife } from '../../../manifests/render/new-life.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
 import { hasTrial, restoreContainers } from '../../../manifests/render/restore-job.ts';
-import { isOfRestore } from '../../../manifests/render/volume-record.ts';
+import { isOfRecovery, isOfRestore } from '../../../manifests/render/volume-record.ts';
 import { isReason, type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { toldFailure } from '../../jobs/failure.ts';
 import { endOf, isCompleted, isOver } from '../../jobs/job-end.ts';
@@ -22,7 +24,8 @@ import { type Reported, reportedOf } from './reported.ts';
 import { lastLine } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
-const { trial } = restoreContainers;
+/** Native sidecars, which kubelet starts again. */
+const sidecars: readonly string[] = [restoreContainers.trial, recoveryContainers.force];
 
 /**
  * Asked only while a volume says that its cluster is being recovered or restored, or a pod of that is seen: at rest it
@@ -88,7 +91,8 @@ function isRestore(slot: Slot | undefined): boolean {
 }
 
 function jobNameIn(slot: Slot): string {
-  return jobNameOf(slot.name, isRestore(slot) ? 'restore' : 'recovery');
+  const record = recordOf(slot);
+  return jobNameOf(slot.name, isRestore(slot) && record && !isOfRecovery(record) ? 'restore' : 'recovery');
 }
 
 /** Of a restore as well. */
@@ -105,10 +109,10 @@ function jobView(job: Job): RecoveryJobView {
     uid: metadata.uid ?? '',
     leaving: metadata.deletionTimestamp !== undefined,
     attempt: metadata.annotations?.[annotations.recovery] ?? '',
-    // etcd never ends by itself: a recovery that is over has failed.
     failed: isOver(job),
     ...(isCompleted(job) && { completed: true as const }),
     ...(hasTrial(job) && { trial: true as const }),
+    ...(beginsLife(job) && { begins: true as const }),
     ...(endedAt && { endedAt }),
   };
 }
@@ -116,7 +120,7 @@ function jobView(job: Job): RecoveryJobView {
 function podView(pod: Pod): RecoveryPodView {
   const { metadata, spec, status } = pod;
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-  const failure = trialFailure(containers) ?? containers.filter(({ name }) => name !== trial).flatMap(failureOf)[0];
+  const failure = sidecarFailure(containers) ?? containers.filter((one) => !isSidecar(one)).flatMap(failureOf)[0];
   const waiting = containers.find(({ state }) => state?.waiting)?.state?.waiting?.reason;
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   const homeless = spec.nodeName === undefined && scheduled?.status === 'False';
@@ -151,10 +155,14 @@ function failureOf({ name, state }: ContainerStatus): NonNullable<RecoveryPodVie
 }
 
 /** Kubelet starts it again, and ends it with its pod, which is no failure of it. */
-function trialFailure(containers: readonly ContainerStatus[]): RecoveryPodView['failure'] {
-  const etcd = containers.find(({ name }) => name === trial);
+function sidecarFailure(containers: readonly ContainerStatus[]): RecoveryPodView['failure'] {
+  const etcd = containers.find(isSidecar);
   const ends = [etcd?.state, etcd?.lastState].flatMap((state) => (etcd && state ? failureOf({ ...etcd, state }) : []));
   return ends.find((one) => !isKilled(one));
+}
+
+function isSidecar({ name }: ContainerStatus): boolean {
+  return sidecars.includes(name);
 }
 
 async function readNodes(

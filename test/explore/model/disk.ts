@@ -7,6 +7,8 @@ export interface Disk {
   readonly ran?: readonly string[];
   /** Which attempt of a restore made it, as `<token>/<number>`; absent from the moment an etcd opens it. */
   readonly made?: string;
+  /** What a new life was made of lies beside it. */
+  readonly kept?: Pick<Disk, 'formation' | 'memberId' | 'behind'>;
   /** Before they got their name, an etcd has served a copy of these data. */
   readonly tried?: true;
 }

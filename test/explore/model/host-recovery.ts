@@ -4,6 +4,10 @@ import { recordIn } from './objects.ts';
 import { lacking, placeOf, type World, withPlace } from './state.ts';
 import { freshUid, type Referred } from './uids.ts';
 
+function bumpIn({ clients }: World, bump: number | undefined): { readonly bump?: number } {
+  return clients && bump !== undefined ? { bump } : {};
+}
+
 /** A recovery as the API server has it. */
 export function recoveryIn(referred: Referred): RecoveryHost<World> {
   return {
@@ -11,10 +15,12 @@ export function recoveryIn(referred: Referred): RecoveryHost<World> {
       Object.fromEntries(places.flatMap(({ name, pod }) => (pod && !pod.homeless ? [[name, [nodeOf(name)]]] : []))),
     job: (world, name, work) => {
       const job = placeOf(world, name)?.job;
-      return job?.work === work ? job : undefined;
+      if (job?.work !== work) return undefined;
+      const { begins, ...seen } = job;
+      return { ...seen, ...(begins !== undefined && { begins: true as const }) };
     },
     // Owned by a peer: one that has gone takes it along at once.
-    makeJob: (world, name, attempt, { work, bump, trial }) =>
+    makeJob: (world, name, attempt, { work, bump, trial, begins }) =>
       withPlace(world, name, (place) => {
         const token = work === 'restore' ? recordIn(place)?.token : undefined;
         const job = {
@@ -23,7 +29,8 @@ export function recoveryIn(referred: Referred): RecoveryHost<World> {
           attempt,
           ...(token !== undefined && { token }),
           ...(trial && { trial }),
-          ...(world.clients && bump !== undefined && { bump }),
+          ...(begins && { begins: begins.token }),
+          ...bumpIn(world, bump ?? begins?.bump),
         };
         return place.peer ? { ...place, job } : place;
       }),

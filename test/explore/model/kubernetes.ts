@@ -170,7 +170,7 @@ function run(world: World, { name }: Place, pod: Pod, { disk, begun }: Extract<S
   const process = { formation, memberId, version: versionOf(pod), anew: true as const };
   const alive: Pod = { ...lacking(pod, 'words'), container: 'running', everStarted: true };
   const known = outrunBackups(begun ? withFormation(world, begun) : world);
-  return withPlace(known, name, (one) => ({ ...one, disk: lacking(disk, 'made'), process, pod: alive }));
+  return withPlace(known, name, (one) => ({ ...one, disk: lacking(disk, 'made', 'kept'), process, pod: alive }));
 }
 
 function crash(world: World, name: string, said: string): World {

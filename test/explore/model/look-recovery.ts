@@ -1,6 +1,7 @@
 import { type JobWork, jobNameOf } from '../../../manifests/render/names.ts';
-import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
+import { isOfRecovery, type VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import type { RecoveryJobView, RecoveryPodView, RecoveryView } from '../../../reconcile/cluster/know/observation.ts';
+import type { FailureReason } from '../../../reconcile/jobs/failure.ts';
 import { recordIn } from './objects.ts';
 import type { Job, JobPod } from './recovery-state.ts';
 import type { Place, World } from './state.ts';
@@ -15,7 +16,7 @@ export function recoveryOf({ places }: World): RecoveryView | undefined {
   if (!asked) return undefined;
   const { job, name } = asked;
   const record = chosen && recordIn(chosen);
-  const isRecovery = record?.state === 'recovering' || record?.state === 'recovered';
+  const isRecovery = record && (isBeingRecovered(record) || isOfRecovery(record));
   // Of the other kind it would have another name.
   const isAskedFor = job && (!chosen || (job.work === 'recovery') === isRecovery);
   return {
@@ -26,15 +27,20 @@ export function recoveryOf({ places }: World): RecoveryView | undefined {
   };
 }
 
+function isBeingRecovered({ state }: VolumeRecord): boolean {
+  return state === 'recovering' || state === 'recovered';
+}
+
 function isToBeFenced(record: VolumeRecord | undefined): boolean {
   if (record?.state === 'restored') return record.gaveUp !== undefined;
   return record !== undefined && record.state !== 'restoring' && record.recovery?.attempt === 0;
 }
 
-function jobView(name: string, { uid, work, attempt, failed, completed, trial }: Job): RecoveryJobView {
+function jobView(name: string, { uid, work, attempt, failed, completed, trial, begins }: Job): RecoveryJobView {
   const isOver = failed === true || completed === true;
   const view = { name: jobNameOf(name, work), uid, leaving: false, attempt, failed: isOver };
-  return { ...view, ...(completed && { completed }), ...(trial && { trial }) };
+  const kind = { ...(trial && { trial }), ...(begins !== undefined && { begins: true as const }) };
+  return { ...view, ...(completed && { completed }), ...kind };
 }
 
 function podOf({ name, jobPod, nodeDead }: Place): readonly RecoveryPodView[] {
@@ -63,10 +69,11 @@ export function recoveryPodName(name: string, work: JobWork): string {
   return `${jobNameOf(name, work)}-0`;
 }
 
+const reasons = ['DataPresent', 'NoRoomForTrial', 'NoRoomForCopy'] as const satisfies readonly FailureReason[];
+
 function failureOf({ container, code, reason }: NonNullable<JobPod['exit']>): NonNullable<RecoveryPodView['failure']> {
-  const told =
-    reason === 'DataPresent' || reason === 'NoRoomForTrial' ? ({ reason, message: 'as it is' } as const) : undefined;
-  return { container, code, words: 'no', ...(told && { told }) };
+  const told = reasons.find((one) => one === reason);
+  return { container, code, words: 'no', ...(told && { told: { reason: told, message: 'as it is' } }) };
 }
 
 /** One for each member, with its disk. */

@@ -64,17 +64,26 @@ export const nodeFaults = {
   },
   trial: {
     what: 'etcd does not serve a copy of what was restored to #',
-    strike: (world, place) => whileTried(world, place, { container: 'trial', code: 2 }),
+    strike: (world, place) =>
+      whileTried(world, place, ({ begins }) => ({ container: begins ? 'force' : 'trial', code: 2 })),
   },
   cramped: {
     what: 'there is no room for a copy of what was restored to #',
-    strike: (world, place) => whileTried(world, place, { container: 'copy', code: 3, reason: 'NoRoomForTrial' }),
+    strike: (world, place) =>
+      whileTried(world, place, ({ begins }) => ({
+        ...{ container: 'copy', code: 3 },
+        reason: begins ? 'NoRoomForCopy' : 'NoRoomForTrial',
+      })),
   },
 } as const satisfies Readonly<Record<NodeFault, Fault>>;
 
-function whileTried(world: World, { name, jobPod }: Place, exit: NonNullable<JobPod['exit']>): World | undefined {
-  if (!jobPod?.trial || jobPod.leaving || jobPod.stage !== 'marked') return undefined;
-  return withPlace(world, name, (one) => ({ ...one, jobPod: { ...jobPod, stage: 'failed', exit } }));
+function whileTried(
+  world: World,
+  { name, jobPod }: Place,
+  exitOf: (pod: JobPod) => NonNullable<JobPod['exit']>,
+): World | undefined {
+  if (!(jobPod?.trial || jobPod?.begins !== undefined) || jobPod.leaving || jobPod.stage !== 'marked') return undefined;
+  return withPlace(world, name, (one) => ({ ...one, jobPod: { ...jobPod, stage: 'failed', exit: exitOf(jobPod) } }));
 }
 
 /** The API server lets go of its pods, which nobody ends. */

@@ -15,6 +15,8 @@ export interface Job {
   readonly bump?: number;
   /** Of a restore: its pod ends well only once an etcd has served a copy of what it made. */
   readonly trial?: true;
+  /** Of a recovery: the token of the new life that it makes. Absent: it forces what is there. */
+  readonly begins?: string;
   /** Its pod was made: it gets no second one. */
   readonly begun?: true;
   readonly failed?: true;
@@ -30,15 +32,16 @@ export interface JobPod {
   readonly token?: string;
   readonly bump?: number;
   readonly trial?: true;
+  readonly begins?: string;
   readonly leaving: boolean;
   /**
    * `marked`: the disk says that this attempt has run. `forced`: etcd has forgotten all others. `ready`: it leads
-   * itself. `done`: a restore has ended well.
+   * itself. `done`: a restore, or what makes a new life, has ended well.
    */
   readonly stage: 'waiting' | 'marked' | 'forced' | 'ready' | 'done' | 'failed';
   /** With which it has failed. */
   readonly exit?: {
-    readonly container: 'set-aside' | 'etcd' | 'copy' | 'place' | 'trial';
+    readonly container: 'set-aside' | 'etcd' | 'copy' | 'place' | 'trial' | 'force';
     readonly code: number;
     /** What the agent says. */
     readonly reason?: string;
@@ -48,6 +51,14 @@ export interface JobPod {
 /** By `--force-new-cluster`: it goes by the same ID, and has forgotten everybody else. */
 export interface Forced {
   readonly clusterId: string;
+  readonly from: string;
+  /** The recovery. */
+  readonly by: string;
+  readonly memberId: string;
+}
+
+/** A new life of what was left of another cluster. */
+export interface Revived {
   readonly from: string;
   /** The recovery. */
   readonly by: string;

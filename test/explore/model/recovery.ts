@@ -1,5 +1,5 @@
 import type { Disk } from './disk.ts';
-import { formationOf, settleEtcd, withFormation } from './etcd.ts';
+import { formationOf, minorOf, settleEtcd, withFormation } from './etcd.ts';
 import { clusterIdOf } from './lineage.ts';
 import type { JobPod } from './recovery-state.ts';
 import { completed, type RestoreNature, restoring } from './restore.ts';
@@ -36,7 +36,7 @@ export function recovering(world: World, place: Place, referred: Referred, natur
   if (jobPod?.leaving) return changed(world, name, 'the pod of the Job ends', endedJobPod);
   if (job && !jobPod && !job.begun && place.volume) {
     const uid = freshUid('jobPod', place, referred);
-    const { attempt, work, token, bump, trial } = job;
+    const { attempt, work, token, bump, trial, begins } = job;
     const of = {
       uid,
       work,
@@ -45,6 +45,7 @@ export function recovering(world: World, place: Place, referred: Referred, natur
       ...(token !== undefined && { token }),
       ...(bump !== undefined && { bump }),
       ...(trial && { trial }),
+      ...(begins !== undefined && { begins }),
     };
     const made: JobPod = { ...of, leaving: false, stage: 'waiting' };
     return changed(world, name, 'the Job gets its pod', (one) => ({
@@ -90,6 +91,11 @@ function runs(world: World, place: Place, pod: JobPod, { countsAttempts }: Natur
       );
     case 'marked':
       if (!disk) return fails('etcd', 1);
+      if (pod.begins !== undefined)
+        return {
+          what: 'the Job makes a new life of a copy, and gives it the name of the data',
+          after: settleEtcd(withPlace(revived(world, place, pod, pod.begins), name, becomes({ stage: 'done' }))),
+        };
       // etcd waits for the lock on its files, which whoever was deleted by force has for some time still.
       if (place.orphan) return undefined;
       return {
@@ -127,6 +133,34 @@ export function idOf(attempt: string): string {
 
 function numberOf(attempt: string): number {
   return Number(attempt.split('/')[1]);
+}
+
+/** What was on the disk stays beside it; an attempt that comes after begins with that. */
+function revived(world: World, { name, disk, peer }: Place, { attempt, bump = 0 }: JobPod, token: string): World {
+  const original = disk?.kept && disk.made !== undefined ? disk.kept : disk;
+  const before = formationOf(world, original?.formation);
+  if (!disk || !original || !before) return world;
+  const id = `c-${token}`;
+  const memberId = `${id}-${name}`;
+  const { revision } = before;
+  const begins = revision === undefined ? undefined : revision + bump;
+  const after: Formation = {
+    id,
+    token,
+    members: [{ id: memberId, name, published: false, learner: false }],
+    oldest: minorOf(peer?.inputs.version ?? ''),
+    index: 'low',
+    formed: false,
+    restored: true,
+    revived: { from: before.id, by: idOf(attempt), memberId: original.memberId },
+    gaveUp: [...(before.gaveUp ?? []), clusterIdOf(before)],
+    ...(before.data && { data: before.data }),
+    ...(begins !== undefined && { revision: begins, compacted: begins }),
+  };
+  const { formation, behind } = original;
+  const kept = { formation, memberId: original.memberId, behind };
+  const made: Disk = { ...disk, formation: id, memberId, behind: false, made: `${token}/${numberOf(attempt)}`, kept };
+  return withPlace(withFormation(world, after), name, (one) => ({ ...one, disk: made }));
 }
 
 /** The member on this disk is from now on the only one of a cluster that keeps its ID. */

@@ -15,7 +15,7 @@ import type { Answered } from '../../../reconcile/requests/standing.ts';
 import type { AskedBackup, MadeBackup } from './backup-state.ts';
 import type { Disk } from './disk.ts';
 import type { FaultKind } from './fault-kind.ts';
-import type { Approval, Forced, Job, JobPod } from './recovery-state.ts';
+import type { Approval, Forced, Job, JobPod, Revived } from './recovery-state.ts';
 
 /**
  * The whole truth about one small cluster, as plain data that is never changed, only followed by other data.
@@ -198,6 +198,7 @@ export interface Formation {
   /** How many approvals were followed by another leader: each adds an entry to raft's log. */
   readonly led?: number;
   readonly forced?: Forced;
+  readonly revived?: Revived;
   /** It began from a snapshot. */
   readonly restored?: true;
   /** The snapshot that its Job was told to restore, by the hash of the wish. */

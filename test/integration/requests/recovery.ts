@@ -11,6 +11,7 @@ import {
   restoreJobName,
   restorePodLabels,
 } from '../../../manifests/render/names.ts';
+import type { NewLife } from '../../../manifests/render/new-life.ts';
 import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
 import { restoreJob } from '../../../manifests/render/restore-job.ts';
 import { wishOf } from '../../../manifests/render/snapshot-id.ts';
@@ -44,6 +45,8 @@ const job = { object: 'job', name: recoveryJobName(name) } as const satisfies Pi
 interface RecoveryStart {
   /** Of the Job that there is, if any. */
   readonly attempt?: number;
+  /** It makes a new life. */
+  readonly begins?: true;
   /** Of somebody else, or of an earlier peer, though it says the same. */
   readonly owner?: 'none' | 'earlier';
   readonly pod?: 'ready' | 'not ready';
@@ -51,18 +54,20 @@ interface RecoveryStart {
 
 /** A volume that the cluster is to go on from, and its peer. */
 const recovering =
-  ({ attempt, owner, pod }: RecoveryStart = {}) =>
+  ({ attempt, owner, pod, begins }: RecoveryStart = {}) =>
   async (scene: Scene) => {
     const recovery = { id, attempt: 1, lastSeenOn: {} };
     await member(scene, { upTo: 'peer', record: { state: 'recovering', recovery } });
-    if (attempt !== undefined) await jobOf(scene, attempt, owner);
+    if (attempt !== undefined) await jobOf(scene, attempt, { ...(owner && { owner }), ...(begins && { begins }) });
     if (pod === undefined) return;
     const of = { ...recoveryPodLabels(clusterName), 'batch.kubernetes.io/job-name': job.name };
     await podNamed(scene, recoveryPod, of, { isReady: pod === 'ready' });
   };
 
-async function jobOf(scene: Scene, attempt: number, owner?: RecoveryStart['owner']): Promise<void> {
-  const order = { image: 'ratchet', id, attempt, withoutCopy: false };
+const newLife = { token: 'another', bump: 1000 };
+
+async function jobOf(scene: Scene, attempt: number, { owner, begins }: RecoveryStart): Promise<void> {
+  const order = { image: 'ratchet', id, attempt, withoutCopy: false, ...(begins && { begins: newLife }) };
   const made = recoveryJob(await scene.read<EtcdPeer>('peer', name), order, {});
   const earlier = (made.metadata.ownerReferences ?? []).map((one) => ({ ...one, uid: 'earlier' }));
   const ownerReferences = owner === 'earlier' ? earlier : [];
@@ -114,10 +119,10 @@ async function unlabelled(scene: Scene): Promise<void> {
   await scene.kube.updateStatus<EtcdCluster>(resources.clusters, { ...found, status });
 }
 
-function* created(attempt = 1) {
+function* created(attempt = 1, begins?: NewLife) {
   const { readAt: peer } = yield* livePeer(name);
   yield* othersAct();
-  return yield* createRecoveryJob({ peer, id, attempt, withoutCopy: false });
+  return yield* createRecoveryJob({ peer, id, attempt, withoutCopy: false, begins });
 }
 
 const sealed = (scene: Scene) => member(scene, { pod: { node: 'node-0' } });
@@ -272,12 +277,14 @@ export const recovery = {
     { when: 'its Job is gone, and its pod stays', start: recovering({ pod: 'ready' }), asks: read },
     { when: 'there is nothing', start: recovering(), asks: read },
     { when: 'no volume is recovered', asks: read },
+    { when: 'its Job makes a new life', start: recovering({ attempt: 1, begins: true }), asks: read },
     { when: 'the Job of a restore runs', start: restoring({ attempt: 1 }), asks: readRestore },
     { when: 'the Job of a restore has a trial', start: restoring({ attempt: 1, trial: true }), asks: readRestore },
     { when: 'a restore asks, and the Job is of a recovery', start: recovering({ attempt: 1 }), asks: readRestore },
   ],
   createRecoveryJob: [
     { when: 'there is none', start: recovering(), asks: () => created() },
+    { when: 'there is none, and it makes a new life', start: recovering(), asks: () => created(1, newLife) },
     { when: 'that of this attempt is there', start: recovering({ attempt: 1 }), asks: () => created() },
     {
       when: 'that of another attempt is there',

@@ -4,6 +4,8 @@ const recovery = 'test/unit/cluster/actions/recovery.test.ts';
 const decided = 'test/unit/cluster/recover-quorum.test.ts';
 const diskLogs = 'test/unit/cluster/read-disk-logs.test.ts';
 const readsLogs = 'test/unit/cluster/read-logs.test.ts';
+const newLife = 'test/unit/cluster/new-life.test.ts';
+const ownData = 'test/unit/backup/own-data.test.ts';
 const held = 'reconcile/cluster/know/recovery/held.ts';
 
 /** What an action of a recovery looks at again just before it acts, and what a person is shown before. */
@@ -164,9 +166,107 @@ export const ofRecovery: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/act/actions/recovery/conclude-recovery.ts',
-    from: 'if (ran.job?.uid !== job.uid || ran.pod?.uid !== pod.uid || !ran.pod.ready)',
-    to: 'if (!ran)',
+    from: 'ran.pod?.uid === pod?.uid && ran.pod?.ready === true;',
+    to: 'ran.pod?.uid === pod?.uid;',
     without: 'a recovery is over before its pod leads itself',
     killers: [recovery],
+  },
+  {
+    file: 'reconcile/cluster/know/recovery/new-life.ts',
+    from: 'if (existingOf(situation.cluster) || !mayBeginAt(begins)) return undefined;',
+    to: 'if (!mayBeginAt(begins)) return undefined;',
+    without: 'a cluster that members of others know by its ID gets another one (I13)',
+    killers: [newLife],
+  },
+  {
+    file: 'reconcile/cluster/know/recovery/new-life.ts',
+    from: 'if (existingOf(situation.cluster) || !mayBeginAt(begins)) return undefined;',
+    to: 'if (existingOf(situation.cluster)) return undefined;',
+    without: 'a new life begins beyond the revisions that clients read exactly (I17)',
+    killers: [newLife],
+  },
+  {
+    file: 'reconcile/cluster/know/recovery/new-life.ts',
+    from: 'bump: begins - (record.revisionFloor ?? 0)',
+    to: 'bump: 0 * begins + (record.revisionFloor ?? 0)',
+    without: 'a new life goes on with the revisions of the one before (I17)',
+    killers: [newLife],
+  },
+  {
+    file: 'reconcile/cluster/know/recovery/new-life.ts',
+    from: 'return hashOf({ token, id, attempt });',
+    to: 'return hashOf({ token, id, attempt: attempt * 0 });',
+    without: 'two attempts make the same cluster (I10)',
+    killers: [newLife],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/recovery/recovery-job.ts',
+    from: 'return record && !mayDoWithoutCopy(situation) ?',
+    to: 'return record ?',
+    without: 'a recovery for which there is no room is tried in the same way for ever',
+    killers: [newLife],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/recovery/recovery-job.ts',
+    from: 'pods.find((one) => one.succeeded && one.job === job.uid)',
+    to: 'pods.find((one) => one.succeeded)',
+    without: 'the pod of an earlier Job counts for this one (I10)',
+    killers: [newLife],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/recovery/recovery-job.ts',
+    from: 'if (!job.begins && pod?.ready && !pod.leaving) return',
+    to: 'if (pod?.ready && !pod.leaving) return',
+    without: 'a Job whose pod is Ready before it has made anything counts as done (I10)',
+    killers: [newLife],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/recovery/conclude-recovery.ts',
+    from: 'return begins === true && found === attempt &&',
+    to: 'return begins === true &&',
+    without: 'the Job of another attempt counts for this one (I10)',
+    killers: [recovery],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/recovery/conclude-recovery.ts',
+    from: 'return begins === true && found === attempt &&',
+    to: 'return found === attempt &&',
+    without: 'data that were forced where they are count as a new life (I11)',
+    killers: [recovery],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/recovery/conclude-recovery.ts',
+    from: '&& (completed === true || hasSucceeded(ran));',
+    to: ';',
+    without: 'a new life counts as there before its Job has ended (I11)',
+    killers: [recovery],
+  },
+  {
+    file: 'reconcile/cluster/know/recovery/outvoted.ts',
+    from: "if (record?.state !== 'restored' || !gaveUp || isOfRecovery(record)) return false;",
+    to: "if (record?.state !== 'restored' || !gaveUp) return false;",
+    without: 'a recovery is called off as a rollback is, and its volume deleted (I4)',
+    killers: [newLife],
+  },
+  {
+    file: 'reconcile/backup/agent/own-data.ts',
+    from: 'if (!(await isDirectory(dataDirectory)) || !(await isOriginal(staged))) return;',
+    to: 'if (!(await isDirectory(dataDirectory))) return;',
+    without: 'what an attempt has made is kept as if it were the data (I11)',
+    killers: [ownData],
+  },
+  {
+    file: 'reconcile/backup/agent/own-data.ts',
+    from: '  if (await isOriginal(staged)) return;\n  await rm',
+    to: '  await rm',
+    without: 'data that no attempt has kept are deleted (I5)',
+    killers: [ownData],
+  },
+  {
+    file: 'reconcile/backup/agent/new-life.ts',
+    from: "if (late !== undefined) throw new BackupFailure('Superseded', late);",
+    to: '',
+    without: 'an attempt that comes too late deletes what a later one makes (I10)',
+    killers: [ownData],
   },
 ];

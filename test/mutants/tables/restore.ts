@@ -39,7 +39,7 @@ export const ofRestore: readonly Mutant[] = [
     killers: [actions],
   },
   {
-    file: 'reconcile/cluster/act/actions/recovery/conclude-restore.ts',
+    file: 'reconcile/cluster/act/requests/recovery.ts',
     from: 'return pod?.succeeded === true && pod.job === job?.uid;',
     to: 'return pod?.succeeded === true && job !== undefined;',
     without: "a restore is concluded by the pod of another attempt's Job (I11)",
@@ -337,8 +337,8 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/know/recovery/outvoted.ts',
-    from: 'return isGivenUp(by, slot) || (',
-    to: 'return (',
+    from: 'return isGivenUp(by, slot) || isOutvoted(by, slot);',
+    to: 'return isOutvoted(by, slot);',
     without: 'a volume of a cluster that was given up is believed when it comes back (I11)',
     killers: [rollbacks],
   },

@@ -174,8 +174,8 @@ export const ofRules: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/recovery/recovery-job.ts',
-    from: 'if (isStale || (job.failed && isOutdated)) return',
-    to: 'if (!isStale && !(job.failed && isOutdated)) return',
+    from: 'if (isStale) return',
+    to: 'if (!isStale) return',
     without: 'the Job of another attempt is taken for this one',
     killers: [`${unit}/recover-quorum.test.ts`],
   },

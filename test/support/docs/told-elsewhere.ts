@@ -201,6 +201,7 @@ const ofKinds: Readonly<Record<string, readonly Told[]>> = {
       why: 'spoiled snapshots, with real etcdutl',
     },
     { test: 'integration/backup/trial', reasons: ['NoRoomForTrial', 'TrialFailed'], why: 'with real etcd' },
+    { test: 'integration/backup/new-life', reasons: ['NoRoomForCopy', 'NoData', 'NotServed'], why: 'with real etcd' },
     { test: 'integration/backup/revisions', reasons: ['RevisionTooHigh'], why: 'with real etcdutl' },
     { test: 'integration/backup/encoding', reasons: ['NoKey', 'CannotDecrypt'], why: 'with the real library' },
     { test: 'unit/backup/trailer', reasons: ['NotASnapshot'], why: 'a table of spoiled files' },

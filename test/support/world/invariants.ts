@@ -4,7 +4,7 @@ import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import type { ConfigMap, PersistentVolumeClaim, Pod, Secret, Service } from '../../../manifests/kube-types.ts';
 import { applicationSecretName } from '../../../manifests/render/certificate-names.ts';
 import { labels, podName } from '../../../manifests/render/names.ts';
-import { readVolumeRecord, type VolumeRecord } from '../../../manifests/render/volume-record.ts';
+import { isOfRecovery, readVolumeRecord, type VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeRequest } from '../fakes/kube.ts';
 import { type Data, downgraded, skippedMinor, unreadable } from './members.ts';
@@ -144,8 +144,9 @@ export function assertMayDelete(state: State, request: FakeRequest, before: Kube
 }
 
 /** Also where its data are there, and are lost before a member of the cluster that it gives up was told. */
-function isAheadOfItsStart({ state, gaveUp }: VolumeRecord): boolean {
-  return state === 'restoring' || (state === 'restored' && gaveUp !== undefined);
+function isAheadOfItsStart(record: VolumeRecord): boolean {
+  const { state, gaveUp } = record;
+  return state === 'restoring' || (state === 'restored' && gaveUp !== undefined && !isOfRecovery(record));
 }
 
 function isUnopened({ disks }: State, { metadata }: PersistentVolumeClaim): boolean {

@@ -17,6 +17,8 @@ export interface Data {
   applied: number;
   /** Restored from a snapshot, by this attempt of this birth, like `<token>/1`; no etcd has opened it yet. */
   readonly made?: string;
+  /** Of a recovery: what it was made of, which lies beside it. */
+  readonly madeOf?: Data;
   /** How its data differ; absent or 0: they do not. */
   spoiled?: number;
 }
@@ -63,7 +65,7 @@ export function start(
   if (data) {
     const why = whyNotOn(version, data, formation);
     if (why !== undefined) return exits(why);
-    const { made: _, ...opened } = data;
+    const { made: _, madeOf: __, ...opened } = data;
     return { kind: 'runs', data: { ...opened, version }, voters: [] };
   }
   const recorded = recordedIn(initialCluster);

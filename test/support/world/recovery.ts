@@ -1,10 +1,12 @@
 import type { Job, PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.ts';
-import { annotations, labels } from '../../../manifests/render/names.ts';
+import { annotations, labels, recoveryContainers } from '../../../manifests/render/names.ts';
+import { beginsLife } from '../../../manifests/render/new-life.ts';
 import { readVolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { diskLogText, unreadableText } from '../../../reconcile/jobs/disk-log.ts';
 import { grace } from './controllers.ts';
 import type { Data } from './members.ts';
+import { beginLife } from './restore.ts';
 import { claimOf, put, type State } from './state.ts';
 
 /** Jobs of members: Kubernetes' part. And recoveries: what etcd does that is told to go on alone. */
@@ -82,6 +84,7 @@ export function runRecoveries(state: State): void {
   for (const pod of state.kube.stored<Pod>(resources.pods).filter(isRecovery)) {
     if (pod.metadata.deletionTimestamp !== undefined || pod.spec.nodeName === undefined) continue;
     if (pod.status?.phase === 'Pending') start(state, pod);
+    else if (pod.status?.phase === 'Running' && beginsLife({ spec: { template: pod } })) begin(state, pod);
     else if (pod.status?.phase === 'Running') say(state, pod, { ready: true });
   }
 }
@@ -91,10 +94,7 @@ function start(state: State, pod: Pod): void {
   const uid = claim?.metadata.uid ?? '';
   const data = state.disks.get(uid);
   const formation = state.formations.get(data?.clusterId ?? '');
-  const args = pod.spec.initContainers?.find(({ name }) => name === 'set-aside')?.args ?? [];
-  const [recovery = '', attempt = ''] = ['--recovery=', '--attempt='].map((flag) =>
-    args.find((arg) => arg.startsWith(flag))?.slice(flag.length),
-  );
+  const [recovery = '', attempt = ''] = attemptIn(pod);
   const ran = [...(state.attempts.get(uid) ?? [])].map((text) => text.split('/'));
   if (ran.some(([id, number]) => id === recovery && Number(number) >= Number(attempt))) {
     fail(state, pod, 4);
@@ -113,8 +113,28 @@ function start(state: State, pod: Pod): void {
       `${claim.metadata.name} is forced although it is ${read.kind === 'valid' ? read.record.state : read.kind}`,
     );
   state.attempts.set(uid, new Set([...(state.attempts.get(uid) ?? []), `${recovery}/${attempt}`]));
-  force(state, data.clusterId, data.memberId, data.applied);
+  if (!beginsLife({ spec: { template: pod } })) force(state, data.clusterId, data.memberId, data.applied);
   say(state, pod, { ready: false });
+}
+
+/** Which recovery it is of, and its number, as its first container of ours is told it. */
+function attemptIn({ spec: { initContainers = [] } }: Pod): readonly (string | undefined)[] {
+  const args = initContainers.find(({ name }) => name === recoveryContainers.setAside)?.args;
+  if (args)
+    return ['--recovery=', '--attempt='].map((flag) => args.find((arg) => arg.startsWith(flag))?.slice(flag.length));
+  const copy = initContainers.find(({ name }) => name === recoveryContainers.copy);
+  const request = copy?.env?.find(({ name }) => name === 'RATCHET_BACKUP_REQUEST')?.value ?? '{}';
+  const { restorer } = JSON.parse(request) as { readonly restorer?: { readonly id: string; readonly attempt: number } };
+  return [restorer?.id, restorer && String(restorer.attempt)];
+}
+
+/** Its containers have ended: what was made of the copy has the name of the data. */
+function begin(state: State, pod: Pod): void {
+  const claim = claimOf(pod, state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims));
+  const uid = claim?.metadata.uid ?? '';
+  const data = state.disks.get(uid);
+  if (data) beginLife(state, pod, uid, data);
+  put(state, resources.pods, pod, { ...pod, status: { phase: data ? ('Succeeded' as const) : ('Failed' as const) } });
 }
 
 /** It forgets all others. What it does not have, nobody has any more. */

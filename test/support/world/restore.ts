@@ -1,11 +1,11 @@
 import type { ContainerStatus, PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.ts';
 import { annotations, labels } from '../../../manifests/render/names.ts';
 import { hasTrial, restoreContainers } from '../../../manifests/render/restore-job.ts';
-import { isAspirant, readVolumeRecord } from '../../../manifests/render/volume-record.ts';
+import { isAspirant, readVolumeRecord, type VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeRequest } from '../fakes/kube.ts';
-import { aloneIn } from './members.ts';
-import { claimOf, put, type State, type TrialEnd } from './state.ts';
+import { aloneIn, type Data, type Member } from './members.ts';
+import { claimOf, type Formation, put, type State, type TrialEnd } from './state.ts';
 
 /** Jobs that restore a snapshot: what they leave on the disk, and what must never happen where they do. */
 
@@ -84,20 +84,44 @@ function place(state: State, pod: Pod): void {
   const held = { snapshot: writesInSnapshot, applied: writesInSnapshot };
   state.disks.set(uid, { clusterId, memberId: member.id, version, ...held, made });
   state.wrote.set(uid, new Set([...(state.wrote.get(uid) ?? []), clusterId]));
-  state.formations.set(clusterId, {
+  const compacted = writesInSnapshot + bump;
+  state.formations.set(clusterId, alone(member, { acknowledged: writesInSnapshot, ahead: bump, compacted }));
+  state.changes += 1;
+  say(state, pod, 'Succeeded');
+}
+
+/**
+ * A recovery makes a new life of a copy of what is on the disk: what there was stays beside it, under another name.
+ * Another attempt begins with that, since no etcd has opened what the one before made.
+ */
+export function beginLife(state: State, pod: Pod, uid: string, data: Data): void {
+  const order = orderOf(state, pod);
+  if (!order) return;
+  const original = data.madeOf ?? data;
+  const { url, token, attempt, version, bump } = order;
+  const { clusterId, member } = aloneIn({ url, token });
+  const { applied } = original;
+  const ahead = (state.formations.get(original.clusterId)?.ahead ?? 0) + bump;
+  const held = { snapshot: applied, applied };
+  state.disks.set(uid, {
+    ...{ clusterId, memberId: member.id, version, ...held, made: `${token}/${attempt}`, madeOf: original },
+  });
+  state.wrote.set(uid, new Set([...(state.wrote.get(uid) ?? []), clusterId]));
+  state.formations.set(clusterId, alone(member, { acknowledged: applied, ahead, compacted: applied + ahead }));
+  state.changes += 1;
+}
+
+function alone(member: Member, began: Pick<Formation, 'acknowledged' | 'ahead' | 'compacted'>): Formation {
+  return {
     members: [member],
     formed: false,
     removed: new Set(),
     published: new Map(),
-    acknowledged: writesInSnapshot,
-    ahead: bump,
-    compacted: writesInSnapshot + bump,
+    ...began,
     changes: 0,
     arriving: 0,
     ancient: 0,
-  });
-  state.changes += 1;
-  say(state, pod, 'Succeeded');
+  };
 }
 
 interface Order {
@@ -175,9 +199,14 @@ function assertTried(state: State, stopped: string): void {
   for (const { metadata } of state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims)) {
     const read = readVolumeRecord(metadata.annotations);
     if (read.kind !== 'valid' || read.record.state !== 'restored' || !read.record.gaveUp) continue;
-    if (stopped === metadata.name || read.record.trial === 'waived' || state.tried.has(metadata.uid ?? '')) continue;
+    if (stopped === metadata.name || isNoRollback(read.record) || state.tried.has(metadata.uid ?? '')) continue;
     violate(state, `I11: ${stopped} is stopped for the data of ${metadata.name}, which no etcd has served`);
   }
+}
+
+/** A person went without a trial, or it is what was left of a cluster that had ended. */
+function isNoRollback({ trial }: VolumeRecord): boolean {
+  return trial === 'waived' || trial === 'recovered';
 }
 
 /** Whether a rollback gave up the cluster whose data are on this disk, and what took its place has served. */

@@ -45,7 +45,16 @@ function sectionFor(kind: Kind): string {
 }
 
 /** Of a birth from a snapshot: the agent says it in that section of the page. */
-const ofBirths = ['NewerVersion', 'RevisionTooHigh', 'DataPresent', 'NoRoomForTrial', 'TrialFailed'];
+const ofBirths = [
+  'NewerVersion',
+  'RevisionTooHigh',
+  'DataPresent',
+  'NoRoomForTrial',
+  'TrialFailed',
+  'NoRoomForCopy',
+  'NoData',
+  'NotServed',
+];
 
 describe('each reason of a kind that asks for a person', () => {
   for (const kind of kinds)

@@ -1,6 +1,7 @@
 import type { BackupWish } from '../../../../manifests/render/backup-before.ts';
 import type { Authority } from '../../../../manifests/render/certificate-names.ts';
 import type { JobWork } from '../../../../manifests/render/names.ts';
+import type { NewLife } from '../../../../manifests/render/new-life.ts';
 import type { Recovery } from '../../../../manifests/render/volume-record.ts';
 import type { MemberList } from '../../../interfaces/etcd.ts';
 import type { Alarm } from '../../../interfaces/etcd-admin.ts';
@@ -140,6 +141,8 @@ interface JobMade {
   readonly bump?: number;
   /** Of a rollback's restore: an etcd must serve a copy of it. */
   readonly trial?: true;
+  /** Of a recovery: the new life that it makes. */
+  readonly begins?: NewLife;
 }
 
 export interface JobSeen {
@@ -150,6 +153,8 @@ export interface JobSeen {
   readonly completed?: true;
   /** It ends well only once an etcd has served a copy of what it made. */
   readonly trial?: true;
+  /** It makes a new life, and ends. */
+  readonly begins?: true;
 }
 
 export interface RecoveryPodSeen {

@@ -5,6 +5,7 @@ import { hostRefusal } from '../../../../manifests/egress/host-refusal.ts';
 import type { Job, Pod } from '../../../../manifests/kube-types.ts';
 import { logJob } from '../../../../manifests/render/log-job.ts';
 import { annotations, type JobWork, jobNameOf, logJobName, podName } from '../../../../manifests/render/names.ts';
+import { beginsLife, type NewLife } from '../../../../manifests/render/new-life.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { recoveryJob } from '../../../../manifests/render/recovery-job.ts';
 import { hasTrial, restoreJob } from '../../../../manifests/render/restore-job.ts';
@@ -39,6 +40,11 @@ export interface Attempt {
   readonly pod?: RecoveryPodSeen;
 }
 
+/** The Job makes one pod, once: when that has succeeded, it will be complete. */
+export function hasSucceeded({ job, pod }: Attempt): boolean {
+  return pod?.succeeded === true && pod.job === job?.uid;
+}
+
 /** The Job of a member, and the pod of this name, which that has made up. */
 export const readAttempt = defineRequest('readAttempt', {
   words: ({ name }: OfJob & { readonly pod: string }) => `reads the Job of ${name}, and its pod`,
@@ -63,8 +69,8 @@ export const readAttempt = defineRequest('readAttempt', {
   },
 });
 
-function jobAs({ uid, attempt, completed, trial }: JobSeen): JobSeen {
-  return { uid, attempt, ...(completed && { completed }), ...(trial && { trial }) };
+function jobAs({ uid, attempt, completed, trial, begins }: JobSeen): JobSeen {
+  return { uid, attempt, ...(completed && { completed }), ...(trial && { trial }), ...(begins && { begins }) };
 }
 
 function podSeen(pod: Pod): RecoveryPodSeen {
@@ -105,6 +111,7 @@ function jobSeen(job: Job): JobSeen {
     attempt: attemptOf(job),
     ...(isCompleted(job) && { completed: true as const }),
     ...(hasTrial(job) && { trial: true as const }),
+    ...(beginsLife(job) && { begins: true as const }),
   };
 }
 
@@ -118,19 +125,20 @@ interface Order {
   readonly id: string;
   readonly attempt: number;
   readonly withoutCopy: boolean;
+  readonly begins?: NewLife | undefined;
 }
 
 /** Done already where there is a Job of this very attempt. @throws {StepError} `NameTaken` where there is any other. */
 export const createRecoveryJob = defineRequest('createRecoveryJob', {
   words: ({ peer: { name }, attempt }: Order) => `makes the Job of ${name}, attempt ${attempt}`,
   writes: ({ peer: { name } }) => ({ fence: 'absent', object: 'job', name }),
-  live: async ({ peer: readAt, id, attempt, withoutCopy }, live): Promise<void> => {
+  live: async ({ peer: readAt, id, attempt, withoutCopy, begins }, live): Promise<void> => {
     const peer = live.kept<EtcdPeer>(readAt);
     const [image, offered] = await Promise.all([holdersImage(live), live.offered()]);
-    await postJob(live, peer, recoveryJob(peer, { image, id, attempt, withoutCopy }, offered));
+    await postJob(live, peer, recoveryJob(peer, { image, id, attempt, withoutCopy, begins }, offered));
   },
-  model: (state, { peer: { name }, id, attempt }, host) => ({
-    state: withJob(state, { name, work: 'recovery' }, `${id}/${attempt}`, host),
+  model: (state, { peer: { name }, id, attempt, begins }, host) => ({
+    state: withJob(state, { name, work: 'recovery', begins }, `${id}/${attempt}`, host),
     answer: undefined,
   }),
 });
@@ -166,22 +174,28 @@ async function postJob(live: Live, peer: EtcdPeer, job: Job): Promise<void> {
   await createOurs<Job>(live, resources.jobs, job, ours);
 }
 
+interface JobAsked {
+  readonly bump?: number;
+  readonly trial?: true | undefined;
+  readonly begins?: NewLife | undefined;
+}
+
 /** As a POST of it would end. */
 function withJob<S>(
   state: S,
-  { name, work, bump, trial }: Required<OfJob> & { readonly bump?: number; readonly trial?: true | undefined },
+  { name, work, bump, trial, begins }: Required<OfJob> & JobAsked,
   attempt: string,
   { recovery }: Host<S>,
 ): S {
   const found = recovery.job(state, name, work);
-  const of = { work, ...(bump !== undefined && { bump }), ...(trial && { trial }) };
+  const of = { work, ...(bump !== undefined && { bump }), ...(trial && { trial }), ...(begins && { begins }) };
   if (!found) return recovery.makeJob(state, name, attempt, of);
   if (found.attempt !== attempt) throw nameTaken(resources.jobs, jobNameOf(name, work));
   return state;
 }
 
 /** The token is that of its volume, by which the restored cluster gets its ID. */
-type RestoreAsked = Omit<Order, 'withoutCopy'> & {
+type RestoreAsked = Omit<Order, 'withoutCopy' | 'begins'> & {
   readonly token: string;
   readonly bump: number;
   /** Of a rollback, unless its approval goes without. */

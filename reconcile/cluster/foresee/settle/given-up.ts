@@ -1,4 +1,5 @@
-import { hasDeparted } from '../../know/life.ts';
+import { isOfRecovery } from '../../../../manifests/render/volume-record.ts';
+import { hasDeparted, recordOf } from '../../know/life.ts';
 import type { Observation } from '../../know/observation.ts';
 import { gaveUpBy, withoutOutvoted } from '../../know/recovery/outvoted.ts';
 import type { Effect } from '../effect.ts';
@@ -15,5 +16,15 @@ export const leaveGivenUp: Effect = (observation) => {
   );
   const isSame = slots.every((slot, at) => slot === observation.slots[at]);
   const settled: Observation = isSame ? observation : { ...observation, slots };
-  return gaveUp.includes(rememberedList(settled)?.clusterId ?? '') ? forgettingTheList(settled) : settled;
+  const isKnown = gaveUp.includes(rememberedList(settled)?.clusterId ?? '');
+  return isKnown || isTheLastOfOthers(settled) ? forgettingTheList(settled) : settled;
 };
+
+/** Before its quorum was lost: what takes the place of that cluster has no list yet. */
+function isTheLastOfOthers({ membership, slots }: Observation): boolean {
+  if (membership.kind === 'known' || !membership.last) return false;
+  return slots.some((slot) => {
+    const record = recordOf(slot);
+    return record !== undefined && isOfRecovery(record);
+  });
+}

@@ -10,10 +10,10 @@ import { bound } from './pods.ts';
 
 /** The Job's pod comes up, and its member knows of no other any more; without its Job it goes. */
 export const runRecovery: Effect = (observation) => {
-  const restoring = restoringIn(observation.slots);
-  if (restoring) return runRestore(observation, restoring);
   const chosen = chosenIn(observation);
   const view = recoveryOf(observation);
+  const restoring = restoringIn(observation.slots) ?? (view.job?.begins ? chosen : undefined);
+  if (restoring) return runRestore(observation, restoring);
   if (!chosen) return isEmpty(view) && observation.recovery ? withoutRecovery(observation) : observation;
   const { job, pods } = view;
   if (!job) {

@@ -1,6 +1,10 @@
+import type { NewLife } from '../../../../manifests/render/new-life.ts';
 import type { OutvotedMember, VolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import type { Ref } from '../ref.ts';
 import type { Inputs } from '../spec/inputs.ts';
+
+/** Of a new life: what its first volume remembers. */
+export type BegunLife = Pick<VolumeRecord, 'token' | 'initialCluster' | 'gaveUp' | 'authoritiesOf' | 'version'>;
 
 export type RecoveryAction =
   /** An approval is consumed: the cluster goes on from this volume, without all others. */
@@ -49,15 +53,20 @@ export type RecoveryAction =
       readonly id: string;
       readonly attempt: number;
       readonly withoutCopy: boolean;
+      /** Made of a copy. Absent: of the data themselves, and it goes by their ID. */
+      readonly begins?: NewLife;
     }
   /** The Job is done: from now on its member starts without the flag, and the Job is deleted. */
   | {
       readonly kind: 'conclude-recovery';
       readonly volume: Ref;
       readonly job: Ref;
-      readonly pod: Ref;
+      /** Which has succeeded, of a new life, or is Ready. Absent: the Job is complete. */
+      readonly pod?: Ref;
       readonly id: string;
       readonly attempt: number;
+      /** What takes the place of the cluster that lost its quorum. */
+      readonly begun?: BegunLife;
     }
   | { readonly kind: 'delete-recovery-job'; readonly job: Ref }
   /** A Job makes the first member's data out of the snapshot that the spec names. */

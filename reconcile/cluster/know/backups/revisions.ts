@@ -28,7 +28,7 @@ export function beginningOf({ revision = 0 }: WantedSnapshot, isRollback: boolea
 }
 
 /** Between two floors lies more than a life writes, so the floor stands for what is unknown. */
-function highestKnown({ cluster, slots, newestBackup }: Seen): number {
+export function highestKnown({ cluster, slots, newestBackup }: Seen): number {
   const ofSlots = slots.flatMap((slot) => {
     const record = recordOf(slot);
     const served = slot.endpoint.kind === 'known' ? [Number(slot.endpoint.status.revision)] : [];

@@ -21,10 +21,12 @@ export interface RecoveryJobView extends View {
   readonly failed: boolean;
   /** Why it, or its pod, has not started for minutes, in a code and in words of Kubernetes. */
   readonly notStarted?: { readonly reason: string; readonly message: string };
-  /** It ended well. A recovery's never does: etcd does not end by itself. */
+  /** It ended well. That of a recovery without a new life never does: etcd does not end by itself. */
   readonly completed?: true;
   /** Of a restore: it ends well only once an etcd has served a copy of what it made. */
   readonly trial?: true;
+  /** Of a recovery: it makes a new life, and ends well. */
+  readonly begins?: true;
   readonly endedAt?: Date;
 }
 

@@ -1,5 +1,5 @@
 import { isEtcdId } from '../../../../manifests/api/identifiers.ts';
-import type { OutvotedMember, VolumeRecord } from '../../../../manifests/render/volume-record.ts';
+import { isOfRecovery, type OutvotedMember, type VolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { hasDeparted, type Life, recordOf } from '../life.ts';
 import type { Observation, Slot } from '../observation.ts';
 
@@ -25,8 +25,10 @@ export function withoutOutvoted(found: readonly Slot[]): readonly Slot[] {
  */
 function isForsaken(slot: Slot, slots: readonly Slot[]): boolean {
   const { volume, statefulSet, pod } = slot;
-  const { state, gaveUp } = recordOf(slot) ?? {};
-  if (state !== 'restored' || !gaveUp || !(volume?.lost || volume?.leaving) || statefulSet || pod) return false;
+  const record = recordOf(slot);
+  const gaveUp = record?.gaveUp;
+  if (record?.state !== 'restored' || !gaveUp || isOfRecovery(record)) return false;
+  if (!(volume?.lost || volume?.leaving) || statefulSet || pod) return false;
   const former = slots.filter((other) => gaveUp.at(-1) === recordOf(other)?.clusterId);
   return former.length > 0 && former.every((other) => recordOf(other)?.state !== 'superseded');
 }
@@ -43,8 +45,13 @@ function inState(slot: Slot, state: VolumeRecord['state'], mark?: { readonly unm
 
 /** Two volumes that say it of each other both lose their say (`TwoRecoveries`). */
 function leftBehind(by: Slot, slot: Slot): boolean {
+  return isGivenUp(by, slot) || isOutvoted(by, slot);
+}
+
+/** A recovery left that very member behind. */
+export function isOutvoted(by: Slot, slot: Slot): boolean {
   const memberId = recordOf(slot)?.memberId;
-  return isGivenUp(by, slot) || (memberId !== undefined && outvotedBy([by]).some((one) => one.memberId === memberId));
+  return memberId !== undefined && outvotedBy([by]).some((one) => one.memberId === memberId);
 }
 
 /** Its whole cluster was given up by a rollback. Every volume that joins a cluster has its ID. */
@@ -52,6 +59,9 @@ export function isGivenUp(by: Slot, slot: Slot): boolean {
   const clusterId = recordOf(slot)?.clusterId;
   return clusterId !== undefined && gaveUpBy([by]).includes(clusterId);
 }
+
+/** IDs of clusters that were given up. More than these are dropped, the oldest first. */
+export const mostRemembered = 64;
 
 /** All that the volumes of these slots remember. */
 export function gaveUpBy(slots: readonly Slot[]): readonly string[] {

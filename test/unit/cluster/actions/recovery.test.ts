@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { VolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import type { ActionOf } from '../../../../reconcile/cluster/know/action.ts';
-import type { Observation, RecoveryView, Slot } from '../../../../reconcile/cluster/know/observation.ts';
+import type {
+  Observation,
+  RecoveryJobView,
+  RecoveryPodView,
+  RecoveryView,
+  Slot,
+} from '../../../../reconcile/cluster/know/observation.ts';
 import {
   all,
   clusterId,
@@ -169,6 +175,58 @@ describe('a recovery is over', () => {
   test('and not where the volume is at another attempt', () => {
     assertStopped(seen({}, attempt(2)));
     assertStopped(seen({}, { ...attempt(1), state: 'recovered' }));
+  });
+});
+
+describe('a new life is there', () => {
+  const job: RecoveryJobView = {
+    name: 'orders-0-recovery',
+    uid: 'job',
+    leaving: false,
+    attempt: `${id}/1`,
+    failed: true,
+    completed: true,
+    begins: true,
+  };
+  const begun = { token: 'next', initialCluster: [], version: '3.6.16', gaveUp: [clusterId], authoritiesOf: 'before' };
+  const action: ActionOf<'conclude-recovery'> = {
+    kind: 'conclude-recovery',
+    volume,
+    job: { name: job.name, uid: job.uid },
+    id,
+    attempt: 1,
+    begun,
+  };
+  const pod = { name: 'orders-0-recovery-x', uid: 'job-pod', job: 'job', leaving: false, ready: false } as const;
+  const seen = (
+    { job: changed = {}, ...view }: { readonly job?: object; readonly pods?: readonly RecoveryPodView[] },
+    record = attempt(1),
+    of = action,
+  ) =>
+    sentBy(of, {
+      ...lost({ 0: all(without('statefulSet', 'pod'), withRecord(record)) }),
+      recovery: { kind: 'known', pods: [], nodes: {}, ...view, job: { ...job, ...changed } as RecoveryJobView },
+    });
+
+  test('when the Job is complete: the volume says so first, then the Job goes', () => {
+    assert.deepEqual(seen({}).writes, ['writeRecord orders-0', 'deleteJob orders-0']);
+  });
+
+  test('or when its pod has ended well, and it is the Job’s', () => {
+    const of = { ...action, pod: { name: pod.name, uid: pod.uid } };
+    const running = { completed: undefined, failed: false };
+    const succeeded = { ...pod, succeeded: true } as const;
+    assert.equal(seen({ job: running, pods: [succeeded] }, attempt(1), of).writes.length, 2);
+    assertStopped(seen({ job: running, pods: [pod] }, attempt(1), of));
+    assertStopped(seen({ job: running, pods: [{ ...succeeded, job: 'other' }] }, attempt(1), of));
+  });
+
+  test('and not of a Job that forces the data, nor of another attempt than the volume’s', () => {
+    assertStopped(seen({ job: { begins: undefined } }));
+    assertStopped(seen({ job: { attempt: `${id}/2` } }));
+    assertStopped(seen({ job: { uid: 'another' } }));
+    assertStopped(seen({}, attempt(2)));
+    assertStopped(seen({}, { ...attempt(1), state: 'restored' }));
   });
 });
 

@@ -44,7 +44,7 @@ async function approved(world: World): Promise<string> {
   assert.deepEqual([approval?.annotation, approval?.reason, more], [annotations.recoverQuorum, 'QuorumLost', []]);
   assert.match(
     approval?.loses ?? '',
-    /^the data of orders-\d.* for ever: every write that orders-\d does not have; revisions may go back, so every client that watches must be restarted then$/,
+    /^the data of orders-\d.* for ever: every write that orders-\d does not have; it goes on as a new etcd cluster, above all revisions that clients saw/,
   );
   const text = approval?.value ?? assert.fail();
   assert.equal(approvalIn(stalled?.message ?? ''), text);
@@ -75,8 +75,10 @@ describe('a quorum that is lost for good', () => {
       assert.equal(end.kind, 'done', end.trail.join('\n'));
       assert.equal(world.cluster()?.status?.approvals, undefined, 'what was approved is asked no more');
       assertWhole(world, left, end.trail.join('\n'));
-      const [formation] = world.formations.values();
-      assert.ok((formation?.acknowledged ?? 0) >= before, 'what the survivor had is kept');
+      const [former, formation] = [...world.formations];
+      assert.ok((formation?.[1].acknowledged ?? 0) >= before, 'what the survivor had is kept');
+      assert.deepEqual(world.cluster()?.status?.gaveUp, [former?.[0]]);
+      assert.equal(world.cluster()?.status?.clusterID, formation?.[0]);
       assert.equal([...world.attempts.values()].flatMap((ran) => [...ran]).length, 1, 'it was forced once');
       assert.equal(world.kube.stored(resources.jobs).length, 0);
       const steps = end.steps.map(({ reason }) => reason);
@@ -85,7 +87,7 @@ describe('a quorum that is lost for good', () => {
         'StoppingMembers',
         'ForcingNewCluster',
         'ConcludingRecovery',
-        'StartingMembers',
+        'DroppingPeers',
       ]);
     });
   }

@@ -3,7 +3,7 @@ import type { Trial, VolumeRecord } from '../../../../../manifests/render/volume
 import { together } from '../../../../requests/program.ts';
 import { waivesTrial } from '../../../know/backups/rollback.ts';
 import { moved } from '../../../know/outcome.ts';
-import { type Attempt, askRestoresEnded, deleteJob, readAttempt } from '../../requests/recovery.ts';
+import { type Attempt, askRestoresEnded, deleteJob, hasSucceeded, readAttempt } from '../../requests/recovery.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 import { startMembers } from '../birth/start-members.ts';
 import { defineAction } from '../define.ts';
@@ -48,9 +48,4 @@ function trialOf({ job }: Attempt, approval: string): Trial {
   if (job?.trial) return 'passed';
   if (!waivesTrial(approval)) throw moved('its Job has no trial of what it restored');
   return 'waived';
-}
-
-/** The Job makes one pod, once: when that has succeeded, it will be complete. */
-function hasSucceeded({ job, pod }: Attempt): boolean {
-  return pod?.succeeded === true && pod.job === job?.uid;
 }

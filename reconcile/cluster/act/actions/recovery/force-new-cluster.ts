@@ -15,7 +15,7 @@ import { noteNextVersion } from '../rolling/next-version.ts';
  */
 export const forceNewCluster = defineAction('force-new-cluster', {
   target: ({ volume }) => volume.name,
-  *run({ volume, peer: ref, id, attempt, withoutCopy }) {
+  *run({ volume, peer: ref, id, attempt, withoutCopy, begins }) {
     const { name } = volume;
     const { peer, found, runs } = yield* together({
       peer: livePeer(name),
@@ -30,6 +30,6 @@ export const forceNewCluster = defineAction('force-new-cluster', {
       throw moved(`volume ${name} is ${record.state}, or another invocation recovers it`);
     yield* writeRecord({ readAt, record: { ...record, recovery: { ...recovery, attempt } } });
     yield* noteNextVersion(name, peer.inputs.version);
-    yield* createRecoveryJob({ peer: peer.readAt, id, attempt, withoutCopy });
+    yield* createRecoveryJob({ peer: peer.readAt, id, attempt, withoutCopy, begins });
   },
 });

@@ -3,7 +3,7 @@ import { hostRefusal } from '../../../../../manifests/egress/host-refusal.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { restoreContainers } from '../../../../../manifests/render/restore-job.ts';
-import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { isOfRecovery, type VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { offered } from '../../../../reasons/offers.ts';
 import {
   hostRefusedCure,
@@ -20,10 +20,12 @@ import type { RecoveryJobView, RecoveryView, Slot } from '../../../know/observat
 import { isLasting } from '../../../know/pods/job-pod.ts';
 import { stuckRecoveryPod } from '../../../know/pods/stuck.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { isOnOtherDisk } from '../../../know/volumes/sealed-disk.ts';
 import { configureBeforeStart } from '../../configure-before-start.ts';
 import { lackedBeforeAStart } from '../certificates/certify.ts';
 import { leaving, leftover, podLeaving, soon } from '../recovery/after-job.ts';
 import { handOver } from '../recovery/hand-over.ts';
+import { recoveredLost } from '../recovery/recovery-doubts.ts';
 import { failed, notStarted, podStuck, repeating } from './restore-failures.ts';
 import { runMembers } from './run-members.ts';
 import { trialFailed } from './trial-failures.ts';
@@ -41,10 +43,16 @@ export function beginFromSnapshot(situation: Situation): Decision | undefined {
   const chosen = restoringIn(slots.filter((slot) => !life.strays.includes(slot)));
   const record = chosen && recordOf(chosen);
   if (!chosen?.volume || !record) return undefined;
-  if (chosen.volume.leaving || chosen.volume.lost)
+  const isRecovery = isOfRecovery(record);
+  if (isRecovery && isOnOtherDisk(chosen)) return recoveredLost(chosen, chosen.volume, 'on another disk');
+  if (chosen.volume.leaving || chosen.volume.lost) {
+    if (isRecovery) return recoveredLost(chosen, chosen.volume, chosen.volume.leaving ? 'being deleted' : 'lost');
     return record.gaveUp ? rollbackLost(chosen, record.gaveUp, situation) : volumeLost(chosen, situation);
-  if (record.state === 'restored')
-    return leftover(situation, 'restore') ?? podLeaving(situation, 'restore') ?? handOver(chosen, record, situation);
+  }
+  if (record.state === 'restored') {
+    const of = isRecovery ? 'recovery' : 'restore';
+    return leftover(situation, of) ?? podLeaving(situation, of) ?? handOver(chosen, record, situation);
+  }
   if (chosen.statefulSet || chosen.pod) return replacedWhileItRan(chosen, situation);
   const wanted = wantedSnapshot(situation.cluster);
   if (!wanted) return removed(chosen);

@@ -1,4 +1,5 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
+import { isOfRecovery } from '../../../../../manifests/render/volume-record.ts';
 import type { SealedMember } from '../../../know/actions/birth.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
 import { minAvailableFor } from '../../../know/health/drains.ts';
@@ -77,8 +78,11 @@ function sealRestored(slot: Slot, membership: KnownMembership, situation: Situat
   if (endpoint.kind === 'unknown') return undefined;
   const { clusterId, members } = membership;
   const { memberId, version, revision } = endpoint.status;
+  const record = recordOf(slot);
+  const isRecovery = record !== undefined && isOfRecovery(record);
   const [only, ...others] = members;
   if (only?.id !== memberId || only.isLearner || others.length > 0) {
+    if (isRecovery) return unexpected(slot, members);
     return refuse(
       'RecoveredListUnexpected',
       `${name} was to be the only member after its restore, and the member list has ${members.map((member) => member.name || member.id).join(', ')}`,
@@ -94,8 +98,8 @@ function sealRestored(slot: Slot, membership: KnownMembership, situation: Situat
       members: [{ name, memberId, version, floor: Number(revision) }],
       ...(opens && opening(situation, membership)),
     },
-    'RestoredSnapshot',
-    `${name} serves the restored data, as the first member of etcd cluster ${clusterId}${insteadOf(slot)}${opens ? '; then the Service for clients is opened' : ''}`,
+    isRecovery ? 'RecoveredQuorum' : 'RestoredSnapshot',
+    `${name} serves ${isRecovery ? 'what the recovery went on from' : 'the restored data'}, as the first member of etcd cluster ${clusterId}${insteadOf(slot)}${opens ? '; then the Service for clients is opened' : ''}`,
   );
 }
 
@@ -111,19 +115,22 @@ function insteadOf(slot: Slot): string {
   return former === undefined ? ', which is new' : `, which takes the place of ${former}`;
 }
 
-/** After a recovery: the member list, of which it is the quorum, has it alone. */
+function unexpected({ name }: Slot, members: KnownMembership['members']): Decision {
+  return refuse(
+    'RecoveredListUnexpected',
+    `${name} was to be the only member after its recovery, and the member list has ${members.map((member) => member.name || member.id).join(', ')}`,
+    `look at "etcdctl member list"; if the PVC was restored from a backup and the recovery is long over, set annotation ${annotations.volumeState} of PersistentVolumeClaim ${name} to sealed; else remove every member that does not belong there (etcdctl member remove)`,
+  );
+}
+
+/** After a recovery that forced the data where they are: the member list, of which it is the quorum, has it alone. */
 function sealRecovered(slot: Slot, { clusterId, members }: KnownMembership): Decision | undefined {
   const { name, endpoint } = slot;
   if (endpoint.kind === 'unknown') return undefined;
   const { memberId, version } = endpoint.status;
   const [only, ...others] = members;
-  if (only?.id !== recordOf(slot)?.memberId || only?.id !== memberId || only.isLearner || others.length > 0) {
-    return refuse(
-      'RecoveredListUnexpected',
-      `${name} was to be the only member after its recovery, and the member list has ${members.map((member) => member.name || member.id).join(', ')}`,
-      `look at "etcdctl member list"; if the PVC was restored from a backup and the recovery is long over, set annotation ${annotations.volumeState} of PersistentVolumeClaim ${name} to sealed; else remove every member that does not belong there (etcdctl member remove)`,
-    );
-  }
+  if (only?.id !== recordOf(slot)?.memberId || only?.id !== memberId || only.isLearner || others.length > 0)
+    return unexpected(slot, members);
   return act(
     { kind: 'seal-members', clusterId, members: [{ name, memberId, version }] },
     'RecoveredQuorum',

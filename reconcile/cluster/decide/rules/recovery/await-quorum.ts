@@ -10,7 +10,7 @@ import { type Ailment, isPassing } from '../../../know/health/ailment.ts';
 import { ailmentOf } from '../../../know/health/health.ts';
 import { personsAilment } from '../../../know/health/persons-ailment.ts';
 import { isReported } from '../../../know/leftovers.ts';
-import { hasDeparted, isBeingRecovered } from '../../../know/life.ts';
+import { hasDeparted, isBeingRecovered, recordOf } from '../../../know/life.ts';
 import { quorumOf } from '../../../know/membership/quorum.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { isBlockedFor } from '../../../know/pods/blocked.ts';
@@ -27,6 +27,7 @@ import {
   nameOf,
   type Survivor,
 } from '../../../know/recovery/lost.ts';
+import { newLifeOf } from '../../../know/recovery/new-life.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { hasRunHigher, mayGoBackTo } from '../../../know/versions/versions-run.ts';
 import { isOnOtherDisk } from '../../../know/volumes/sealed-disk.ts';
@@ -222,7 +223,7 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
       `save the data of ${best.name} as long as its pod runs (etcdctl snapshot save needs no quorum), and restore lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies)`,
     );
   }
-  const { text } = approvalOf(life.clusterId, loss);
+  const { id, text } = approvalOf(life.clusterId, loss);
   const given = approvalGiven(situation);
   const other =
     given === undefined ? '' : `; the present approval (${annotations.recoverQuorum}) is for another loss, and void`;
@@ -234,7 +235,7 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
         annotation: annotations.recoverQuorum,
         value: text,
         approves,
-        loses: `the data of ${givenUp} for ever: every write that ${best.name} does not have${droppedOf(best, loss)}; ${revisionsGoBack}`,
+        loses: `the data of ${givenUp} for ever: every write that ${best.name} does not have${droppedOf(best, loss)}; ${asClientsSee(best, { id, attempt: 1 }, situation)}`,
       },
       cure: `${fullest ? `make ${fullest.name} run, which is then offered; or ` : ''}restore lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies)${orRestore(situation)}; or approve that ${approves}`,
       cluster,
@@ -242,6 +243,19 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
     'QuorumLost',
     `${gone}; ${holding(loss)}${unseen}${other}`,
   );
+}
+
+/** Whether clients that watch go on by themselves. */
+function asClientsSee({ slot }: Survivor, of: Parameters<typeof newLifeOf>[1], situation: Situation): string {
+  const record = recordOf(slot);
+  if (!record || !newLifeOf(record, of, situation)) return revisionsGoBack;
+  return `it goes on as a new etcd cluster, above all revisions that clients saw, so a watch that resumes is told \`compacted\`; for that its volume needs room for three more copies of the database${databaseOf(slot)}`;
+}
+
+function databaseOf({ endpoint }: Slot): string {
+  if (endpoint.kind === 'unknown') return '';
+  const mebibytes = Math.ceil(Number(endpoint.status.dbSize) / 2 ** 20);
+  return ` of ${mebibytes} MiB`;
 }
 
 function inWords({ name, because }: LostMember): string {

@@ -5,7 +5,7 @@ import { hasDeparted, isBeingRecovered, recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { openFences } from '../../../know/pods/node-fence.ts';
 import { stuckPod } from '../../../know/pods/stuck.ts';
-import { isGivenUp, unmarkedOf } from '../../../know/recovery/outvoted.ts';
+import { isGivenUp, isOutvoted, unmarkedOf } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { isOnOtherDisk } from '../../../know/volumes/sealed-disk.ts';
 import { askAbout } from '../volumes/another-disk.ts';
@@ -56,7 +56,8 @@ export function mark({ slots, at }: Situation): Decision | undefined {
   const found = unmarkedOf(slots);
   if (!found) return undefined;
   const { witness, unmarked } = found;
-  const givenUp = unmarked.filter((slot) => isGivenUp(witness, slot));
+  // Of a recovery they are kept for good: no snapshot that was approved has what they may have.
+  const givenUp = unmarked.filter((slot) => isGivenUp(witness, slot) && !isOutvoted(witness, slot));
   return givenUp.length > 0 ? givingUp(witness, givenUp, at) : outvoting(witness, unmarked);
 }
 

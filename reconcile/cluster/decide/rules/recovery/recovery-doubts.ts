@@ -43,11 +43,24 @@ export function problemOf(
 }
 
 /** A PVC that is being deleted is there as long as its pod runs, and so is its disk. */
-function volumeLost(name: string, { leaving, disk }: VolumeView): Decision {
-  const keep =
-    leaving && disk
-      ? `before its pod ends, keep its disk: kubectl patch pv ${disk.pv} --type=merge -p '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'; then `
-      : '';
+function keeping({ leaving, disk }: VolumeView): string {
+  return leaving && disk
+    ? `before its pod ends, keep its disk: kubectl patch pv ${disk.pv} --type=merge -p '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'; then `
+    : '';
+}
+
+/** The new life is there, and no client was let in yet: what it went on from lies beside it on the same disk. */
+export function recoveredLost({ name }: Slot, volume: VolumeView, what: string): Decision {
+  return refuse(
+    'RecoveryVolumeLost',
+    `volume ${name}, on which the recovery has begun a new life, is ${what}`,
+    `${keeping(volume)}restore its disk (PersistentVolumeClaim ${name} with its annotations, bound to the same PersistentVolume)${volume.leaving ? '; once it is gone, what the volumes hold that the recovery left behind is offered' : ''}`,
+  );
+}
+
+function volumeLost(name: string, volume: VolumeView): Decision {
+  const { leaving } = volume;
+  const keep = keeping(volume);
   return refuse(
     'RecoveryVolumeLost',
     `volume ${name}, which the cluster was to go on from, is ${leaving ? 'being deleted' : 'lost'}`,

@@ -1,13 +1,15 @@
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { annotations, recoveryContainers } from '../../../../../manifests/render/names.ts';
 import { setAsideCodes } from '../../../../../manifests/render/recovery-job.ts';
+import { failures } from '../../../../jobs/failure.ts';
 import { cureOfStart } from '../../../../jobs/pod-start.ts';
-import { act, type Decision, refuse, refuseUntil } from '../../../know/decision.ts';
+import { act, type Decision, refuse, refuseUntil, wait } from '../../../know/decision.ts';
 import type { RecoveryJobView, RecoveryPodView } from '../../../know/observation.ts';
 import { isKilled, isLasting } from '../../../know/pods/job-pod.ts';
 import { approvalGiven } from '../../../know/recovery/lost.ts';
 import type { Ref } from '../../../know/ref.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { revisionsGoBack } from '../../restoring.ts';
 
 /** The Job of a recovery that does not start, or has failed: what is tried again, and what is left to a person. */
 
@@ -31,7 +33,12 @@ export function notStarting(
 }
 
 /** A failure that another attempt may cure is tried again; a failure that names its cause is left to a person. */
-export function failed(name: string, pod: RecoveryPodView | undefined, job: Ref, situation: Situation): Decision {
+export function failed(
+  name: string,
+  pod: RecoveryPodView | undefined,
+  job: RecoveryJobView,
+  situation: Situation,
+): Decision {
   const { cluster } = situation;
   const failure = pod?.failure;
   const again = repeating(job);
@@ -42,30 +49,66 @@ export function failed(name: string, pod: RecoveryPodView | undefined, job: Ref,
       'raise spec.resources.limits.memory: the Job is then recreated',
     );
   }
-  if (failure === undefined || failure.code === setAsideCodes.ranAlready || isKilled(failure)) return again;
+  if (failure === undefined || isKilled(failure) || comesTooLate(failure)) return again;
+  const { told } = failure;
+  if (told && failures[told.reason] === 'retry') return afterAPause(job, told.message, situation);
+  if (hasNoRoom(failure)) return mayDoWithoutCopy(situation) ? again : noRoom(name, job, failure, situation);
   const { namespace = 'default' } = cluster.metadata;
-  if (failure.code === setAsideCodes.noRoom && failure.container === recoveryContainers.setAside) {
-    if (mayDoWithoutCopy(situation)) return again;
-    return refuseUntil(
-      {
-        approval: {
-          annotation: annotations.recoverQuorum,
-          value: withoutCopyText(situation),
-          approves: `the recovery of ${cluster.metadata.name} from the data of ${name} goes on without a copy of them`,
-          loses: `nothing by itself; but if the recovery damages the data of ${name}, there are no others: everything is lost then`,
-        },
-        cure: `enlarge PersistentVolumeClaim ${name} (spec.resources.requests.storage; and spec.storage.size likewise), then kubectl -n ${namespace} delete job ${job.name}; or save its disk, and approve the recovery without a copy`,
-        cluster,
-      },
-      'NoRoomForCopy',
-      `volume ${name} has no room for the safety copy that precedes --force-new-cluster: ${failure.words}`,
-    );
-  }
+  const data = job.begins ? 'are as they were' : 'from before it are in before-recovery-… on its volume';
   return refuse(
     'RecoveryFailed',
-    `Job ${job.name} has failed in container ${failure.container}: ${failure.words || `exit code ${failure.code}`}`,
-    `correct that, then kubectl -n ${namespace} delete job ${job.name}: it is recreated; the earlier data of ${name} are in before-recovery-… on its volume`,
+    `Job ${job.name} has failed in container ${failure.container}: ${told?.message ?? (failure.words || `exit code ${failure.code}`)}`,
+    `correct that, then kubectl -n ${namespace} delete job ${job.name}: it is recreated; the data of ${name} ${data}`,
   );
+}
+
+type Failure = NonNullable<RecoveryPodView['failure']>;
+
+function comesTooLate({ container, code, told }: Failure): boolean {
+  return (
+    told?.reason === 'Superseded' || (container === recoveryContainers.setAside && code === setAsideCodes.ranAlready)
+  );
+}
+
+function hasNoRoom({ container, code, told }: Failure): boolean {
+  return (
+    told?.reason === 'NoRoomForCopy' || (container === recoveryContainers.setAside && code === setAsideCodes.noRoom)
+  );
+}
+
+function noRoom(name: string, job: RecoveryJobView, { words, told }: Failure, situation: Situation): Decision {
+  const { cluster } = situation;
+  const { namespace = 'default' } = cluster.metadata;
+  const goesBack = job.begins ? `${revisionsGoBack}; and ` : 'nothing by itself; but ';
+  const lacks = job.begins
+    ? `volume ${name} has no room for the new life that is to be made of a copy of its data`
+    : `volume ${name} has no room for the safety copy that precedes --force-new-cluster`;
+  return refuseUntil(
+    {
+      approval: {
+        annotation: annotations.recoverQuorum,
+        value: withoutCopyText(situation),
+        approves: `the recovery of ${cluster.metadata.name} from the data of ${name} goes on without a copy of them`,
+        loses: `${goesBack}if the recovery damages the data of ${name}, there are no others: everything is lost then`,
+      },
+      cure: `enlarge PersistentVolumeClaim ${name} (spec.resources.requests.storage; and spec.storage.size likewise), then kubectl -n ${namespace} delete job ${job.name}; or save its disk, and approve the recovery without a copy`,
+      cluster,
+    },
+    'NoRoomForCopy',
+    `${lacks}: ${told?.message ?? words}`,
+  );
+}
+
+/** In seconds, where the same request may succeed later. */
+const pause = 30;
+
+function afterAPause(job: RecoveryJobView, said: string, { at }: Situation): Decision {
+  const since = job.endedAt ? (at.getTime() - job.endedAt.getTime()) / 1000 : Number.POSITIVE_INFINITY;
+  if (since >= pause) return repeating(job);
+  return wait('RecoveringData', `Job ${job.name} failed, and is made again soon: ${said}`, {
+    on: 'time',
+    afterSeconds: Math.ceil(pause - since),
+  });
 }
 
 /** The existing Job is deleted with its pod; then the next one is made. */

@@ -1,10 +1,17 @@
 import { isHigher } from '../../../../../manifests/api/version.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
+import { recoveryContainers } from '../../../../../manifests/render/names.ts';
+import type { NewLife } from '../../../../../manifests/render/new-life.ts';
 import type { Recovery } from '../../../../../manifests/render/volume-record.ts';
+import type { BegunLife } from '../../../know/actions/recovery.ts';
+import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import { urlOf } from '../../../know/health/health.ts';
 import { recordOf } from '../../../know/life.ts';
-import type { RecoveryJobView, RecoveryPodView, Slot, VolumeView } from '../../../know/observation.ts';
+import type { RecoveryJobView, RecoveryPodView, Slot } from '../../../know/observation.ts';
 import { stuckRecoveryPod } from '../../../know/pods/stuck.ts';
+import { newLifeOf, tokenOfLife } from '../../../know/recovery/new-life.ts';
+import { mostRemembered } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
 import type { Inputs } from '../../../know/spec/inputs.ts';
 import { startingInputs } from '../../held-version.ts';
@@ -29,7 +36,7 @@ export function force(chosen: Slot, recovery: Recovery, situation: Situation): D
   const wanted = inputsFor(peer.inputs, effective.inputs);
   const isOutdated = inputsHash(wanted) !== inputsHash(peer.inputs);
   const { job, pods } = view;
-  if (job) return follow({ name, volume }, { job, pod: pods[0], isOutdated }, recovery, situation);
+  if (job) return follow(chosen, { job, pods, isOutdated }, recovery, situation);
   if (pods.length > 0) return leaving('the pod of an earlier attempt is terminating', situation);
   if (isOutdated) {
     return act(
@@ -39,6 +46,7 @@ export function force(chosen: Slot, recovery: Recovery, situation: Situation): D
     );
   }
   const withoutCopy = mayDoWithoutCopy(situation);
+  const begins = begunWith(chosen, { id: recovery.id, attempt: recovery.attempt + 1 }, situation);
   return act(
     {
       kind: 'force-new-cluster',
@@ -47,11 +55,22 @@ export function force(chosen: Slot, recovery: Recovery, situation: Situation): D
       id: recovery.id,
       attempt: recovery.attempt + 1,
       withoutCopy,
+      ...(begins && { begins }),
     },
     'ForcingNewCluster',
-    `making a one-member cluster from the data of ${name}${withoutCopy ? ', without a copy, as approved' : '; a copy of them is kept on its volume'}`,
+    begins
+      ? `making the first member of a new etcd cluster from a copy of the data of ${name}, which stay on its volume`
+      : `making a one-member cluster from the data of ${name}${withoutCopy ? ', without a copy, as approved' : '; a copy of them is kept on its volume'}`,
   );
 }
+
+/** `undefined`: the data are forced where they are, as a person approved, or as nothing else is left. */
+function begunWith(chosen: Slot, of: Attempted, situation: Situation): NewLife | undefined {
+  const record = recordOf(chosen);
+  return record && !mayDoWithoutCopy(situation) ? newLifeOf(record, of, situation) : undefined;
+}
+
+type Attempted = Pick<Recovery, 'id' | 'attempt'>;
 
 /** The Job is made from the peer alone. */
 function bringPeer(chosen: Slot, situation: Situation): Decision {
@@ -69,38 +88,76 @@ function bringPeer(chosen: Slot, situation: Situation): Decision {
 /** What exists of an attempt. */
 interface Attempt {
   readonly job: RecoveryJobView;
-  readonly pod: RecoveryPodView | undefined;
+  readonly pods: readonly RecoveryPodView[];
   /** The spec by now asks for something else than its pod is made from. */
   readonly isOutdated: boolean;
 }
 
 function follow(
-  { name, volume }: { readonly name: string; readonly volume: Pick<VolumeView, 'uid'> },
-  { job, pod, isOutdated }: Attempt,
+  chosen: Slot,
+  { job, pods, isOutdated }: Attempt,
   { id, attempt }: Recovery,
   situation: Situation,
 ): Decision {
+  const { name } = chosen;
+  const [pod] = pods;
   if (job.leaving) return leaving('the Job of an earlier attempt is being deleted', situation);
   const isStale = job.attempt !== `${id}/${attempt}`;
-  if (isStale || (job.failed && isOutdated)) return repeating(job);
-  if (job.failed) return failed(name, pod, job, situation);
-  if (pod?.ready && !pod.leaving) {
-    return act(
-      {
-        kind: 'conclude-recovery',
-        volume: { name, uid: volume.uid },
-        job: { name: job.name, uid: job.uid },
-        pod: { name: pod.name, uid: pod.uid },
-        id,
-        attempt,
-      },
-      'ConcludingRecovery',
-      `${name} is its own leader: from now on it starts without --force-new-cluster`,
-    );
-  }
+  if (isStale) return repeating(job);
+  const ended = job.begins ? pods.find((one) => one.succeeded && one.job === job.uid) : undefined;
+  if (job.begins && (job.completed || ended)) return conclude(chosen, { job, pod: ended, id, attempt }, situation);
+  // Kubelet starts that etcd again and again.
+  const isBroken = job.failed || pod?.failure?.container === recoveryContainers.force;
+  if (isBroken && isOutdated) return repeating(job);
+  // What was approved since makes another one.
+  if (job.begins && mayDoWithoutCopy(situation)) return repeating(job);
+  if (isBroken) return failed(name, pod, job, situation);
+  if (!job.begins && pod?.ready && !pod.leaving) return conclude(chosen, { job, pod, id, attempt }, situation);
   const stuck = notStarting(job, pod, situation);
   if (stuck) return isOutdated ? repeating(job) : stuck;
   return stuckRecoveryPod(situation) ?? underWay(name, attempt);
+}
+
+interface Concluded extends Attempted {
+  readonly job: RecoveryJobView;
+  readonly pod: RecoveryPodView | undefined;
+}
+
+function conclude(chosen: Slot, { job, pod, id, attempt }: Concluded, situation: Situation): Decision {
+  const { name, volume } = chosen;
+  const begun = job.begins ? begunBy(chosen, { id, attempt }, situation) : undefined;
+  return act(
+    {
+      kind: 'conclude-recovery',
+      volume: { name, uid: volume?.uid ?? '' },
+      job: { name: job.name, uid: job.uid },
+      ...(pod && { pod: { name: pod.name, uid: pod.uid } }),
+      id,
+      attempt,
+      ...(begun && { begun }),
+    },
+    'ConcludingRecovery',
+    begun
+      ? `what ${name} had of etcd cluster ${begun.gaveUp?.at(-1)} begins a new one, above all revisions that clients saw`
+      : `${name} is its own leader: from now on it starts without --force-new-cluster`,
+  );
+}
+
+/** What the volume of the first member remembers, whose data the Job has made. */
+function begunBy(chosen: Slot, of: Attempted, situation: Situation): BegunLife | undefined {
+  const record = recordOf(chosen);
+  const { peer } = chosen;
+  const token = record && tokenOfLife(record, of);
+  if (!record || !peer || token === undefined) return undefined;
+  const { slots } = situation;
+  const former = [...(record.gaveUp ?? []), ...(record.clusterId === undefined ? [] : [record.clusterId])];
+  return {
+    token,
+    initialCluster: [{ name: chosen.name, url: urlOf(chosen) ?? '' }],
+    version: peer.inputs.version,
+    gaveUp: former.slice(-mostRemembered),
+    authoritiesOf: tokenOfAuthorities(slots, record.token),
+  };
 }
 
 /** Attempts that ended without a result, each for a cause that may pass, before a person is told. They go on. */

@@ -7,13 +7,10 @@ import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { livesGivenUp } from '../../../know/recovery/outvoted.ts';
+import { livesGivenUp, mostRemembered } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { freeName } from '../../free-name.ts';
 import { restore } from '../birth/begin-from-snapshot.ts';
-
-/** More than these are dropped, the oldest first. */
-const mostRemembered = 64;
 
 /**
  * A rollback that a person approved, up to where its data are restored: to the volume of a member of a cluster to come,
