@@ -36,7 +36,7 @@ interface NewLifeOrder extends NewLife {
  * Makes a new cluster's first member out of the data of one that is left: the agent copies them, an etcd on loopback
  * forgets all other members on that copy, which replays its log, and the agent saves a snapshot of it. etcdutl restores
  * that under names of the attempt, above all that clients saw, and with all before compacted. Last of all the data get
- * another name, and what was restored gets theirs. No etcd writes to them before a copy of what comes of them is whole.
+ * another name, and what was restored gets theirs: no etcd ever writes to the data themselves.
  */
 export function newLifeSpec(spec: PodSpec, peer: EtcdPeer, order: NewLifeOrder): PodSpec {
   const { image, id, attempt, bump } = order;

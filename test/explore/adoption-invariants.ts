@@ -5,7 +5,7 @@ import { quorumOf } from '../../reconcile/cluster/know/membership/quorum.ts';
 import { formationOf, runnerOf, runningVoters, serving, votersOf } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import { asksForNoPod } from './model/hands.ts';
-import type { State, World } from './model/state.ts';
+import { placeOf, type State, type World } from './model/state.ts';
 
 /**
  * I13: a member of another origin leaves only as a person approved it, by its ID; and none is left without a quorum by
@@ -57,11 +57,28 @@ function keepsTheirQuorum(before: World, { who, what }: Event, after: World): st
     const voters = votersOf(formation);
     const others = voters.filter(({ id }) => after.places.some((one) => one.outside && one.disk?.memberId === id));
     const earlier = formationOf(before, formation.id);
-    // A restart of one of two is the named exception of I1; a deletion is none.
-    if (!earlier || others.length === 0 || (voters.length < 3 && !before.cluster.deleting)) continue;
+    // A restart of one of two is the named exception of I1, also where others delete a pod; a deletion is none.
+    const isOthers = !before.cluster.deleting || endsByOthers(before, after);
+    if (!earlier || others.length === 0 || (voters.length < 3 && isOthers)) continue;
     const had = runningVoters(before, earlier).length >= quorumOf(votersOf(earlier).length);
-    if (had && runningVoters(after, formation).length < quorumOf(voters.length))
-      return `members of others have no quorum any more: ${what}`;
+    const left = runningVoters(after, formation).filter(({ id }) => who === 'world' || !isTaken(before, after, id));
+    if (had && left.length < quorumOf(voters.length)) return `members of others have no quorum any more: ${what}`;
   }
   return undefined;
+}
+
+/** What ends is made anew, as its StatefulSet stays; or others deleted its peer, and with that all that it owned. */
+function endsByOthers(before: World, after: World): boolean {
+  const byOwner = before.cluster.gone === true;
+  return before.places.some(
+    ({ name, process, statefulSet, peer }) =>
+      process && (statefulSet || (!peer && !byOwner)) && !placeOf(after, name)?.process,
+  );
+}
+
+/** By this write of ours it ends soon. */
+function isTaken(before: World, after: World, memberId: string): boolean {
+  const place = before.places.find(({ process }) => process?.memberId === memberId);
+  const then = place && placeOf(after, place.name);
+  return Boolean((place?.peer && !then?.peer) || (place?.statefulSet && !then?.statefulSet));
 }

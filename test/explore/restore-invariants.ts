@@ -1,7 +1,8 @@
 import { hashOf } from '../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import type { Action } from '../../reconcile/cluster/know/action.ts';
-import { formationOf } from './model/etcd.ts';
+import { quorumOf } from '../../reconcile/cluster/know/membership/quorum.ts';
+import { formationOf, votersOf } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import { clusterIdOf, tookItsPlace } from './model/lineage.ts';
 import { dataOf } from './model/named-backups.ts';
@@ -60,6 +61,8 @@ export function handsOver({ world: before }: State, event: Event, { world: after
   }
   for (const former of after.formations) {
     const next = tookItsPlace(after, former);
+    // Of one that had lost its quorum, fewer members that run where nothing is heard of them take no write.
+    if (next?.revived?.from === former.id && !hasQuorumAnywhere(after, former)) continue;
     if (next && runs(after, next) && runs(after, former))
       return 'members of a cluster that was given up run beside those of the one that took its place';
   }
@@ -98,6 +101,14 @@ function holdsAnother(world: World, action: Action): string | undefined {
   const approval = `${clusterId}/${hashOf({ clusterId, snapshot: wish }).slice(0, 12)}`;
   const given = world.cluster.annotations?.[annotations.rollBack] ?? '';
   return given.startsWith(approval) ? undefined : 'a cluster is given up for another snapshot than was approved';
+}
+
+function hasQuorumAnywhere({ places }: World, former: Formation): boolean {
+  const voters = votersOf(former);
+  const running = places.filter(({ process, hidden }) =>
+    voters.some(({ id }) => [process, hidden].some((one) => one?.formation === former.id && one.memberId === id)),
+  );
+  return running.length >= quorumOf(voters.length);
 }
 
 /** Heard or not. */
