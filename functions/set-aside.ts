@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { keptName } from '../manifests/render/restore-paths.ts';
 import { lateness, markAttempt } from '../reconcile/backup/agent/attempts.ts';
-import { takeBackOwn } from '../reconcile/backup/agent/own-data.ts';
+import { removeLeftovers, takeBackOwn } from '../reconcile/backup/agent/own-data.ts';
 
 /**
  * Before `etcd --force-new-cluster`: copies its data on the same volume, and marks that this attempt has run. Runs as
@@ -34,6 +34,8 @@ export async function setAside({ data, recovery, attempt, withoutCopy }: SetAsid
   const volume = dirname(data);
   const message = await lateness(volume, { recovery, attempt });
   if (message !== undefined) return { code: codes.ranAlready, message };
+  // A new life that was begun before may have taken the room that its etcd needs.
+  await removeLeftovers(volume);
   await takeBackOwn({ dataDirectory: data, restorer: { id: recovery, attempt } });
   if (!(await isDirectory(join(data, 'member')))) {
     return { code: codes.noData, message: `there is no member in ${data}: the volume is empty, or another one` };

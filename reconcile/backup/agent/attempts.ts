@@ -14,11 +14,27 @@ export interface RecoveryAttempt {
 
 /** Why it comes too late; `undefined`: neither it nor a later one has run. */
 export async function lateness(volume: string, { recovery, attempt }: RecoveryAttempt): Promise<string | undefined> {
+  if (!(await ranOn(volume, recovery)).some((number) => number >= attempt)) return undefined;
+  return `attempt ${attempt} of recovery ${recovery} comes too late: it, or a later attempt, has run on this volume`;
+}
+
+/**
+ * Why an attempt that has run must not go on; `undefined`: none has run since. A pod that was deleted by force may run
+ * on, on a node that is silent, when a later attempt has long made what its member serves.
+ */
+export async function latenessOfPlacing(
+  volume: string,
+  { recovery, attempt }: RecoveryAttempt,
+): Promise<string | undefined> {
+  const later = (await ranOn(volume, recovery)).find((number) => number > attempt);
+  if (later === undefined) return undefined;
+  return `attempt ${attempt} of recovery ${recovery} comes too late: attempt ${later} has run on this volume`;
+}
+
+async function ranOn(volume: string, recovery: string): Promise<readonly number[]> {
   const prefix = markOf(recovery, '');
   const names = await readdir(volume);
-  const ran = names.filter((name) => name.startsWith(prefix)).map((name) => Number(name.slice(prefix.length)));
-  if (!ran.some((number) => number >= attempt)) return undefined;
-  return `attempt ${attempt} of recovery ${recovery} comes too late: it, or a later attempt, has run on this volume`;
+  return names.filter((name) => name.startsWith(prefix)).map((name) => Number(name.slice(prefix.length)));
 }
 
 /** @throws {NodeJS.ErrnoException} EEXIST: of two that come here at once, one fails. */

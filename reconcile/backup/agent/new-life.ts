@@ -1,14 +1,14 @@
 import { constants } from 'node:fs';
 import { cp, lstat, mkdir, readdir, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { attemptIn, restorePaths } from '../../../manifests/render/restore-paths.ts';
+import { restorePaths } from '../../../manifests/render/restore-paths.ts';
 import { mayBeginAt } from '../../../manifests/render/revisions.ts';
 import { connectEtcd } from '../../clients/etcd.ts';
 import { connectSnapshots } from '../../clients/etcd-snapshot.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
 import { lateness, markAttempt } from './attempts.ts';
 import { writeUnflushed } from './files.ts';
-import { originalOf } from './own-data.ts';
+import { originalOf, removeLeftovers } from './own-data.ts';
 import { makeScratchTls, readScratchTls } from './scratch-tls.ts';
 import { untilServed } from './served.ts';
 import { lastRevisionOf, noteStaged, type StagedRestore } from './staged-restore.ts';
@@ -48,11 +48,6 @@ export async function copyOwn({ dataDirectory, restorer }: StagedRestore, now: D
     },
   );
   await makeScratchTls(trial.tls, now);
-}
-
-async function removeLeftovers(volume: string): Promise<void> {
-  for (const name of await readdir(volume))
-    if (attemptIn(name) !== undefined) await rm(join(volume, name), { recursive: true, force: true });
 }
 
 /** The copy, a snapshot of it, and what is restored from that lie beside the data at the same time. */

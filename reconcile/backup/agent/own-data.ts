@@ -1,8 +1,9 @@
 import type { Stats } from 'node:fs';
-import { lstat, rename, rm } from 'node:fs/promises';
+import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { keptName } from '../../../manifests/render/restore-paths.ts';
+import { attemptIn, keptName, restorePaths } from '../../../manifests/render/restore-paths.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
+import { latenessOfPlacing } from './attempts.ts';
 import { flushDirectory } from './files.ts';
 import { type Restorer, whatIsPresent } from './place.ts';
 import type { StagedRestore } from './staged-restore.ts';
@@ -32,14 +33,26 @@ function keptIn(dataDirectory: string, { id }: Restorer): string {
   return join(dirname(dataDirectory), keptName(id));
 }
 
+/** What attempts have left beside the data, which may be more than the volume has left. */
+export async function removeLeftovers(volume: string): Promise<void> {
+  for (const name of await readdir(volume))
+    if (attemptIn(name) !== undefined) await rm(join(volume, name), { recursive: true, force: true });
+}
+
 /**
  * Gives the data of the member another name, where theirs is to be that of what was restored. Killed at any point,
  * they lie under one of the two names, and are found again.
+ * @throws {BackupFailure} Superseded, NotRestorable: a member may serve these data by now, or nothing takes their place
  */
 export async function keepOwn(staged: StagedRestore, name: string): Promise<void> {
   const { dataDirectory, restorer } = staged;
   if (!(await isDirectory(dataDirectory)) || !(await isOriginal(staged))) return;
   const volume = dirname(dataDirectory);
+  const late = await latenessOfPlacing(volume, { recovery: restorer.id, attempt: restorer.attempt });
+  if (late !== undefined) throw new BackupFailure('Superseded', late);
+  const made = restorePaths(dataDirectory, restorer.attempt).data;
+  if (!(await isDirectory(join(made, 'member'))))
+    throw new BackupFailure('NotRestorable', `there is nothing restored in ${made}: see what container restore says`);
   const free = (await isDirectory(join(volume, name))) ? `${name}-${restorer.attempt}` : name;
   await rename(dataDirectory, join(volume, free));
   await flushDirectory(volume);

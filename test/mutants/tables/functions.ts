@@ -32,8 +32,8 @@ export const ofFunctions: readonly Mutant[] = [
   },
   {
     file: 'reconcile/backup/agent/attempts.ts',
-    from: 'if (!ran.some((number) => number >= attempt)) return undefined;',
-    to: 'if (!ran.some((number) => number < attempt)) return undefined;',
+    from: 'if (!(await ranOn(volume, recovery)).some((number) => number >= attempt)) return undefined;',
+    to: 'if (!(await ranOn(volume, recovery)).some((number) => number < attempt)) return undefined;',
     without: 'an attempt of a recovery runs though it, or a later one, has run',
     killers: ['test/unit/functions/set-aside.test.ts'],
   },

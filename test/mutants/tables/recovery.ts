@@ -263,6 +263,20 @@ export const ofRecovery: readonly Mutant[] = [
     killers: [ownData],
   },
   {
+    file: 'reconcile/backup/agent/own-data.ts',
+    from: "  if (late !== undefined) throw new BackupFailure('Superseded', late);\n",
+    to: '',
+    without: 'a pod that was deleted by force takes the name of data that a member serves (I10)',
+    killers: [ownData],
+  },
+  {
+    file: 'functions/set-aside.ts',
+    from: '  await removeLeftovers(volume);\n',
+    to: '',
+    without: 'what was left of a new life takes the room for ever in which data are forced',
+    killers: ['test/unit/functions/set-aside.test.ts'],
+  },
+  {
     file: 'reconcile/backup/agent/new-life.ts',
     from: "if (late !== undefined) throw new BackupFailure('Superseded', late);",
     to: '',

@@ -48,12 +48,9 @@ class Volume implements AsyncDisposable {
   /** What comes of an attempt that is not killed. */
   async begin(attempt: number, recovery = id): Promise<void> {
     const staged = this.staged(attempt, recovery);
+    const made = await this.write(`.restoring-${attempt}/data`, `made by ${attempt}`);
     await keepOwn(staged, `before-recovery-${recovery}`);
-    await placeData(
-      await this.write(`.restoring-${attempt}/data`, `made by ${attempt}`),
-      staged.dataDirectory,
-      staged.restorer,
-    );
+    await placeData(made, staged.dataDirectory, staged.restorer);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -89,6 +86,7 @@ test('a second attempt copies the data as they were, and replaces what the first
 
 test('killed between the two names: the next attempt finds the data under the other one', async () => {
   await using volume = await Volume.with('original');
+  await volume.write('.restoring-1/data', 'made by 1');
   await keepOwn(volume.staged(1), kept);
   assert.ok(!(await volume.names()).includes('data'));
   assert.equal(await copied(volume, 2), 'original');
@@ -132,6 +130,25 @@ test('an attempt that has run, or a lower one, copies nothing and deletes nothin
     await assert.rejects(late, (error: BackupFailure) => error.reason === 'Superseded');
   }
   assert.ok((await volume.names()).includes('.restoring-2'));
+});
+
+test('a pod that places too late leaves what a later attempt has made, and its member serves', async () => {
+  await using volume = await Volume.with('original');
+  await copied(volume, 1);
+  await copied(volume, 2);
+  await volume.begin(2);
+  await volume.write('data', 'served since');
+  await volume.write('.restoring-1/data', 'made by 1');
+  const names = await volume.names();
+  await assert.rejects(keepOwn(volume.staged(1), kept), { reason: 'Superseded' });
+  assert.deepEqual([await volume.names(), await volume.read('data')], [names, 'served since']);
+});
+
+test('data keep their name where nothing was made that could take it', async () => {
+  await using volume = await Volume.with('original');
+  await copied(volume, 1);
+  await assert.rejects(keepOwn(volume.staged(1), kept), { reason: 'NotRestorable' });
+  assert.equal(await volume.read('data'), 'original');
 });
 
 test('a volume without a member is refused before anything is written', async () => {

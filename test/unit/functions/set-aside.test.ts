@@ -53,6 +53,14 @@ test('an attempt that has run, or a lower one, is refused; the next keeps the fi
   });
 });
 
+test('what an attempt at a new life has left goes first: it takes the room that etcd needs', async () => {
+  await withVolume(async (volume, data) => {
+    await mkdir(join(volume, '.restoring-1/trial/data'), { recursive: true });
+    assert.equal((await setAside({ ...order, data, attempt: 2, withoutCopy: true })).code, 0);
+    assert.deepEqual((await readdir(volume)).toSorted(), ['data', 'recovery-0123456789ab-attempt-2']);
+  });
+});
+
 test('of two at once one goes through', async () => {
   await withVolume(async (_, data) => {
     const both = await Promise.allSettled([1, 2].map(() => setAside({ ...order, data, withoutCopy: true })));
