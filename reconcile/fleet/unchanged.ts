@@ -4,9 +4,11 @@ import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.
 import { runsOnce } from '../../manifests/api/fleet-kinds.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
+import { conditionOf } from '../objects/conditions.ts';
 import { ownObjects } from './names.ts';
 import { type FleetObject, identityOf, identityOfObject, kindOfEntry, type OtherObject, withKind } from './objects.ts';
 import { shaOf } from './reading.ts';
+import { isVerified } from './verified.ts';
 
 /**
  * Whether nothing needs to be fetched: this revision is applied, and the live objects are exactly the inventory. An
@@ -23,6 +25,8 @@ export function isUnchanged(
   if (status?.revision?.applied !== revision || status.revision.attempted !== revision) return false;
   // The fleet's own spec moved: another path, other rights, pruning switched on.
   if (status.observedGeneration !== metadata.generation) return false;
+  // Git was looked at since, and not read: what was applied before is not known to be what the spec asks for now.
+  if (conditionOf(status, 'SourceReady')?.status === 'False' || !isVerified(fleet, revision)) return false;
   if (wantsPruning(fleet, revision) || wantsReconcile(fleet)) return false;
 
   const inventory = status.inventory ?? [];

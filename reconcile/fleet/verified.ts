@@ -1,5 +1,6 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
+import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { type Reading, shaOf } from './reading.ts';
 
 /** Reasons of a revision that was not read, since it is not signed as the fleet asks, or that can't be judged. */
@@ -21,6 +22,14 @@ export function verificationAfter(
   if (reading.kind !== 'tree' || !verified) return status?.verification;
   const { mode, by, key } = verified;
   return { revision: reading.revision, url: spec.git.url, mode, signedBy: by, key };
+}
+
+/** Whether this revision was verified as the fleet asks now, or it asks for nothing. */
+export function isVerified({ spec: { git }, status }: Pick<EtcdFleet, 'spec' | 'status'>, name: string): boolean {
+  if (!git.verify) return true;
+  const { mode = fleetDefaults.verifyMode } = git.verify;
+  const { revision, url, mode: by } = status?.verification ?? {};
+  return revision === name && url === git.url && by === mode;
 }
 
 /** The commit that this branch of this repository had when it was verified last; `undefined`: none. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { labels } from '../../../manifests/render/names.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../../reconcile/objects/conditions.ts';
 import { clusterYaml, setScene } from './scene.ts';
 
@@ -135,6 +137,23 @@ for (const [what, fault, reason] of [
     assert.equal(conditionOf(scene.fleet().status, 'SourceReady')?.status, 'True');
   });
 }
+
+test('a spec that changed while Git could not be read is not taken for read when Git is back', async () => {
+  await using scene = await setScene();
+  await scene.repository.commit({ 'orders.yaml': clusterYaml('orders') });
+  scene.addFleet('production');
+  await scene.pass();
+  const { spec } = scene.fleet();
+  const elsewhere = { ...scene.fleet(), spec: { ...spec, git: { ...spec.git, path: 'nowhere' } } };
+  await scene.fake.update<EtcdFleet>(resources.fleets, elsewhere);
+  scene.git.breakWith({ kind: 'status', status: 401 });
+  await scene.pass('production', { gitMs: 500 });
+  scene.git.breakWith(undefined);
+  for (let passes = 0; passes < 2; passes++) {
+    await scene.pass();
+    assert.equal(conditionOf(scene.fleet().status, 'SourceReady')?.reason, 'PathNotFound', `pass ${passes}`);
+  }
+});
 
 test('a suspended fleet does not ask Git, and says so', async () => {
   await using scene = await setScene();

@@ -73,6 +73,30 @@ test('nothing of a commit without a trusted signature is applied or pruned', asy
   assert.equal(scene.cluster('users'), undefined);
 });
 
+test('a fleet that begins to ask is stalled by what it had applied, until that is signed', async () => {
+  await using scene = await setScene();
+  const { metadata, spec } = scene.addFleet('production', {
+    git: { url: scene.repository.url, ref: 'main', path: '.' },
+  });
+  await scene.repository.commit({ 'orders.yaml': clusterYaml('orders') });
+  await scene.pass();
+  assert.ok(scene.cluster('orders'));
+  trust(scene, { allowed_signers: ada.line('ada@example.com') });
+  const { git } = spec;
+  const verify = { mode: 'Head', configMapName: 'signers' } as const;
+  await scene.fake.update<EtcdFleet>(resources.fleets, {
+    ...scene.fleet(),
+    spec: { ...spec, git: { ...git, verify } },
+  });
+  for (let passes = 0; passes < 3; passes++) {
+    await scene.pass();
+    assert.equal(conditionOf(scene.fleet().status, 'Stalled')?.reason, 'CommitNotSigned', `pass ${passes}`);
+  }
+  await signHead(scene.repository.directory, signedBy(ada));
+  await scene.pass();
+  assert.equal(scene.fleet().status?.verification?.signedBy, 'ada@example.com', metadata.name);
+});
+
 test('without keys that can be used nothing is applied, and the place of the mistake is told', async () => {
   await using scene = await setScene();
   await scene.repository.commit({ 'orders.yaml': clusterYaml('orders') });

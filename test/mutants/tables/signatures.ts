@@ -227,6 +227,20 @@ export const ofSignatures: readonly Mutant[] = [
     killers: ['test/unit/fleet/verified.test.ts'],
   },
   {
+    file: 'reconcile/fleet/verified.ts',
+    from: '  return revision === name && url === git.url && by === mode;',
+    to: '  return by === undefined || (revision === name && url === git.url && by === mode);',
+    without: 'a fleet that begins to ask for signatures is Ready on what was never verified',
+    killers: ['test/unit/fleet/verified.test.ts'],
+  },
+  {
+    file: 'reconcile/fleet/unchanged.ts',
+    from: "conditionOf(status, 'SourceReady')?.status === 'False' || ",
+    to: '',
+    without: 'a spec that changed while Git failed is taken for read',
+    killers: ['test/unit/fleet/plan.test.ts'],
+  },
+  {
     file: 'functions/plugin/origin.ts',
     from: 'if (!fleet?.status?.inventory?.some(({ uid }) => uid === metadata.uid)) return undefined;',
     to: 'if (!fleet?.status) return undefined;',

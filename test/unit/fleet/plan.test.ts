@@ -120,6 +120,13 @@ for (const [title, unchanged, state, clusters, options] of [
     [clusterOf('orders')],
     {},
   ],
+  [
+    'Git was looked at for a new spec, and was not read',
+    false,
+    { ...applied, conditions: conditions(['SourceReady', 'False']) },
+    [clusterOf('orders')],
+    {},
+  ],
   ["the fleet's own spec moved", false, { ...applied, observedGeneration: 0 }, [clusterOf('orders')], {}],
   ['a deletion waits for a confirmation', true, waiting, [clusterOf('orders')], { prune: true }],
   [

@@ -4,7 +4,7 @@ import { gitErrorClasses } from '../../../gitops/git/error.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { historyAfter } from '../../../reconcile/fleet/history.ts';
 import type { Reading } from '../../../reconcile/fleet/reading.ts';
-import { lastVerified, notVerified, verificationAfter } from '../../../reconcile/fleet/verified.ts';
+import { isVerified, lastVerified, notVerified, verificationAfter } from '../../../reconcile/fleet/verified.ts';
 
 const url = 'https://git.example.com/etcd.git';
 const sha = 'a'.repeat(40);
@@ -23,6 +23,17 @@ test('the commit that was verified last counts for this branch of this repositor
   assert.equal(lastVerified(fleet({ ref: 'other' })), undefined);
   assert.equal(lastVerified(fleet({ url: 'https://git.example.com/other.git' })), undefined);
   assert.equal(lastVerified({ spec: fleet().spec }), undefined);
+});
+
+test('what was applied counts as read only if it was verified as the fleet asks now', () => {
+  const { revision } = record;
+  assert.ok(isVerified(fleet(), revision));
+  assert.ok(isVerified(fleet({ verify: { configMapName: 'signers' } }), revision), 'Head is the default');
+  assert.ok(isVerified({ spec: { git: { url, ref: 'main' } } }, revision), 'it asks for nothing');
+  assert.ok(!isVerified(fleet(), `main@sha1:${'b'.repeat(40)}`));
+  assert.ok(!isVerified(fleet({ verify: { mode: 'Tag', configMapName: 'signers' } }), revision));
+  assert.ok(!isVerified(fleet({ url: 'https://git.example.com/other.git' }), revision));
+  assert.ok(!isVerified({ spec: fleet().spec }, revision), 'it began to ask');
 });
 
 const tree = { specs: [], problems: [], files: new Set<string>(), complete: true, notes: [] };
