@@ -249,6 +249,13 @@ export const ofRecovery: readonly Mutant[] = [
     killers: [newLife],
   },
   {
+    file: 'reconcile/cluster/know/volumes/sealed-disk.ts',
+    from: 'return holdsWrites[record.state] || isOfRecovery(record);',
+    to: 'return holdsWrites[record.state];',
+    without: 'the first member of a new life starts on another disk than the one that it was made on (I5)',
+    killers: [newLife],
+  },
+  {
     file: 'reconcile/backup/agent/own-data.ts',
     from: 'if (!(await isDirectory(dataDirectory)) || !(await isOriginal(staged))) return;',
     to: 'if (!(await isDirectory(dataDirectory))) return;',

@@ -233,6 +233,26 @@ describe('its first member', () => {
     }
   });
 
+  test('does not start on another disk, which may be empty or a copy from before', () => {
+    const disk = { pv: 'pv-0', handle: 'a' };
+    const gone = all(superseded, without('peer'));
+    const on = (pv: string, handle: string, change: (slot: Slot) => Slot = (slot) => slot) => {
+      const view = { disk: { pv, handle, state: 'present', homes: 'some' } } as const;
+      const first = begun(all(withRecord({ disk }), withVolume(view), change));
+      return decide(seen(first, {}, { slots: { 0: all(stopped, first), 1: gone, 2: gone } }));
+    };
+    assert.equal(on('pv-0', 'a').reason, 'StartingMembers');
+    for (const [pv, handle] of [
+      ['pv-9', 'b'],
+      ['pv-0', 'b'],
+    ] as const) {
+      assert.equal(on(pv, handle).reason, 'BarringMembers', 'what its pod would start with goes first');
+      const decision = on(pv, handle, without('configMap'));
+      assert.equal(`${decision.kind} ${decision.reason}`, 'refuse RecoveryVolumeLost');
+      assert.match(decision.message, /is on another disk$/);
+    }
+  });
+
   test('is not called off either where volumes of before are back, and say that they are sealed', () => {
     const slots = { 0: all(stopped, begun(withVolume({ lost: true }))), 1: stopped, 2: stopped };
     const observation = seen(begun(), {}, { slots });

@@ -1,5 +1,6 @@
 import type { VolumeState } from '../../../../manifests/api/etcd-peer.ts';
 import { isSameDisk, type SealedDisk } from '../../../../manifests/render/sealed-disk.ts';
+import { isOfRecovery, type VolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { recordOf } from '../life.ts';
 import type { DiskView, Observation, Slot } from '../observation.ts';
 
@@ -17,6 +18,11 @@ const holdsWrites: Readonly<Record<VolumeState, boolean>> = {
   restored: false,
   superseded: false,
 };
+
+/** Also what a recovery has begun anew: its member had these data before, and nothing else has them. */
+function mayHoldWrites(record: VolumeRecord): boolean {
+  return holdsWrites[record.state] || isOfRecovery(record);
+}
 
 /** Why the disk behind a sealed member's PVC is not known to be the one that the member was sealed on. */
 type OtherDisk =
@@ -42,14 +48,16 @@ export function sealedDiskOf({ pv, handle, state }: DiskView): SealedDisk {
 function otherDiskOf(slot: Pick<Slot, 'volume' | 'peer' | 'configMap'>): OtherDisk | undefined {
   const record = recordOf(slot);
   const { volume, peer, configMap } = slot;
-  if (!volume || !record || !holdsWrites[record.state] || volume.leaving || volume.lost) return undefined;
-  if (!record.disk) return volume.disk && peer?.current && !configMap?.current ? 'unproven' : undefined;
+  if (!volume || !record || !mayHoldWrites(record) || volume.leaving || volume.lost) return undefined;
+  // The ConfigMap of a first start may not be there yet: what is missing proves nothing then.
+  const lacksMap = !configMap?.current && !isOfRecovery(record);
+  if (!record.disk) return volume.disk && peer?.current && lacksMap ? 'unproven' : undefined;
   if (!volume.bound) return 'none';
   if (!volume.disk) return undefined;
   if (!isSameDisk(record.disk, sealedDiskOf(volume.disk))) return 'another';
   // A backup tool restores a PersistentVolume under its old name. The name alone proves nothing where the handle may be
   // read.
-  const isUnproven = record.disk.handle === undefined && volume.disk.handle !== undefined && !configMap?.current;
+  const isUnproven = record.disk.handle === undefined && volume.disk.handle !== undefined && lacksMap;
   return isUnproven ? 'unproven' : undefined;
 }
 
@@ -64,7 +72,7 @@ export function isOnOtherDisk(slot: Slot): boolean {
  */
 export function isToBeCompared(slot: Slot): boolean {
   const record = recordOf(slot);
-  if (!record?.disk || !holdsWrites[record.state] || record.state === 'hibernating') return false;
+  if (!record?.disk || !mayHoldWrites(record) || record.state === 'hibernating') return false;
   if (!slot.configMap?.current || slot.statefulSet === undefined) return true;
   return record.disk.handle !== undefined && (!slot.pod?.ready || slot.pod.leaving);
 }
