@@ -249,6 +249,13 @@ export const ofRecovery: readonly Mutant[] = [
     killers: [newLife],
   },
   {
+    file: 'reconcile/cluster/know/volumes/late-volumes.ts',
+    from: '  if (isKnownByItsDisk(slot)) return false;\n',
+    to: '',
+    without: 'all volumes are told to be gone where a recovery began anew, and only a ConfigMap is',
+    killers: ['test/unit/cluster/world/recover.test.ts'],
+  },
+  {
     file: 'reconcile/cluster/know/volumes/sealed-disk.ts',
     from: 'return holdsWrites[record.state] || isOfRecovery(record);',
     to: 'return holdsWrites[record.state];',

@@ -1,4 +1,4 @@
-import { isOfRestore, isUnstarted } from '../../../../manifests/render/volume-record.ts';
+import { isOfRecovery, isOfRestore, isUnstarted } from '../../../../manifests/render/volume-record.ts';
 import { hasDeparted, isBeingReplaced, recordOf } from '../life.ts';
 import type { Observation, Slot } from '../observation.ts';
 import { gaveUpBy } from '../recovery/outvoted.ts';
@@ -62,7 +62,17 @@ function withoutRestoredBirth(slots: readonly Slot[]): readonly Slot[] {
 }
 
 function isOfAnotherTime(slot: Slot): boolean {
+  if (isKnownByItsDisk(slot)) return false;
   return isFreshAndBare(slot) || isRestoredAsBorn(slot) || (isOfBirthAlone(slot) && !slot.configMap?.current);
+}
+
+/**
+ * Its data are all that a recovery left, and its record names their disk: where that is another one, it does not start
+ * (`begin-from-snapshot`). Only its ConfigMap went.
+ */
+function isKnownByItsDisk(slot: Slot): boolean {
+  const record = recordOf(slot);
+  return record?.disk !== undefined && isOfRecovery(record);
 }
 
 /** A cluster that is born from a snapshot has one member until that is sealed. */

@@ -106,6 +106,21 @@ describe('a quorum that is lost for good', () => {
     }
   });
 
+  test('and where ConfigMaps are deleted at any write: the only data there are start again', async () => {
+    const lost = await lossy(3, [1, 2]);
+    await approved(lost);
+    const life = await lifeOf(lost);
+    for (const crash of sample(life.places, 4)) {
+      const { world } = await life.killedAt(crash);
+      for (const { metadata } of world.kube.stored(resources.configMaps))
+        world.kube.remove(resources.configMaps, namespace, metadata.name);
+      const end = await tickUntilConverged(world, { limit: 400 });
+      const story = `${crash.when} ${crash.write}:\n${end.trail.join('\n')}`;
+      assert.equal(end.kind, 'done', story);
+      assertWhole(world, ['orders-0', 'orders-3', 'orders-4'], story);
+    }
+  });
+
   test('the invocation freezes at any write until another one has acted: nothing is done twice', async () => {
     const lost = await lossy(3, [1, 2]);
     await approved(lost);
