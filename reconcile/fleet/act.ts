@@ -46,7 +46,7 @@ async function applyAndPrune(input: ActInput): Promise<ActResult> {
   const { kube, fleet, reading, signal } = input;
   const { revision, tree } = reading;
   const plan = planFleet({ ...input, revision, tree });
-  const attempt = await claimRevision(kube, fleet, revision, signal);
+  const attempt = await claimRevision(kube, fleet, reading, signal);
   if (attempt.kind === 'lost') return attempt;
 
   const context: ApplyContext = {

@@ -24,6 +24,8 @@ export interface Scene extends AsyncDisposable {
   clusters(): readonly EtcdCluster[];
   /** One fleet's part of a pass, with its report. */
   pass(name?: string, overrides?: Partial<FleetContext>): Promise<FleetResult>;
+  /** The same, of an invocation that ends before its report. */
+  passThatDies(name?: string): Promise<FleetResult>;
   /** As a person would: spec, labels or annotations. */
   edit(name: string, change: (cluster: EtcdCluster) => EtcdCluster): Promise<void>;
   annotateFleet(name: string, key: string, value: string): Promise<void>;
@@ -45,7 +47,11 @@ export async function setScene(options: FakeKubeOptions = {}): Promise<Scene> {
     return found;
   }
 
-  async function pass(name = 'production', overrides: Partial<FleetContext> = {}): Promise<FleetResult> {
+  async function pass(
+    name = 'production',
+    overrides: Partial<FleetContext> = {},
+    reports = true,
+  ): Promise<FleetResult> {
     const log = () => {};
     using reader = createReader();
     const context: FleetContext = {
@@ -65,7 +71,7 @@ export async function setScene(options: FakeKubeOptions = {}): Promise<Scene> {
     const mine = fleets.items.find(({ metadata }) => metadata.name === name);
     if (!mine) throw new Error(`there is no fleet ${name}`);
     const result = await passFleet(mine, { fleets: fleets.items, clusters: clusters.items }, context);
-    if (result.kind === 'left' || context.dryRun) return result;
+    if (result.kind === 'left' || context.dryRun || !reports) return result;
     const { items } = await kube.list<EtcdCluster>(resources.clusters, {});
     const { signal } = context;
     const told = {
@@ -86,7 +92,8 @@ export async function setScene(options: FakeKubeOptions = {}): Promise<Scene> {
     git,
     repository,
     fleet,
-    pass,
+    pass: (name, overrides) => pass(name, overrides),
+    passThatDies: (name) => pass(name, {}, false),
     addFleet: (name, { path = '.', ref = 'main', ...spec } = {}) => {
       fake.seed(resources.fleets, {
         apiVersion: 'etcd.ratchet.dev/v1alpha1',

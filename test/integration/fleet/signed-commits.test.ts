@@ -168,6 +168,28 @@ test('a branch that is set back to an older signed commit is refused by HeadAndM
   assert.equal(scene.cluster('orders')?.spec.replicas, 3);
 });
 
+test('nor is it set back where an invocation dies before it reports what it applied', async () => {
+  await using scene = await setScene();
+  const { directory, commit, git } = scene.repository;
+  trust(scene, { allowed_signers: ada.line('ada@example.com') });
+  await commit({ 'orders.yaml': clusterYaml('orders', { replicas: 1 }) });
+  const old = await signHead(directory, signedBy(ada));
+  addFleet(scene, 'HeadAndMerges');
+  await scene.pass();
+  await commit({ 'orders.yaml': clusterYaml('orders') }, { keep: true });
+  const newer = await signHead(directory, signedBy(ada));
+  await scene.passThatDies();
+  assert.deepEqual(
+    [scene.cluster('orders')?.spec.replicas, scene.fleet().status?.revision?.applied],
+    [3, `main@sha1:${old}`],
+  );
+  await git('update-ref', 'refs/heads/main', old);
+  await scene.pass();
+  assert.equal(scene.cluster('orders')?.spec.replicas, 3);
+  assert.equal(conditionOf(scene.fleet().status, 'Stalled')?.reason, 'HistoryNotVerified');
+  assert.equal(scene.fleet().status?.verification?.revision, `main@sha1:${newer}`);
+});
+
 test('a branch that goes round the last verified commit by a signed merge of it is taken', async () => {
   await using scene = await setScene();
   const { directory, commit, git } = scene.repository;

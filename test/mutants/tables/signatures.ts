@@ -234,6 +234,13 @@ export const ofSignatures: readonly Mutant[] = [
     killers: ['test/unit/fleet/verified.test.ts'],
   },
   {
+    file: 'reconcile/fleet/attempt.ts',
+    from: '    ...(verification && { verification }),\n',
+    to: '',
+    without: 'a branch is set back to an older signed commit where an invocation died before its report',
+    killers: ['test/integration/fleet/signed-commits.test.ts'],
+  },
+  {
     file: 'reconcile/fleet/unchanged.ts',
     from: "conditionOf(status, 'SourceReady')?.status === 'False' || ",
     to: '',
