@@ -97,11 +97,25 @@ export interface VolumeMount {
   readonly readOnly?: boolean;
 }
 
+interface KeyToPath {
+  readonly key: string;
+  readonly path: string;
+}
+
+interface VolumeProjection {
+  readonly secret?: { readonly name: string; readonly items: readonly KeyToPath[]; readonly optional?: boolean };
+}
+
 export interface Volume {
   readonly name: string;
   readonly persistentVolumeClaim?: { readonly claimName: string; readonly readOnly?: boolean };
   readonly configMap?: { readonly name?: string };
-  readonly secret?: { readonly secretName?: string; readonly defaultMode?: number };
+  readonly secret?: {
+    readonly secretName?: string;
+    readonly defaultMode?: number;
+    readonly items?: readonly KeyToPath[];
+  };
+  readonly projected?: { readonly defaultMode?: number; readonly sources: readonly VolumeProjection[] };
   readonly hostPath?: { readonly path: string; readonly type?: string };
   readonly ephemeral?: Readonly<Record<string, unknown>>;
   readonly emptyDir?: Readonly<Record<string, unknown>>;

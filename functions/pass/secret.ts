@@ -66,7 +66,8 @@ export function secretsOnce(kube: Kube): Kube {
   return {
     ...kube,
     get: async <T extends KubeObject>(...[resource, namespace, name, options]: Parameters<Kube['get']>) => {
-      if (resource !== resources.secrets) return kube.get<T>(resource, namespace, name, options);
+      if (resource !== resources.secrets || options?.metadataOnly)
+        return kube.get<T>(resource, namespace, name, options);
       const key = `${namespace}/${name}`;
       const found = known.get(key) ?? (await kube.get<T>(resource, namespace, name, options));
       if (found) known.set(key, found);

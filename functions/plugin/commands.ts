@@ -90,7 +90,13 @@ export function addPlanning({ add, about, run, common, connect }: Adding): void 
   );
 }
 
-export function addBackups({ plain, add, run }: Adding): void {
+export function addBackups({ plain, add, run, common, connect }: Adding): void {
+  plain('offers', 'what backups and restores name and may not use yet, as commands with which its owner offers it')
+    .option('-A, --all-namespaces', 'of all namespaces', false)
+    .action(async (options: { allNamespaces: boolean }) => {
+      const { offers } = await import('./offers.ts');
+      await connect(common(), (asked) => offers(asked, options));
+    });
   plain('backups', 'of that cluster, or of all, the newest first')
     .argument('[cluster]', '', kubernetesName)
     .action(run(async () => (await import('./backups.ts')).backups));

@@ -15,8 +15,8 @@ import { int64, type Options, object, type ReadonlyDeep, text } from './schema.t
 import { storeDefaults } from './spec-defaults.ts';
 
 /**
- * Where a backup is, and with what credentials: the same fields in every kind. Secrets are of the resource's namespace;
- * they are mounted into the agent's pod, and etcd-ratchet never reads them.
+ * Where a backup is, and with what credentials: the same fields in every kind. Secrets are of the resource's namespace,
+ * and offered by a label; they are mounted into the agent's pod, and etcd-ratchet reads their metadata only.
  */
 
 const templateExample = `${exampleBucket}/{{namespace}}/{{cluster}}/{{timestamp}}.db`;
@@ -65,7 +65,7 @@ const access = {
   caBundle: Type.Optional(
     object(
       {
-        secretName: secret('A Secret that holds it.'),
+        secretName: secret('A Secret that holds it. It needs the label etcd.ratchet.dev/for-backups=true.'),
         configMapName: secret('A ConfigMap that holds it.'),
         key: Type.Optional(
           text(253, {
@@ -85,15 +85,20 @@ const access = {
   encryption: Type.Optional(
     object(
       {
-        recipientsSecretName: secret('A Secret with recipients.txt, public keys of age, one a line: what encrypts.'),
-        identitySecretName: secret('A Secret with identity.txt, private keys of age, one a line: what decrypts.'),
+        recipientsSecretName: secret(
+          'A Secret with recipients.txt, public keys of age, one a line: what encrypts. It needs the label etcd.ratchet.dev/for-backups=true.',
+        ),
+        identitySecretName: secret(
+          'A Secret with identity.txt, private keys of age, one a line: what decrypts. It needs the label etcd.ratchet.dev/for-backups=true.',
+        ),
       },
       { description: 'By age, in the pod, before anything is sent.' },
     ),
   ),
   serviceAccountName: Type.Optional(
     text(253, {
-      description: "The pod's service account, where it bears an identity of the cloud. Absent: default.",
+      description:
+        "The pod's service account, where it bears an identity of the cloud. It needs the label etcd.ratchet.dev/for-backups=true. Absent: default.",
       rules: [objectName],
     }),
   ),

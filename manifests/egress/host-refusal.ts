@@ -1,3 +1,5 @@
+import { isListed } from '../render/listed-hosts.ts';
+import type { NamedHost } from '../stores/stores.ts';
 import { type Egress, EgressError, refusalOf, strictEgress } from './egress.ts';
 
 /**
@@ -9,4 +11,17 @@ export function hostRefusal(endpoint: string | undefined, egress: Egress = stric
   const url = URL.parse(endpoint);
   const refused = url ? refusalOf(url, false, egress) : new EgressError('HostRefused', `${endpoint} is no URL`);
   return refused?.message;
+}
+
+/** The same of a store, which may be sent a token. */
+export function storeRefusal(named: NamedHost | undefined, egress: Egress = strictEgress): string | undefined {
+  if (named === undefined) return undefined;
+  return hostRefusal(named.endpoint, egress) ?? (named.getsToken ? tokenRefusal(named.endpoint, egress) : undefined);
+}
+
+/** Why an endpoint that is not the vendor's own gets no token: the store could use it elsewhere, as that identity. */
+export function tokenRefusal(endpoint: string, { hosts = [] }: Egress): string | undefined {
+  const url = URL.parse(endpoint);
+  if (url && isListed(hosts, url)) return undefined;
+  return `${url?.origin ?? endpoint} is not the vendor's own, and no token of an identity is sent there: name a host of the vendor's, use credentials that are not sent, or have it listed in RATCHET_HOSTS of this installation (docs/how-to/limit-tenants.md)`;
 }

@@ -3,6 +3,7 @@ import type { ObjectLocation } from '../api/object-template.ts';
 import { storeDefaults } from '../api/spec-defaults.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Container, EnvVar, PodSpec, ResourceRequirements, Volume, VolumeMount } from '../kube-types.ts';
+import type { SecretKeys } from '../stores/store-kind.ts';
 import { endpointNamed, type StoreRequest, type StoreSettings, stores } from '../stores/stores.ts';
 import { hostsText } from './listed-hosts.ts';
 import { restrictedRights } from './restricted.ts';
@@ -21,11 +22,15 @@ export interface AgentAccess {
   };
   /** The host that the author names in place of the vendor's. */
   readonly endpoint?: string | undefined;
+  /** A key may name some as well. */
+  readonly secretNamesHosts?: boolean;
   readonly volumes: readonly Volume[];
   readonly volumeMounts: readonly VolumeMount[];
 }
 
 const secrets = '/etc/etcd-ratchet';
+const recipientsKey = 'recipients.txt';
+const identityKey = 'identity.txt';
 
 /** Where a PersistentVolumeClaim with backups is mounted. */
 const claimMountPath = '/var/lib/etcd-ratchet/backups';
@@ -43,17 +48,27 @@ export function agentAccess(
   const recipients = purpose === 'write' ? encryption.recipientsSecretName : undefined;
   const identity = purpose === 'read' ? encryption.identitySecretName : undefined;
   const { store, ...storeShown } = storeAccess(at, settings, purpose === 'read');
-  const shown = [storeShown, secretFiles('age-recipients', recipients), secretFiles('age-identity', identity)];
+  const shown = [
+    storeShown,
+    secretFiles('age-recipients', recipients, { needed: [recipientsKey] }),
+    secretFiles('age-identity', identity, { needed: [identityKey] }),
+  ];
   return {
     request: {
       store,
-      ...(recipients !== undefined && { recipientsFile: `${secrets}/age-recipients/recipients.txt` }),
-      ...(identity !== undefined && { identityFile: `${secrets}/age-identity/identity.txt` }),
+      ...(recipients !== undefined && { recipientsFile: `${secrets}/age-recipients/${recipientsKey}` }),
+      ...(identity !== undefined && { identityFile: `${secrets}/age-identity/${identityKey}` }),
     },
     endpoint: endpointNamed(at, settings),
+    ...(secretNamesHosts(at, settings) && { secretNamesHosts: true }),
     volumes: shown.flatMap(({ volumes }) => volumes),
     volumeMounts: shown.flatMap(({ volumeMounts }) => volumeMounts),
   };
+}
+
+function secretNamesHosts({ scheme }: Pick<ObjectLocation, 'scheme'>, settings: StoreSettings): boolean {
+  const kind = stores[scheme];
+  return kind.reach === 'network' && kind.secretNamesHosts === true && kind.secretName(settings) !== undefined;
 }
 
 function storeAccess(
@@ -63,9 +78,9 @@ function storeAccess(
 ): Shown & { readonly store: StoreRequest } {
   const kind = stores[scheme];
   if (kind.reach === 'claim') return { ...claim(bucket, isReadOnly), store: { directory: claimMountPath } };
-  const { secretVolume } = kind;
+  const { secretVolume, secretKeys } = kind;
   const secretName = kind.secretName(settings);
-  const [secret, bundle] = [secretFiles(secretVolume, secretName), bundleFile(settings.caBundle)];
+  const [secret, bundle] = [secretFiles(secretVolume, secretName, secretKeys), bundleFile(settings.caBundle)];
   return {
     store: {
       ...(settings.caBundle && { caFile: `${secrets}/${bundleVolume}/${bundleName}` }),
@@ -81,18 +96,32 @@ interface Shown {
   readonly volumeMounts: readonly VolumeMount[];
 }
 
-/** The client certificate for etcd: a Secret with `ca.crt`, `tls.crt` and `tls.key`. */
+/** The client certificate for etcd: a Secret with `ca.crt`, and maybe `tls.crt` and `tls.key`. */
 export function etcdTlsFiles(secretName: string | undefined): Shown & { readonly directory: string } {
-  return { ...secretFiles('etcd-tls', secretName), directory: `${secrets}/etcd-tls` };
+  const keys = { needed: ['ca.crt'], optional: ['tls.crt', 'tls.key'] };
+  return { ...secretFiles('etcd-tls', secretName, keys), directory: `${secrets}/etcd-tls` };
 }
 
-function secretFiles(name: string, secretName: string | undefined): Shown {
+/** Readable by the agent's group only, which fsGroup makes the files' own. */
+const defaultMode = 0o440;
+
+function secretFiles(name: string, secretName: string | undefined, { needed, optional = [] }: SecretKeys): Shown {
   if (secretName === undefined) return { volumes: [], volumeMounts: [] };
+  const items = itemsOf(needed);
+  const sources = [
+    ...(needed.length > 0 ? [{ secret: { name: secretName, items } }] : []),
+    { secret: { name: secretName, items: itemsOf(optional), optional: true } },
+  ];
+  const source =
+    optional.length === 0 ? { secret: { secretName, defaultMode, items } } : { projected: { defaultMode, sources } };
   return {
-    // Readable by the agent's group only, which fsGroup makes the files' own.
-    volumes: [{ name, secret: { secretName, defaultMode: 0o440 } }],
+    volumes: [{ name, ...source }],
     volumeMounts: [{ name, mountPath: `${secrets}/${name}`, readOnly: true }],
   };
+}
+
+function itemsOf(keys: readonly string[]): readonly { readonly key: string; readonly path: string }[] {
+  return keys.map((key) => ({ key, path: key }));
 }
 
 const bundleVolume = 'store-ca';
@@ -177,15 +206,20 @@ export function agentContainer({
 }
 
 /** Where an author names a host: the installation's word on hosts; on plain HTTP also that of the namespace. */
-function hostsFor({ endpoint }: AgentAccess, egress: Egress | undefined, outside: boolean): readonly EnvVar[] {
-  if (endpoint === undefined && !outside) return [];
+function hostsFor(
+  { endpoint, secretNamesHosts = false }: AgentAccess,
+  egress: Egress | undefined,
+  outside: boolean,
+): readonly EnvVar[] {
+  if (endpoint === undefined && !outside && !secretNamesHosts) return [];
   const { hosts, local = [], plainHttp = [] } = egress ?? {};
   const isPlain = endpoint?.startsWith('http://') === true;
+  const mayBePlain = isPlain || secretNamesHosts;
   const configMapKeyRef = { name: 'etcd-ratchet-settings', key: 'RATCHET_PLAIN_HTTP_HOSTS', optional: true };
   return [
     ...(hosts ? [{ name: 'RATCHET_HOSTS', value: hostsText(hosts) }] : []),
     ...(local.length > 0 ? [{ name: 'RATCHET_LOCAL_HOSTS', value: hostsText(local) }] : []),
-    ...(isPlain && plainHttp.length > 0 ? [{ name: 'RATCHET_PLAIN_HTTP_HOSTS', value: hostsText(plainHttp) }] : []),
+    ...(mayBePlain && plainHttp.length > 0 ? [{ name: 'RATCHET_PLAIN_HTTP_HOSTS', value: hostsText(plainHttp) }] : []),
     ...(isPlain ? [{ name: 'RATCHET_NAMESPACE_PLAIN_HTTP_HOSTS', valueFrom: { configMapKeyRef } }] : []),
   ];
 }

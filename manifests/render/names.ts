@@ -23,6 +23,8 @@ export const labels = {
   monitoring: `${group}/monitoring`,
   /** On a Secret whose owner lets fleets use it. */
   fleetSecret: `${group}/fleet-secret`,
+  /** On a Secret, service account or PersistentVolumeClaim whose owner lets backups and restores use it. */
+  forBackups: `${group}/for-backups`,
   /** On what is kept of a fleet while commit statuses of it are pending: that fleet's namespace. */
   pendingStatuses: `${group}/pending-statuses`,
 } as const;

@@ -12,12 +12,17 @@ export const azure = networkStore({
   request,
   secretVolume: 'azure-credentials',
   secretName: ({ azure }) => azure?.credentialsSecretName,
+  secretKeys: { needed: [], optional: ['account-key', 'sas-token'] },
   ask: ({ azure }, files) => {
     if (azure === undefined || files === undefined) return {};
     const { account, endpoint } = azure;
     return { azure: { account, credentialsDirectory: files, ...(endpoint !== undefined && { endpoint }) } };
   },
+  ownEndpoints:
+    /^[a-z0-9-]+(\.[a-z0-9-]+)?\.blob\.(core\.(windows\.net|chinacloudapi\.cn|usgovcloudapi\.net)|storage\.azure\.net)$/,
   sendsSecret: () => true,
+  // What the Secret holds tells: a shared access signature is one, and an account's key stays here.
+  sendsToken: () => false,
 });
 
 function settings({ Type, object, text }: SchemaTools) {
@@ -28,7 +33,8 @@ function settings({ Type, object, text }: SchemaTools) {
         rules: [matching('^[a-z0-9]{3,24}$', 'must be the name of a storage account: 3 to 24 of a-z, 0-9')],
       }),
       credentialsSecretName: text(253, {
-        description: "A Secret with account-key, the account's key, or with sas-token, a shared access signature.",
+        description:
+          "A Secret with account-key, the account's key, or with sas-token, a shared access signature. It needs the label etcd.ratchet.dev/for-backups=true.",
         rules: [objectName],
       }),
       endpoint: Type.Optional(

@@ -12,6 +12,8 @@ export const gcs = networkStore({
   request,
   secretVolume: 'gcs-key',
   secretName: ({ gcs: { keySecretName } = {} }) => keySecretName,
+  secretNamesHosts: true,
+  secretKeys: { needed: ['key.json'] },
   ask: ({ gcs: { endpoint, authentication } = {} }, files) => ({
     gcs: {
       ...(endpoint !== undefined && { endpoint }),
@@ -19,8 +21,10 @@ export const gcs = networkStore({
       ...(files !== undefined && { keyFile: `${files}/key.json` }),
     },
   }),
-  // Without a key, the client uses the pod's identity.
+  ownEndpoints: /(^|\.)googleapis\.com$/,
+  // Without a key, the client uses the pod's identity; with one, a token that it got for the key.
   sendsSecret: ({ gcs: { anonymous } = {} }) => anonymous !== true,
+  sendsToken: ({ gcs: { anonymous } = {} }) => anonymous !== true,
   renamed: { anonymous: 'authentication: Anonymous for true, Default for false' },
 });
 
@@ -29,7 +33,8 @@ function settings({ Type, object, text }: SchemaTools) {
     {
       keySecretName: Type.Optional(
         text(253, {
-          description: "A Secret with key.json, a service account's key. Absent: workload identity.",
+          description:
+            "A Secret with key.json, a service account's key; it needs the label etcd.ratchet.dev/for-backups=true. Absent: workload identity.",
           rules: [objectName],
         }),
       ),

@@ -12,6 +12,7 @@ export const s3 = networkStore({
   request,
   secretVolume: 's3-credentials',
   secretName: ({ s3: { credentialsSecretName } = {} }) => credentialsSecretName,
+  secretKeys: { needed: ['access-key-id', 'secret-access-key'], optional: ['session-token'] },
   ask: ({ s3: { endpoint, region, addressing } = {} }, files) => ({
     s3: {
       ...(endpoint !== undefined && { endpoint }),
@@ -20,7 +21,11 @@ export const s3 = networkStore({
       ...(files !== undefined && { credentialsDirectory: files }),
     },
   }),
+  // Anyone may have a load balancer or a machine below amazonaws.com.
+  ownEndpoints: /(^|\.)s3(-fips)?(\.dualstack)?([.-][a-z]{2}(-[a-z]+)+-\d)?(\.vpce)?\.amazonaws\.com(\.cn)?$/,
   sendsSecret: ({ s3: { credentialsDirectory } = {} }) => credentialsDirectory !== undefined,
+  // A key signs each request and stays here.
+  sendsToken: ({ s3: { credentialsDirectory } = {} }) => credentialsDirectory === undefined,
   renamed: { pathStyle: 'addressing: Path for true, VirtualHost for false' },
 });
 
@@ -30,7 +35,7 @@ function settings({ Type, object, text }: SchemaTools) {
       credentialsSecretName: Type.Optional(
         text(253, {
           description:
-            "A Secret with access-key-id, secret-access-key and, if there is one, session-token. Absent: the pod's role.",
+            "A Secret with access-key-id, secret-access-key and, if there is one, session-token; it needs the label etcd.ratchet.dev/for-backups=true. Absent: the pod's role.",
           rules: [objectName],
         }),
       ),

@@ -14,6 +14,12 @@ export interface SchemaTools {
   readonly text: typeof text;
 }
 
+/** Keys of a Secret that a pod is shown. It does not start without those that are needed. */
+export interface SecretKeys {
+  readonly needed: readonly string[];
+  readonly optional?: readonly string[];
+}
+
 /** What stands between `<scheme>://` and the path. Node and CEL read the pattern alike. */
 interface BucketName {
   readonly pattern: string;
@@ -36,10 +42,18 @@ export interface NetworkStore<F extends string, S extends TObject, R extends TOb
   /** The volume that shows the agent the Secret's keys as files. */
   readonly secretVolume: string;
   readonly secretName: (settings: Under<F, S>) => string | undefined;
+  /** Nothing else of it is shown. */
+  readonly secretKeys: SecretKeys;
   /** @param files the directory where the Secret is mounted, if there is one */
   readonly ask: (settings: Under<F, S>, files: string | undefined) => Under<F, R>;
+  /** Hosts of the vendor's own endpoints: no other account can have a name among them. */
+  readonly ownEndpoints: RegExp;
   /** Whether the agent sends credentials, which plain HTTP would show. */
   readonly sendsSecret: (request: Under<F, R>) => boolean;
+  /** Whether it sends a token of an identity, which the store could use elsewhere. */
+  readonly sendsToken: (request: Under<F, R>) => boolean;
+  /** Whether its Secret may name hosts, which the installation then judges. */
+  readonly secretNamesHosts?: boolean;
   /** Former names of its settings, each with what to write now. */
   readonly renamed?: Readonly<Record<string, string>>;
 }

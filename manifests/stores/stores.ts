@@ -1,5 +1,6 @@
 import type { Static, TOptional } from 'typebox';
 import type { ReadonlyDeep } from '../api/schema.ts';
+import { hostOf } from '../render/listed-hosts.ts';
 import { azure } from './azure.ts';
 import { gcs } from './gcs.ts';
 import { pvc } from './pvc.ts';
@@ -62,6 +63,27 @@ export function endpointNamed(
 ): string | undefined {
   const kind = stores[scheme];
   return kind.reach === 'claim' ? undefined : settings[kind.field]?.endpoint;
+}
+
+/** The host of `endpointNamed`, and whether it is sent a token without being the vendor's own. */
+export interface NamedHost {
+  readonly endpoint: string;
+  readonly getsToken: boolean;
+}
+
+/** Of a spec. */
+export function hostNamed(at: { readonly scheme: Scheme }, settings: StoreSettings): NamedHost | undefined {
+  const kind = stores[at.scheme];
+  const endpoint = endpointNamed(at, settings);
+  if (kind.reach === 'claim' || endpoint === undefined) return undefined;
+  const files = kind.secretName(settings) === undefined ? undefined : '.';
+  return { endpoint, getsToken: kind.sendsToken(kind.ask(settings, files)) && !isOwnEndpoint(at, endpoint) };
+}
+
+export function isOwnEndpoint({ scheme }: { readonly scheme: Scheme }, endpoint: string): boolean {
+  const kind = stores[scheme];
+  const url = URL.parse(endpoint);
+  return kind.reach === 'network' && url !== null && kind.ownEndpoints.test(hostOf(url));
 }
 
 /** The field of the agent's request without which its objects can't be reached. */

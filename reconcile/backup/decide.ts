@@ -25,6 +25,8 @@ export function decideBackup(situation: BackupSituation): BackupDecision {
         message: retryMessage(attempt.number, reason, message),
         afterSeconds: left,
       };
+    if (situation.notOffered !== undefined)
+      return { kind: 'wait', reason: 'NotOffered', message: situation.notOffered, stalled: true };
     return attempt.stage === 'Take' ? take(situation) : verifyAgain(situation);
   }
   if (!job.ours && job.leaving)

@@ -4,10 +4,12 @@ import { claimNamedIn, parseObjectTemplate } from '../../manifests/api/object-te
 import type { Egress } from '../../manifests/egress/egress.ts';
 import type { Job, Pod } from '../../manifests/kube-types.ts';
 import { annotations, backupJobName } from '../../manifests/render/names.ts';
+import { named, namedBy } from '../../manifests/render/offers.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { reportedOf } from '../cluster/observe/reported.ts';
 import { type Kube, resources } from '../interfaces/kube.ts';
 import { problemOfClaim } from '../objects/member-volume.ts';
+import { problemOfOffers } from '../objects/offers.ts';
 import { stateOfJob } from './job-state.ts';
 import { attemptOf, type BackupSituation, type JobView } from './situation.ts';
 
@@ -19,7 +21,7 @@ export interface ObserveContext {
   readonly signal: AbortSignal;
 }
 
-/** GETs its Job and target volume; LISTs the Job's pod; and if that does not start, its events. @throws {KubeError} */
+/** GETs its Job, and what it names; LISTs the Job's pod; and if that does not start, its events. @throws {KubeError} */
 export async function observeBackup(
   backup: EtcdBackup,
   { kube, clusters, egress, signal }: ObserveContext,
@@ -33,6 +35,7 @@ export async function observeBackup(
     kube.get<Job>(resources.jobs, namespace, backupJobName(name, attempt.stage, attempt.number), { signal }),
     readClaim(backup, { kube, clusters, signal }),
   ]);
+  const notOffered = found || attempt.begun ? undefined : await readOffers(backup, kube, signal);
   const at = kube.now() ?? new Date();
   const job = found && (await jobView(kube, found, backup, { at, signal }));
   return {
@@ -42,6 +45,7 @@ export async function observeBackup(
     job,
     at,
     ...(memberVolume !== undefined && { memberVolume }),
+    ...(notOffered !== undefined && { notOffered }),
     ...(egress && { egress }),
   };
 }
@@ -57,6 +61,16 @@ async function readClaim(
     .filter(({ metadata }) => metadata.namespace === namespace)
     .map(({ metadata }) => metadata.name);
   return problemOfClaim(kube, { namespace, claimName, clusters: names }, signal);
+}
+
+/** Before a Job is made with them, each time. */
+function readOffers(
+  { metadata: { namespace }, spec: { to, source } }: EtcdBackup,
+  kube: Kube,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const all = [...namedBy(to), ...named('Secret', source?.tlsSecretName)];
+  return problemOfOffers(kube, { namespace, named: all }, signal);
 }
 
 interface When {

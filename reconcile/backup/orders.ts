@@ -8,13 +8,13 @@ import {
   urlOf,
 } from '../../manifests/api/object-template.ts';
 import { imageDefaults } from '../../manifests/api/spec-defaults.ts';
-import { hostRefusal } from '../../manifests/egress/host-refusal.ts';
+import { hostRefusal, storeRefusal } from '../../manifests/egress/host-refusal.ts';
 import type { TakeOrder } from '../../manifests/render/backup-jobs.ts';
 import { applicationSecretName } from '../../manifests/render/certificate-names.ts';
 import { etcdImage } from '../../manifests/render/image.ts';
 import { memberResources } from '../../manifests/render/member-resources.ts';
 import { clientUrl, schemeOf } from '../../manifests/render/names.ts';
-import { endpointNamed } from '../../manifests/stores/stores.ts';
+import { hostNamed } from '../../manifests/stores/stores.ts';
 import { failures } from '../jobs/failure.ts';
 import { conditionOf } from '../objects/conditions.ts';
 import { canBeRead } from '../reasons/reasons.ts';
@@ -42,8 +42,8 @@ function hostRefused(
   sources: readonly string[] = [],
 ): BackupDecision | undefined {
   const { backup, egress } = situation;
-  const named = [endpointNamed(location, backup.spec.to), ...sources];
-  const problem = named.flatMap((endpoint) => hostRefusal(endpoint, egress) ?? [])[0];
+  const ofStore = storeRefusal(hostNamed(location, backup.spec.to), egress);
+  const problem = ofStore ?? sources.flatMap((endpoint) => hostRefusal(endpoint, egress) ?? [])[0];
   return problem === undefined ? undefined : failed(situation, 'HostRefused', problem, failures.HostRefused);
 }
 

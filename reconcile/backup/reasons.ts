@@ -27,6 +27,10 @@ const own = {
     means: '`to.object` names the PersistentVolumeClaim of a member of an EtcdCluster: nothing else is put there.',
     cure: 'create another EtcdBackup that names another PersistentVolumeClaim',
   },
+  NotOffered: {
+    means: 'A Secret, service account or PersistentVolumeClaim that it names is not offered to backups by its owner.',
+    cure: 'have its owner run the command of the message; the backup then goes on',
+  },
   PodNotStarting: {
     means: 'The pod of the Job is refused, or has waited for three minutes and does not start.',
     cure: names,

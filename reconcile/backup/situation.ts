@@ -14,6 +14,8 @@ export interface BackupSituation {
   readonly job: JobView | undefined;
   /** Why the PersistentVolumeClaim that it names can't be used: it is a member's. */
   readonly memberVolume?: string;
+  /** Why no Job is made with what it names: its owner does not offer it. */
+  readonly notOffered?: string;
   /** Where the installation lets its Jobs go. Absent: what one that says nothing allows. */
   readonly egress?: Egress;
   /** By the API server's clock. */

@@ -49,6 +49,13 @@ export function objectOf<T extends KubeObject>(target: Target, reply: Reply, nam
   return reply.object as unknown as T;
 }
 
+/** The same where only the metadata were asked for. @throws {KubeError} */
+export function metadataOf<T extends KubeObject>(target: Target, reply: Reply, name: string): T {
+  const { apiVersion, kind } = target.resource;
+  const resource = { ...target.resource, kind: 'PartialObjectMetadata' };
+  return { ...objectOf<T>({ ...target, resource }, reply, name), apiVersion, kind };
+}
+
 export interface Page<T> {
   readonly items: readonly T[];
   readonly resourceVersion: string;

@@ -10,7 +10,17 @@ import { type Kube, type KubeObject, type ListOptions, type Resource, resources 
 import { traced } from '../stepping/traced.ts';
 import { type Access, findAccess } from './kube-access.ts';
 import { countKey, isWrite, serviceAccountUser, type Target } from './kube-address.ts';
-import { expectGone, objectOf, pageOf, type Reply, rejectWatch, replyOf, selectors, typed } from './kube-answers.ts';
+import {
+  expectGone,
+  metadataOf,
+  objectOf,
+  pageOf,
+  type Reply,
+  rejectWatch,
+  replyOf,
+  selectors,
+  typed,
+} from './kube-answers.ts';
 import { openConnection } from './kube-connection.ts';
 import { saysObjectIsGone } from './kube-errors.ts';
 import { listPages } from './kube-list.ts';
@@ -28,7 +38,12 @@ export interface KubeOptions {
   readonly listBytes?: number;
 }
 
+/** Of an object, its metadata: https://kubernetes.io/docs/reference/using-api/api-concepts/ */
+const partial = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+
 interface Request {
+  /** Default: whatever the API server sends. */
+  readonly accept?: string;
   readonly mostBytes?: number;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -59,12 +74,12 @@ export function kubeThrough(access: Access, options: KubeOptions): Kube {
         resource: Resource,
         namespace: string | undefined,
         name: string,
-        { signal }: { signal?: AbortSignal } = {},
+        { signal, metadataOnly = false }: { signal?: AbortSignal; metadataOnly?: boolean } = {},
       ) => {
         const target = { verb: 'GET', resource, namespace, name } as const;
-        const reply = await ask(target, { signal });
+        const reply = await ask(target, { signal, ...(metadataOnly && { accept: partial }) });
         if (reply.kind === 'status' && saysObjectIsGone(reply.status, name)) return undefined;
-        return objectOf<T>(target, reply, name);
+        return metadataOnly ? metadataOf<T>(target, reply, name) : objectOf<T>(target, reply, name);
       },
       create: async (resource, object, { signal } = {}) => {
         const { namespace, name } = object.metadata;
@@ -174,12 +189,12 @@ export function kubeThrough(access: Access, options: KubeOptions): Kube {
 
     async function askOnce(
       target: Target,
-      { query = {}, body, contentType = 'application/json', signal, mostBytes }: Request,
+      { query = {}, body, contentType = 'application/json', accept, signal, mostBytes }: Request,
     ): Promise<Reply> {
       const question = {
         target,
         query,
-        headers: headersFor(body === undefined ? undefined : contentType),
+        headers: { ...headersFor(body === undefined ? undefined : contentType), ...(accept && { accept }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal,
         mostBytes,

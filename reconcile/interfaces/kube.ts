@@ -36,6 +36,7 @@ export const resources = {
   volumeClaims: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
   configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
   secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
+  serviceAccounts: { apiVersion: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' },
   services: { apiVersion: 'v1', kind: 'Service', plural: 'services' },
   pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
   events: { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events' },
@@ -76,6 +77,11 @@ export const resources = {
 /** What one call may cost. Every call is bounded: by `signal`, and by the client's own per-request limit. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
+}
+
+interface GetOptions extends CallOptions {
+  /** The API server leaves out everything else, as what a Secret holds. */
+  readonly metadataOnly?: boolean;
 }
 
 export interface ListOptions extends CallOptions {
@@ -135,7 +141,7 @@ export interface Kube {
     resource: Resource,
     namespace: string | undefined,
     name: string,
-    options?: CallOptions,
+    options?: GetOptions,
   ): Promise<T | undefined>;
   /** POST: fails with reason `AlreadyExists` rather than change what is there. @throws {KubeError} */
   create<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions): Promise<T>;

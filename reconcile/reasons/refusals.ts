@@ -71,6 +71,7 @@ export const refusals = {
   RestoreOverData: 'person',
   SnapshotOnMember: 'person',
   SnapshotHostRefused: 'person',
+  SnapshotNotOffered: 'person',
   RevisionsExhausted: 'person',
   RollbackNotApproved: 'person',
   RollbackOutdated: 'person',

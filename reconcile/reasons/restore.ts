@@ -37,6 +37,11 @@ export const restore = {
     cure: 'name a store at another host, or have the admin of the installation list it ([Limit what tenants may name](docs/how-to/limit-tenants.md#hosts))',
     course: 'disrupts',
   },
+  SnapshotNotOffered: {
+    means: 'A Secret, service account or PersistentVolumeClaim of the snapshot is not offered to restores.',
+    cure: 'have its owner run the command of the message ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-born-from-a-snapshot))',
+    course: 'disrupts',
+  },
   RestorePodStuck: { means: 'The pod of a restore does not start.', cure: asTheMessageSays, course: 'disrupts' },
   SnapshotRemoved: {
     means: 'A restore is under way, and the spec names no snapshot any more.',

@@ -1,13 +1,16 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
-import { parseObjectTemplate } from '../../manifests/api/object-template.ts';
+import { claimNamedIn, parseObjectTemplate } from '../../manifests/api/object-template.ts';
 import type { Egress } from '../../manifests/egress/egress.ts';
-import { hostRefusal } from '../../manifests/egress/host-refusal.ts';
+import { storeRefusal } from '../../manifests/egress/host-refusal.ts';
+import { namedBy } from '../../manifests/render/offers.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { dueBackup, pruneJob } from '../../manifests/render/schedule-objects.ts';
-import { endpointNamed } from '../../manifests/stores/stores.ts';
+import { hostNamed } from '../../manifests/stores/stores.ts';
 import { deleteOwn } from '../backup/delete-own.ts';
 import { isReason, type Kube, KubeError, resources } from '../interfaces/kube.ts';
+import { problemOfClaim } from '../objects/member-volume.ts';
+import { problemOfOffers } from '../objects/offers.ts';
 import type { ScheduleAction } from './decide.ts';
 
 export interface ScheduleActContext {
@@ -56,6 +59,7 @@ async function carryOut(
       return begin(schedule, dueBackup(schedule, action.at), kube, signal);
     case 'prune':
       refuseHost(schedule, egress);
+      await refuseUnoffered(schedule, kube, signal);
       return once(
         kube.create(resources.jobs, pruneJob(schedule, action, { image: await image(), egress }), { signal }),
       );
@@ -70,8 +74,24 @@ async function carryOut(
 function refuseHost({ spec }: EtcdBackupSchedule, egress: Egress | undefined): void {
   const { to } = spec.template;
   const template = parseObjectTemplate(to.object);
-  const problem = 'problem' in template ? undefined : hostRefusal(endpointNamed(template, to), egress);
-  if (problem !== undefined) throw new KubeError(problem, { class: 'terminal', reason: 'HostRefused' });
+  const problem = 'problem' in template ? undefined : storeRefusal(hostNamed(template, to), egress);
+  throwIf(problem, 'HostRefused');
+}
+
+/** @throws {KubeError} `NotOffered`: its owner lets no backup use what the schedule names; `MemberVolume` */
+async function refuseUnoffered(
+  { metadata: { namespace }, spec: { template } }: EtcdBackupSchedule,
+  kube: Kube,
+  signal: AbortSignal,
+): Promise<void> {
+  const claimName = claimNamedIn(parseObjectTemplate(template.to.object));
+  if (claimName !== undefined)
+    throwIf(await problemOfClaim(kube, { namespace, claimName, clusters: [] }, signal), 'MemberVolume');
+  throwIf(await problemOfOffers(kube, { namespace, named: namedBy(template.to) }, signal), 'NotOffered');
+}
+
+function throwIf(problem: string | undefined, reason: string): void {
+  if (problem !== undefined) throw new KubeError(problem, { class: 'terminal', reason });
 }
 
 /** @throws {KubeError} also where something else has the name: a time without a backup is not taken for dealt with. */

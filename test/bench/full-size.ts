@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../manifests/kube-types.ts';
+import { forBackupsLabels } from '../../manifests/render/offers.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { until } from '../e2e/support/until.ts';
 import { fill } from '../integration/backup/members.ts';
@@ -94,7 +95,7 @@ async function makeShelf({ kube }: Stage, volumes: string, storage: string): Pro
   await kube.create<PersistentVolumeClaim>(resources.volumeClaims, {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
-    metadata: { name: claimName, namespace },
+    metadata: { name: claimName, namespace, labels: forBackupsLabels },
     spec: { ...shared, volumeName: claimName, resources: { requests: { storage } } },
   });
   return path;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { Job, Pod } from '../../manifests/kube-types.ts';
+import { forBackupsLabels } from '../../manifests/render/offers.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { type Emulator, s3Secret, startFakeGcs, startVersity } from '../integration/backup/emulators.ts';
 import { backupStore, storeDirectory } from './support/backup-store.ts';
@@ -38,7 +39,7 @@ async function furnish(opened: Scene): Promise<void> {
   await tickUntil('orders', isReady, 120);
 
   function secret(name: string, stringData: Readonly<Record<string, string>>) {
-    return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData };
+    return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels: forBackupsLabels }, stringData };
   }
 }
 
@@ -103,15 +104,19 @@ test('under a writer, backups to a volume, GCS and S3 are restored and hold what
   assert.ok(!told.includes(s3Secret), 'no Secret is in a status or a Job');
 });
 
-test('a Secret that is not there is named, and the same attempt goes on once it is', async () => {
+test('a Secret that is not there, or not offered, is named, and the backup goes on once it is', async () => {
   const { kubectl, namespace } = stage();
   const key = { ...s3At(s3.url), credentialsSecretName: 'late-key' };
   await createBackup(stage(), 'late', { to: { object: `s3://backups/${inPath}`, s3: key }, verify: 'Trailer' });
-  await backupUntil(stage(), 'late', (one) => /FailedMount: .*late-key/.test(messageOf(one)));
+  await backupUntil(stage(), 'late', (one) => /^there is no Secret .*late-key/.test(messageOf(one)));
   await kubectl([
     ...['create', 'secret', 'generic', 'late-key', '-n', namespace],
     ...['--from-literal=access-key-id=access', `--from-literal=secret-access-key=${s3Secret}`],
   ]);
+  const asked = await backupUntil(stage(), 'late', (one) => /is not for backups/.test(messageOf(one)));
+  assert.equal(reasonOf(asked), 'NotOffered');
+  const [, command = ''] = /: kubectl (.*)$/.exec(messageOf(asked)) ?? [];
+  await kubectl(command.split(' '));
   const backup = await backupUntil(stage(), 'late', (one) => one.status?.finishedAt !== undefined);
   assert.equal(reasonOf(backup), 'Taken', messageOf(backup));
   assert.equal(backup.status?.attempt?.number, 1);

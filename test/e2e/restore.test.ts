@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import type { Job, PersistentVolume, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import { forBackupsLabels } from '../../manifests/render/offers.ts';
 import { runAgent } from '../../reconcile/backup/agent/agent.ts';
 import type { AgentResult } from '../../reconcile/backup/agent/result.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
@@ -52,7 +53,7 @@ async function shelf({ kube, kubectl, namespace, tickUntil }: Scene): Promise<st
   await kube.create<PersistentVolumeClaim>(resources.volumeClaims, {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
-    metadata: { name: 'backups', namespace },
+    metadata: { name: 'backups', namespace, labels: forBackupsLabels },
     spec: { ...claim.spec, volumeName },
   });
   return path;

@@ -30,7 +30,8 @@ export async function withStore(
   context: AgentContext,
   noted: (more: Partial<AgentResult>) => void,
 ): Promise<void> {
-  const store = await openStore(request.location, request.store, context.egress);
+  const readOnly = !writing.has(request.operation);
+  const store = await openStore(request.location, request.store, context.egress, { readOnly });
   const ending = new AbortController();
   const signal = AbortSignal.any([context.signal, ending.signal]);
   const work = carryOut(request, store, { ...context, signal }, noted);
@@ -44,6 +45,9 @@ export async function withStore(
     throw error;
   }
 }
+
+/** Operations that write into the store: a backup, a proof beside it, and what retention deletes. */
+const writing: ReadonlySet<ObjectRequest['operation']> = new Set(['backup', 'verify', 'compare', 'prune']);
 
 /** Given a trial, nothing gets its name before a copy was served. */
 export async function placed(

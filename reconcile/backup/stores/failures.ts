@@ -41,8 +41,14 @@ export function storeFailure(
   if (status === 412) return failed('Changed', 'it was replaced meanwhile', 'look at what else writes there');
   if (status === 401 || status === 403) return failed('Forbidden', `the store refuses to ${call}`, forbidden);
   if (status === 408 || status === 429 || status >= 500) return failing(failed, call);
-  if (status >= 300) return failed('StoreRefused', `the store refuses to ${call}`, refused);
+  if (status >= 300 && status < 400) return sentOn(failed);
+  if (status >= 400) return failed('StoreRefused', `the store refuses to ${call}`, refused);
   return networkFailure(error, place) ?? brokenOff(failed);
+}
+
+/** No redirect is followed, so an answer of 3xx ends a call. */
+function sentOn(failed: Failed): BackupFailure {
+  return failed('StoreRefused', 'the store sends us elsewhere', 'name the host itself as its endpoint');
 }
 
 export function failing(failed: Failed, call: StoreCall['call']): BackupFailure {

@@ -3,28 +3,34 @@ import { readFile } from 'node:fs/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { ObjectLocation } from '../../../manifests/api/object-template.ts';
 import { type Egress, refusalOf, strictEgress } from '../../../manifests/egress/egress.ts';
-import { endpointNamed, type StoreRequest, stores } from '../../../manifests/stores/stores.ts';
+import { tokenRefusal } from '../../../manifests/egress/host-refusal.ts';
+import { endpointNamed, isOwnEndpoint, type StoreRequest, stores } from '../../../manifests/stores/stores.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
 import { ignoreMissing } from '../agent/files.ts';
 import { guardConnections } from './guard.ts';
+import type { Opening } from './opener.ts';
 import { openers } from './openers.ts';
 import type { Store } from './store.ts';
 
 /**
- * The store of one location. Where its author names a host, the installation's word on hosts goes for every connection
- * until the store is closed. @throws {BackupFailure}
+ * The store of one location. The installation's word on hosts goes for every connection until the store is closed, and
+ * no redirect is followed. @throws {BackupFailure}
  */
 export async function openStore(
   location: ObjectLocation,
   request: StoreRequest = {},
   egress: Egress = strictEgress,
+  { readOnly = false }: { readonly readOnly?: boolean } = {},
 ): Promise<Store> {
+  const kind = stores[location.scheme];
+  const opening = { readOnly, egress, assertToken: () => refuseToken(location, request, egress) };
+  if (kind.reach === 'claim') return openAt(location, request, opening);
   const endpoint = endpointNamed(location, request);
-  if (endpoint === undefined) return openAt(location, request);
-  refuseHost(endpoint, sendsSecret(location, request), egress);
+  if (endpoint !== undefined) refuseHost(endpoint, kind.sendsSecret(request), egress);
+  if (kind.sendsToken(request)) opening.assertToken();
   const guard = guardConnections(egress, openers[location.scheme].ownHosts(request));
   try {
-    const store = await openAt(location, request);
+    const store = await openAt(location, request, opening);
     const refused = guard.refused.then(({ message }) => {
       throw new BackupFailure('HostRefused', message);
     });
@@ -44,14 +50,17 @@ export async function openStore(
   }
 }
 
-async function openAt({ scheme, bucket }: ObjectLocation, request: StoreRequest): Promise<Store> {
+async function openAt({ scheme, bucket }: ObjectLocation, request: StoreRequest, opening: Opening): Promise<Store> {
   if (request.caFile !== undefined) await trustAlso(request.caFile);
-  return openers[scheme].open(bucket, request);
+  return openers[scheme].open(bucket, request, opening);
 }
 
-function sendsSecret({ scheme }: ObjectLocation, request: StoreRequest): boolean {
-  const kind = stores[scheme];
-  return kind.reach === 'network' && kind.sendsSecret(request);
+/** @throws {BackupFailure} HostRefused */
+function refuseToken(location: ObjectLocation, request: StoreRequest, egress: Egress): void {
+  const endpoint = endpointNamed(location, request);
+  if (endpoint === undefined || isOwnEndpoint(location, endpoint)) return;
+  const refused = tokenRefusal(endpoint, egress);
+  if (refused !== undefined) throw new BackupFailure('HostRefused', refused);
 }
 
 /** Before a credential is read: plain HTTP would show it. @throws {BackupFailure} PlainHttpRefused, HostRefused */

@@ -7,7 +7,7 @@ import { situate } from '../know/situation.ts';
 import type { Refusal } from '../know/spec/refusal.ts';
 import { type ObserveContext, observe } from '../observe/observe.ts';
 import { readNamedBackup } from '../observe/read-named-backup.ts';
-import { readSnapshotClaims } from '../observe/read-snapshot-claims.ts';
+import { readSnapshotClaims, readSnapshotOffers } from '../observe/read-snapshot-claims.ts';
 import { type ClusterObjects, readObjects } from '../observe/snapshot.ts';
 import { asCreated, type Desired, planChange, withDesired } from './change.ts';
 import type { Plan } from './plan.ts';
@@ -117,11 +117,16 @@ async function withNamed(
   if (!desired) return observation;
   const { cluster, slots, namedBackups = [] } = withDesired(observation, desired);
   const named = [...namedBackups, ...(await readNamedBackup(kube, { cluster, slots, namedBackups }, signal))];
-  const snapshotClaims = await readSnapshotClaims(kube, { cluster, slots, namedBackups: named }, signal);
+  const seen = { cluster, slots, namedBackups: named };
+  const [snapshotClaims, snapshotOffers] = await Promise.all([
+    readSnapshotClaims(kube, seen, signal),
+    readSnapshotOffers(kube, seen, signal),
+  ]);
   return {
     ...observation,
     ...(named.length > 0 && { namedBackups: named }),
     ...(snapshotClaims.length > 0 && { snapshotClaims }),
+    ...(snapshotOffers.length > 0 && { snapshotOffers }),
   };
 }
 

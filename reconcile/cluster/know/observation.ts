@@ -4,7 +4,7 @@ import type { NameAllowance } from '../../../manifests/render/certificate-allowa
 import type { EndpointStatus, ListedMember, MemberMetrics, TlsProblem } from '../../interfaces/etcd.ts';
 import type { Action } from './action.ts';
 import type { ExistingPod } from './adoption/existing-pod.ts';
-import type { AwaitedBackupView, BackupView, NamedBackup, SnapshotClaim } from './observed/backups.ts';
+import type { AwaitedBackupView, BackupView, NamedBackup, SnapshotClaim, SnapshotOffer } from './observed/backups.ts';
 import type { Certificates } from './observed/certificates.ts';
 import type { Hashes } from './observed/hashes.ts';
 import type { ConfigMapView, PeerView, Shared, StatefulSetView, Warning } from './observed/objects.ts';
@@ -64,6 +64,7 @@ export interface Observation {
   readonly namedBackups?: readonly NamedBackup[];
   /** What can't be restored from, of what the spec names. */
   readonly snapshotClaims?: readonly SnapshotClaim[];
+  readonly snapshotOffers?: readonly SnapshotOffer[];
   /**
    * The newest backup of this very cluster, a verified one before all others; where there is none, of one that it was
    * rolled back from. Read only while no quorum answers.

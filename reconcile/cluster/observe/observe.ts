@@ -24,7 +24,7 @@ import { readPlaces, withDisks } from './read-disks.ts';
 import { readHibernationBackup, readNamedBackup } from './read-named-backup.ts';
 import { readNewestBackup } from './read-newest-backup.ts';
 import { readRecovery } from './read-recovery.ts';
-import { readSnapshotClaims } from './read-snapshot-claims.ts';
+import { readSnapshotClaims, readSnapshotOffers } from './read-snapshot-claims.ts';
 import { readWarnings, withWarnings } from './read-warnings.ts';
 import { sharedOf } from './shared.ts';
 import { slotsOf } from './slots.ts';
@@ -93,9 +93,10 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
     readNamedBackup(kube, { cluster, slots: slotsOf(objects) }, signal),
     mayTry ? judgeSets(kube, objects, signal) : new Map(),
   ]);
-  const [newestBackup, snapshotClaims] = await Promise.all([
+  const [newestBackup, snapshotClaims, snapshotOffers] = await Promise.all([
     readNewestBackup(kube, { cluster, ...answers }, signal),
     readSnapshotClaims(kube, { cluster, slots: answers.slots, namedBackups }, signal),
+    readSnapshotOffers(kube, { cluster, slots: answers.slots, namedBackups }, signal),
   ]);
   const shared = sharedOf(objects);
   const slots = withJudged(withWarnings(withDisks(answers.slots, places?.disks), warnings), judged);
@@ -113,6 +114,7 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
     ...(hibernationBackup && { hibernationBackup }),
     ...(namedBackups.length > 0 && { namedBackups }),
     ...(snapshotClaims.length > 0 && { snapshotClaims }),
+    ...(snapshotOffers.length > 0 && { snapshotOffers }),
     ...(newestBackup && { newestBackup }),
     ...(nameAllowances && { nameAllowances }),
     ...(egress && { egress }),

@@ -1,10 +1,11 @@
 import { claimNamedIn, parseLocation } from '../../../manifests/api/object-template.ts';
 import { type Kube, KubeError } from '../../interfaces/kube.ts';
 import { problemOfClaim } from '../../objects/member-volume.ts';
-import { restoringIn, wantedSnapshot } from '../know/backups/restore.ts';
+import { problemOfOffers } from '../../objects/offers.ts';
+import { restoringIn, type WantedSnapshot, wantedSnapshot } from '../know/backups/restore.ts';
 import { isRolledBack, wantedRollback } from '../know/backups/rollback.ts';
 import { recordOf } from '../know/life.ts';
-import type { Observation, SnapshotClaim } from '../know/observation.ts';
+import type { Observation, SnapshotClaim, SnapshotOffer } from '../know/observation.ts';
 
 type Seen = Pick<Observation, 'cluster' | 'slots' | 'namedBackups'>;
 
@@ -20,7 +21,7 @@ export async function readSnapshotClaims(
   signal: AbortSignal,
 ): Promise<readonly SnapshotClaim[]> {
   const { name, namespace } = seen.cluster.metadata;
-  const names = new Set(objectsAhead(seen).flatMap((object) => claimNamedIn(parseLocation(object)) ?? []));
+  const names = new Set(snapshotsAhead(seen).flatMap(({ object }) => claimNamedIn(parseLocation(object)) ?? []));
   const found = await Promise.all(
     [...names].map(async (claimName): Promise<readonly SnapshotClaim[]> => {
       try {
@@ -35,11 +36,32 @@ export async function readSnapshotClaims(
   return found.flat();
 }
 
-function objectsAhead(seen: Seen): readonly string[] {
+/** The same of what their owners do not offer. @throws {KubeError} for what may pass */
+export async function readSnapshotOffers(
+  kube: Kube,
+  seen: Seen,
+  signal: AbortSignal,
+): Promise<readonly SnapshotOffer[]> {
+  const { namespace } = seen.cluster.metadata;
+  const found = await Promise.all(
+    snapshotsAhead(seen).map(async ({ id, named }): Promise<readonly SnapshotOffer[]> => {
+      try {
+        const problem = await problemOfOffers(kube, { namespace, named }, signal);
+        return problem === undefined ? [] : [{ id, problem }];
+      } catch (error) {
+        if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
+        return [];
+      }
+    }),
+  );
+  return found.flat();
+}
+
+function snapshotsAhead(seen: Seen): readonly WantedSnapshot[] {
   const { cluster, slots } = seen;
   const isBorn = !restoringIn(slots) && slots.some((slot) => recordOf(slot)?.clusterId !== undefined);
   const birth = isBorn ? undefined : wantedSnapshot(cluster);
   const rollback = wantedRollback(seen);
   const isAhead = rollback !== undefined && !isRolledBack(rollback.clusterId, seen);
-  return [...(birth ? [birth.object] : []), ...(isAhead ? [rollback.object] : [])];
+  return [...(birth ? [birth] : []), ...(isAhead ? [rollback] : [])];
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
+import { forBackupsLabels } from '../../../manifests/render/offers.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import type { Scene } from './scene.ts';
 
@@ -8,7 +9,7 @@ export function backupStore(namespace: string) {
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
-    metadata: { name: 'backups', namespace },
+    metadata: { name: 'backups', namespace, labels: forBackupsLabels },
     spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
   };
 }

@@ -67,6 +67,11 @@ const simulated: readonly Simulated[] = [
   },
   { reasons: ['SnapshotHostRefused'], test: 'cluster/world/snapshot-host', why: 'a setting of the installation' },
   {
+    reasons: ['SnapshotNotOffered'],
+    test: 'cluster/world/snapshot-offers',
+    why: 'as NotOffered of an EtcdBackup, whose story is told: one command of the message',
+  },
+  {
     reasons: ['RestorePodStuck', 'SnapshotRemoved'],
     test: 'cluster/restore-snapshot',
     why: 'as RestoreFailed, whose story is told, at another moment of the same Job',
@@ -205,6 +210,11 @@ const ofKinds: Readonly<Record<string, readonly Told[]>> = {
     { test: 'integration/backup/revisions', reasons: ['RevisionTooHigh'], why: 'with real etcdutl' },
     { test: 'integration/backup/encoding', reasons: ['NoKey', 'CannotDecrypt'], why: 'with the real library' },
     { test: 'unit/backup/trailer', reasons: ['NotASnapshot'], why: 'a table of spoiled files' },
+    {
+      test: 'integration/manifests/backup-offers',
+      reasons: ['NotOffered'],
+      why: 'the owner of what is named runs the command, who is another person than the author',
+    },
     { test: 'unit/backup/plain-http', reasons: ['PlainHttpRefused'], why: 'a setting of the installation' },
     { test: 'unit/backup/source', reasons: ['OnlyLearners', 'AnotherCluster'], why: 'a table of member lists' },
     { test: 'unit/backup/hostile-store', reasons: ['TooMany'], why: 'a hundred thousand names' },

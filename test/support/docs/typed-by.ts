@@ -87,6 +87,7 @@ export const typedBy = {
   ],
   'integration/manifests/large-namespace': ['docs/runbooks/kubernetes-refuses.md#a-namespace-is-left-out'],
   'integration/manifests/own-objects': ['docs/how-to/resources-and-priority.md#priority'],
+  'integration/manifests/backup-offers': ['docs/how-to/backups.md#what-a-backup-may-use'],
   'integration/manifests/tenants-page': [
     'docs/how-to/tenants.md#what-the-platform-does',
     'docs/how-to/tenants.md#what-a-team-does',

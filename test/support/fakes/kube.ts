@@ -142,13 +142,10 @@ export function createFakeKube(options: FakeKubeOptions = {}, past?: Past): Fake
         resource: Resource,
         namespace: string | undefined,
         name: string,
-        facts: CallOptions = {},
+        facts: CallOptions & { readonly metadataOnly?: boolean } = {},
       ) =>
-        call(
-          caller,
-          { verb: 'GET', resource, namespace, name },
-          facts,
-          () => store.get({ resource, namespace, name }) as T | undefined,
+        call(caller, { verb: 'GET', resource, namespace, name }, facts, () =>
+          shown(store.get({ resource, namespace, name }) as T | undefined, facts),
         ),
       create: (resource, object, facts = {}) => {
         const target = { verb: 'POST', resource, namespace: object.metadata.namespace } as const;
@@ -246,4 +243,10 @@ type ListFacts = Parameters<Kube['list']>[1];
 
 function withSignal(signal: AbortSignal | undefined): CallOptions {
   return signal === undefined ? {} : { signal };
+}
+
+function shown<T extends KubeObject>(found: T | undefined, { metadataOnly = false }): T | undefined {
+  if (!found || !metadataOnly) return found;
+  const { apiVersion, kind, metadata } = found;
+  return { apiVersion, kind, metadata } as T;
 }

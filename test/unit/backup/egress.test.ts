@@ -217,7 +217,7 @@ describe('the agent, which looks names up itself', () => {
     const sent = await fetched('s3://bucket/a.db', stores.s3(`http://127.0.0.1:${outside.port}`), env);
     assert.equal(sent.ok, false);
     const { reason } = await fetched('gs://bucket/a.db', stores.gs(`http://127.0.0.1:${outside.port}`), env);
-    assert.equal(reason, 'HostRefused');
+    assert.equal(reason, 'StoreRefused');
     assert.ok(outside.asked() >= 2);
     assert.equal(inside.asked(), 0);
   });

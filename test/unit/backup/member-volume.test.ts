@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Job, PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
+import { forBackupsLabels } from '../../../manifests/render/offers.ts';
 import { stepBackups } from '../../../reconcile/backup/pass.ts';
 import { planFleet } from '../../../reconcile/fleet/plan.ts';
 import type { DesiredSpec } from '../../../reconcile/fleet/reading.ts';
@@ -18,7 +19,7 @@ const bound = { accessModes: ['ReadWriteOnce'], resources: {} };
 
 function seedClaim(kube: FakeKube, name: string, metadata: Partial<PersistentVolumeClaim['metadata']> = {}): void {
   kube.seed<PersistentVolumeClaim>(resources.volumeClaims, {
-    metadata: { name, namespace: 'default', ...metadata },
+    metadata: { name, namespace: 'default', labels: forBackupsLabels, ...metadata },
     spec: bound,
   });
 }

@@ -24,7 +24,8 @@ test('they are where the endpoint has TLS, or its host is listed', async () => {
 });
 
 test('without credentials plain HTTP is the author’s choice', async () => {
-  const store = await openStore(at, { s3: { endpoint: withKey.endpoint } });
+  const gcs = { endpoint: withKey.endpoint, anonymous: true };
+  const store = await openStore({ ...at, scheme: 'gs' }, { gcs });
   store.close();
 });
 

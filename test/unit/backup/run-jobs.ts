@@ -4,6 +4,7 @@ import { annotations } from '../../../manifests/render/names.ts';
 import { stepBackups } from '../../../reconcile/backup/pass.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeKube } from '../../support/fakes/kube.ts';
+import { offerNamed } from '../../support/fakes/offered.ts';
 import { backupWith, proof, record, serving } from './scene.ts';
 
 const signal = AbortSignal.timeout(60_000);
@@ -49,7 +50,9 @@ export function runJobs(kube: FakeKube): void {
   }
 }
 
+/** All that backups name is offered to them. */
 export function contextFor(kube: FakeKube) {
+  for (const { spec } of kube.stored<EtcdBackup>(resources.backups)) offerNamed(kube, namespace, spec.to);
   return { kube, holder: { pod: '', uid: '' }, clusters: [serving], log: () => undefined, signal };
 }
 

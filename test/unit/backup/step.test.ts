@@ -8,6 +8,7 @@ import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { kinds } from '../../../reconcile/kinds.ts';
 import { firstSteps, stepAndWait } from '../../../reconcile/stepping/loop.ts';
 import { createFakeKube, type FakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
+import { offerNamed } from '../../support/fakes/offered.ts';
 import { kindContext } from '../../support/kind-context.ts';
 import { contextFor, fresh, live, runJobs } from './run-jobs.ts';
 import { backupWith, serving, uid } from './scene.ts';
@@ -129,6 +130,7 @@ test('where the kind is not installed, the pass goes on without backups and says
 test('a follow-up sees a Job end by its watch, and goes on to the end', async () => {
   const kube = createFakeKube();
   kube.seed(resources.backups, fresh());
+  offerNamed(kube, namespace, fresh().spec.to);
   const context = backupContext(kube, { kube, waitMs: 30_000 });
   const running = stepAndWait('backup', kinds.backup, context, signal, async () => undefined);
   const timer = setInterval(() => runJobs(kube), 20);

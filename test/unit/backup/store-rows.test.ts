@@ -117,10 +117,13 @@ for (const scheme of schemes) {
   test(`${scheme}: the Secret is mounted, and is not sent by plain HTTP`, async () => {
     await using here = await serving((_, response) => response.writeHead(404).end());
     const { request, volumes } = agentAccess(at, sample.settings(`http://${here.origin}`), 'read');
-    assert.deepEqual(
-      volumes.flatMap(({ secret }) => secret?.secretName ?? []),
-      ['key'],
-    );
+    const shown = volumes.flatMap(({ secret, projected }) => [
+      ...(secret ? [{ name: secret.secretName, items: secret.items }] : []),
+      ...(projected?.sources ?? []).map((source) => source.secret),
+    ]);
+    assert.deepEqual([...new Set(shown.map((one) => one?.name))], ['key']);
+    // Without items, everything of it would be shown.
+    for (const one of shown) assert.ok((one?.items ?? []).length > 0, JSON.stringify(one));
     const { reason } = await fetched(at, request.store, { RATCHET_LOCAL_HOSTS: here.origin });
     assert.deepEqual([reason, here.asked()], ['PlainHttpRefused', 0]);
   });
@@ -135,12 +138,29 @@ for (const scheme of schemes) {
     assert.equal(here.asked(), 0);
   });
 
-  test(`${scheme}: a store that sends its client to another host does not get it there`, async () => {
-    for (const [key, text] of Object.entries(sample.secret)) await writeFile(join(directory, key), text);
-    // A client may go on trying under the guard of its own store: all are told of the same two servers.
-    const env = { RATCHET_LOCAL_HOSTS: outside.origin, RATCHET_PLAIN_HTTP_HOSTS: '127.0.0.1' };
-    const bucket = `${scheme}-sent-on`;
-    const { ok } = await fetched({ scheme, bucket }, sample.request(`http://${outside.origin}`, directory), env);
-    assert.deepEqual([ok, outside.asked(bucket) > 0, inside.asked()], [false, true, 0]);
-  });
+  for (const [where, listed] of [
+    ['another host', () => outside.origin],
+    ['another host that is allowed', () => `${outside.origin} ${inside.origin}`],
+  ] as const)
+    test(`${scheme}: a store that sends its client to ${where} does not get it there`, async () => {
+      for (const [key, text] of Object.entries(sample.secret)) await writeFile(join(directory, key), text);
+      // A client may go on trying under the guard of its own store: all are told of the same two servers.
+      const env = { RATCHET_LOCAL_HOSTS: listed(), RATCHET_PLAIN_HTTP_HOSTS: '127.0.0.1' };
+      const bucket = `${scheme}-sent-on-${where.length}`;
+      const sent = await fetched({ scheme, bucket }, sample.request(`http://${outside.origin}`, directory), env);
+      assert.deepEqual([sent.ok, outside.asked(bucket) > 0, inside.asked()], [false, true, 0]);
+      assert.doesNotMatch(sent.message ?? '', /of this machine/);
+    });
+
+  for (const status of [301, 302, 303, 307, 308])
+    test(`${scheme}: an answer of ${status} is the end of a call, also to the store itself`, async () => {
+      for (const [key, text] of Object.entries(sample.secret)) await writeFile(join(directory, key), text);
+      await using here = await serving(({ url }, response) =>
+        url === '/followed' ? response.end('{}') : response.writeHead(status, { Location: '/followed' }).end(),
+      );
+      const env = { RATCHET_LOCAL_HOSTS: here.origin, RATCHET_PLAIN_HTTP_HOSTS: '127.0.0.1' };
+      const { reason } = await fetched(at, sample.request(`http://${here.origin}`, directory), env);
+      assert.match(reason ?? '', /^(StoreRefused|WrongRegion)$/);
+      assert.deepEqual([here.asked('/bucket') > 0, here.asked('/followed')], [true, 0]);
+    });
 }

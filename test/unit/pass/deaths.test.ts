@@ -10,6 +10,7 @@ import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { kinds } from '../../../reconcile/kinds.ts';
 import type { Kind, Kinds } from '../../../reconcile/stepping/kind.ts';
+import { offerNamed } from '../../support/fakes/offered.ts';
 import { bornWith } from '../../support/world/born.ts';
 import { etcdOf } from '../../support/world/etcd.ts';
 import { asInvocation } from '../../support/world/invocation.ts';
@@ -32,6 +33,7 @@ const cluster = { replicas: 1, version: '3.6.16', storage: { size: '1Gi' }, tls:
 async function begun(): Promise<World> {
   const world = await bornWith({ replicas: 1 });
   const { kube } = world;
+  offerNamed(kube, namespace, to);
   await kube.create<EtcdBackup>(resources.backups, {
     apiVersion: api,
     kind: 'EtcdBackup',

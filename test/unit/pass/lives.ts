@@ -7,6 +7,7 @@ import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { KubeError, type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
+import { offer, offerNamed } from '../../support/fakes/offered.ts';
 import { virtualTime } from '../../support/virtual-time.ts';
 import { nodesWorld } from '../../support/world/nodes.ts';
 import { orderly } from '../../support/world/orderly.ts';
@@ -118,6 +119,8 @@ async function withNodes(): Promise<Stage> {
 
 function happenings(world: World): Stage['more'] {
   const { kube } = world;
+  offerNamed(kube, namespace, to);
+  offer(kube, namespace, { kind: 'PersistentVolumeClaim', name: 'backups' });
   const make = (resource: (typeof resources)[keyof typeof resources], object: KubeObject) => async () => {
     await kube.create(resource, object).catch((error: unknown) => {
       if (!(error instanceof KubeError && error.reason === 'AlreadyExists')) throw error;

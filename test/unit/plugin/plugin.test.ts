@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { forBackupsLabels } from '../../../manifests/render/offers.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { mentioning, withRunbook } from '../../../reconcile/reasons/runbook.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
@@ -345,6 +346,33 @@ test('backup takes one as the only schedule of the cluster does, or as the one t
   assert.equal(again.code, 1, 'two within a second are one');
   assert.match(again.err, /already exists/i);
   assert.match((await said(kube, 'backups', 'carts')).out, /^NAME +STATE[^\n]*\ncarts-20261123150000 +Reconciling/);
+});
+
+test('offers prints the command for each name that is not offered, once, and none for what is', async () => {
+  const kube = world(well);
+  const { spec, ...schedule } = scheduleOf('hourly', 'carts');
+  const to = { object: 's3://b/{{timestamp}}.db', serviceAccountName: 'backups', s3: { credentialsSecretName: 'key' } };
+  const template = { ...spec.template, to };
+  kube.seed(resources.schedules, { ...schedule, spec: { ...spec, template } });
+  const from = { object: 'pvc://files/a.db', encryption: { identitySecretName: 'age' } };
+  const snapshot = { ...(well.spec as object), bootstrap: { snapshot: from } };
+  kube.seed(resources.clusters, { ...well, metadata: { ...well.metadata, name: 'again' }, spec: snapshot });
+  kube.seed(resources.secrets, { metadata: { namespace: 'payments', name: 'age', labels: forBackupsLabels } });
+  const label = 'etcd.ratchet.dev/for-backups=true';
+  const asked = ['persistentvolumeclaim files', 'secret key', 'serviceaccount backups'];
+  assert.equal(
+    (await said(kube, 'offers')).out,
+    asked.map((one) => `kubectl -n payments label --overwrite ${one} ${label}\n`).join(''),
+  );
+  for (const [resource, name] of [
+    [resources.volumeClaims, 'files'],
+    [resources.secrets, 'key'],
+    [resources.serviceAccounts, 'backups'],
+  ] as const)
+    kube.seed(resource, { metadata: { namespace: 'payments', name, labels: forBackupsLabels } });
+  const { out, err, code } = await said(kube, 'offers', '-A');
+  assert.deepEqual([out, code], ['', 0]);
+  assert.match(err, /all that backups and restores name is offered/);
 });
 
 test('what is not understood is told with exit code 2, and nothing is asked of the API server', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
 import { dueBackup } from '../../../manifests/render/schedule-objects.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { actOnSchedule } from '../../../reconcile/schedule/act.ts';
@@ -90,6 +91,31 @@ describe('a schedule', () => {
     assert.equal(deed?.failure?.reason, 'HostRefused');
     assert.deepEqual(life.kube.stored(resources.jobs), []);
   });
+
+  for (const [what, to, metadata, reason] of [
+    [
+      'what is not offered',
+      { object: 's3://b/{{timestamp}}.db', s3: { credentialsSecretName: 'x' } },
+      {},
+      'NotOffered',
+    ],
+    ['the volume of a member', { object: 'pvc://files/{{timestamp}}.db' }, { token: 't' }, 'MemberVolume'],
+    ['a volume that is not offered', { object: 'pvc://files/{{timestamp}}.db' }, {}, 'NotOffered'],
+  ] as const)
+    test(`sends no Job that prunes to ${what}`, async () => {
+      const life = createLife({ template: { clusterName: 'orders', to } });
+      const annotations = Object.fromEntries(
+        Object.entries(metadata).map(([key, v]) => [`etcd.ratchet.dev/${key}`, v]),
+      );
+      life.kube.seed<PersistentVolumeClaim>(resources.volumeClaims, {
+        metadata: { namespace: 'default', name: 'files', annotations },
+        spec: { accessModes: ['ReadWriteOnce'], resources: {} },
+      });
+      const prune = { kind: 'prune', after: busy(life), spare: [] } as const;
+      const [deed] = await actOnSchedule(life.schedule(), [prune], context(life));
+      assert.equal(deed?.failure?.reason, reason);
+      assert.deepEqual(life.kube.stored(resources.jobs), []);
+    });
 
   test('that is being deleted begins nothing, and deletes nothing', async () => {
     const life = createLife({ schedule: '@hourly' });

@@ -6,6 +6,7 @@ import { kinds } from '../../../reconcile/kinds.ts';
 import type { KindContext } from '../../../reconcile/stepping/kind.ts';
 import { firstSteps } from '../../../reconcile/stepping/loop.ts';
 import { createFakeKube, type FakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
+import { offerNamed } from '../../support/fakes/offered.ts';
 import { kindContext } from '../../support/kind-context.ts';
 
 /** A schedule's life over days, with a clock that tests move, and stand-ins for those that take and prune backups. */
@@ -74,6 +75,7 @@ export function createLife(spec: Partial<EtcdBackupScheduleSpec> = {}): Life {
     backups: () => kube.stored<EtcdBackup>(resources.backups).map(({ metadata }) => metadata.name),
     prunes: () => kube.stored<Job>(resources.jobs).map(({ metadata }) => metadata.name),
   };
+  offerNamed(kube, 'default', template.to);
   kube.seed<EtcdBackupSchedule>(resources.schedules, {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdBackupSchedule',

@@ -3,11 +3,12 @@ import type { Opener } from '../opener.ts';
 import { readSecret } from '../read-secret.ts';
 
 export const azure: Opener<'azure'> = {
-  open: async (container, { azure: settings }) => {
+  open: async (container, { azure: settings }, { assertToken }) => {
     if (settings === undefined)
       throw new BackupFailure('InvalidRequest', `store.azure is missing for azure://${container}`);
     const { account, credentialsDirectory, endpoint = `https://${account}.blob.core.windows.net` } = settings;
     const credentials = await readCredentials(credentialsDirectory);
+    if ('sasToken' in credentials) assertToken();
     const { openAzure } = await import('./azure.ts');
     return openAzure(container, { account, endpoint, credentials });
   },

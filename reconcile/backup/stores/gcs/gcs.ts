@@ -5,11 +5,14 @@ import { setMaxListeners } from 'node:events';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { type File, Storage } from '@google-cloud/storage';
+import { PassThroughClient } from 'google-auth-library';
+import { strictEgress } from '../../../../manifests/egress/egress.ts';
 import { BackupFailure } from '../../../jobs/failure.ts';
 import { kept } from '../../agent/kept.ts';
 import { missing, replaced, type StoreCall } from '../failures.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
 import { networkFailure, nextPage, patiently, resumed } from '../transfer.ts';
+import { type GoogleAccess, GoogleCredentials } from './credentials.ts';
 
 /**
  * Three pipelines of the client's libraries listen to an answer's body twelve times, whatever its size: Node would warn
@@ -18,7 +21,7 @@ import { networkFailure, nextPage, patiently, resumed } from '../transfer.ts';
 const mostListeners = 16;
 
 export interface GcsSettings {
-  /** A service account's key. Without it: workload identity, or whatever else the environment offers (ADC). */
+  /** A service account's key. Without it: workload identity. */
   readonly keyFile?: string;
   /** In place of Google's, as of a private endpoint or an emulator. */
   readonly endpoint?: string;
@@ -47,11 +50,18 @@ function bearing(token: string | null | undefined): Interceptor {
   };
 }
 
-export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
+export function openGcs(
+  bucketName: string,
+  settings: GcsSettings = {},
+  { readOnly = false, egress = strictEgress }: Partial<Pick<GoogleAccess, 'readOnly' | 'egress'>> = {},
+): Store {
   setMaxListeners(mostListeners);
   const place = `gs://${bucketName}`;
+  const authClient = settings.anonymous
+    ? new PassThroughClient()
+    : new GoogleCredentials({ keyFile: settings.keyFile, readOnly, egress });
   const common = {
-    ...(settings.keyFile && { keyFilename: settings.keyFile }),
+    authClient,
     ...(settings.endpoint && {
       apiEndpoint: settings.endpoint,
       useAuthWithCustomEndpoint: settings.anonymous !== true,
@@ -69,13 +79,11 @@ export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
   /** Credentials that are absent or wrong are told as such, before anything else may go wrong. */
   function credentials(): Promise<unknown> {
     if (settings.anonymous) return Promise.resolve();
-    known ??= patiently(calls.storage.authClient.getAccessToken(), `the credentials for ${place}`).catch(
-      (error: unknown) => {
-        throw error instanceof BackupFailure
-          ? error
-          : (networkFailure(error, 'the issuer of Google credentials') ?? noCredentials());
-      },
-    );
+    known ??= patiently(authClient.getAccessToken(), `the credentials for ${place}`).catch((error: unknown) => {
+      throw error instanceof BackupFailure
+        ? error
+        : (networkFailure(error, 'the issuer of Google credentials') ?? noCredentials());
+    });
     return known;
   }
 
@@ -91,7 +99,7 @@ export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
     const nonce = randomUUID();
     const file = uploads.file(name);
     const contentType = name.endsWith('.json') ? 'application/json' : 'application/octet-stream';
-    if (forgetsToken) file.interceptors.push(bearing(await uploads.storage.authClient.getAccessToken()));
+    if (forgetsToken) file.interceptors.push(bearing((await authClient.getAccessToken()).token));
     const stream = file.createWriteStream({
       resumable: true,
       chunkSize,
@@ -222,6 +230,11 @@ export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
         'Unreachable',
         `${at}: Google answers ${status} to ${call} again and again: try again later`,
       );
+    if (status !== undefined && status < 400)
+      return new BackupFailure(
+        'StoreRefused',
+        `${at}: the store sends us elsewhere (${status}): name the host itself as its endpoint`,
+      );
     if (status !== undefined)
       return new BackupFailure(
         'StoreRefused',
@@ -267,5 +280,5 @@ function statusOf(error: unknown): number | undefined {
     status?: unknown;
     response?: { status?: unknown };
   };
-  return [code, status, response?.status].map(Number).find((number) => number >= 400 && number < 600);
+  return [code, status, response?.status].map(Number).find((number) => number >= 300 && number < 600);
 }

@@ -9,10 +9,16 @@ export const s3: Opener<'s3'> = {
     return openS3(bucket, { ...settings, ...(credentials && { credentials }) });
   },
   ownHosts: ({ s3: { credentialsDirectory } = {} }) => ({
-    vendor: [{ host: 'amazonaws.com', below: true }],
-    identity: credentialsDirectory === undefined ? ['169.254.169.254', '169.254.170.2', '169.254.170.23'] : [],
+    vendor: [
+      { host: 'amazonaws.com', below: true },
+      { host: 'amazonaws.com.cn', below: true },
+    ],
+    identity: credentialsDirectory === undefined ? podIdentity : [],
   }),
 };
+
+/** Of a node, of ECS, and of EKS; the first and the last by IPv6 as well. */
+const podIdentity = ['169.254.169.254', '169.254.170.2', '169.254.170.23', 'fd00:ec2::254', 'fd00:ec2::23'];
 
 async function readKey(directory: string) {
   const {

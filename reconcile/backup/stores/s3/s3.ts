@@ -15,6 +15,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { BackupFailure } from '../../../jobs/failure.ts';
 import { missing, replaced } from '../failures.ts';
+import { forToken } from '../guard.ts';
 import { type Cut, cutBody, sendParts } from '../parts.ts';
 import { existsAlready, putOnce } from '../put-once.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
@@ -53,7 +54,7 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
   const { endpoint, region = 'us-east-1', pathStyle = endpoint !== undefined, credentials } = settings;
   const client = new S3Client({
     ...(endpoint && { endpoint }),
-    ...(credentials && { credentials }),
+    credentials: credentials ?? ofPod(region),
     region,
     forcePathStyle: pathStyle,
     maxAttempts,
@@ -215,6 +216,14 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
     );
   }
 }
+
+/** What the client would find by itself, as a role of the pod: the request for it is told from all others. */
+function ofPod(region: string): () => Promise<AwsCredentialIdentity> {
+  const { credentials } = new S3Client({ region }).config;
+  return () => forToken(() => credentials());
+}
+
+type AwsCredentialIdentity = Awaited<ReturnType<S3Client['config']['credentials']>>;
 
 function itself(error: unknown): unknown {
   return error;

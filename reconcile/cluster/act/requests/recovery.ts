@@ -1,11 +1,12 @@
 import type { SnapshotSource } from '../../../../manifests/api/backup-settings.ts';
 import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import { claimNamedIn, parseLocation } from '../../../../manifests/api/object-template.ts';
-import { hostRefusal } from '../../../../manifests/egress/host-refusal.ts';
+import { storeRefusal } from '../../../../manifests/egress/host-refusal.ts';
 import type { Job, Pod } from '../../../../manifests/kube-types.ts';
 import { logJob } from '../../../../manifests/render/log-job.ts';
 import { annotations, type JobWork, jobNameOf, logJobName, podName } from '../../../../manifests/render/names.ts';
 import { beginsLife, type NewLife } from '../../../../manifests/render/new-life.ts';
+import { namedBy } from '../../../../manifests/render/offers.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { recoveryJob } from '../../../../manifests/render/recovery-job.ts';
 import { hasTrial, restoreJob } from '../../../../manifests/render/restore-job.ts';
@@ -14,9 +15,10 @@ import { resources } from '../../../interfaces/kube.ts';
 import { isCompleted } from '../../../jobs/job-end.ts';
 import { ownImage } from '../../../jobs/own-image.ts';
 import { problemOfClaim } from '../../../objects/member-volume.ts';
+import { problemOfOffers } from '../../../objects/offers.ts';
 import { curedBy } from '../../../reasons/cure.ts';
 import { conflict } from '../../../requests/refusals.ts';
-import { endpointOf, hostRefusedCure, onMember } from '../../know/backups/restore.ts';
+import { hostOf, hostRefusedCure, notOfferedCure, onMember } from '../../know/backups/restore.ts';
 import { moved, needsPerson } from '../../know/outcome.ts';
 import { isReady } from '../../observe/pods.ts';
 import { isRecoveryPod, jobOf } from '../../observe/read-recovery.ts';
@@ -208,7 +210,8 @@ type RestoreAsked = Omit<Order, 'withoutCopy' | 'begins'> & {
  * Made of the snapshot that the spec names when the lease is taken, or that the volume remembers. Done already where
  * there is a Job of this very attempt.
  *
- * @throws {StepError} `NameTaken` where there is any other; `SnapshotOnMember`, `SnapshotHostRefused`: no Job is made.
+ * @throws {StepError} `NameTaken` where there is any other; `SnapshotOnMember`, `SnapshotHostRefused` or
+ * `SnapshotNotOffered`: no Job is made.
  */
 export const createRestoreJob = defineRequest('createRestoreJob', {
   words: ({ peer: { name }, attempt }: RestoreAsked) => `makes the Job that restores ${name}, attempt ${attempt}`,
@@ -220,6 +223,7 @@ export const createRestoreJob = defineRequest('createRestoreJob', {
     if (!snapshot) throw moved('the spec names another snapshot by now');
     await keepOffMembers(snapshot, live);
     keepToHosts(snapshot, live);
+    await keepToOffers(snapshot, live);
     const [image, offered] = await Promise.all([holdersImage(live), live.offered()]);
     const order = { image, snapshot, id, attempt, token, bump, trial, egress: live.egress };
     await postJob(live, peer, restoreJob(peer, order, offered));
@@ -242,8 +246,15 @@ async function keepOffMembers({ object }: SnapshotSource, { kube, cluster, signa
 
 /** @throws {StepError} `SnapshotHostRefused` */
 function keepToHosts(snapshot: SnapshotSource, { egress }: Live): void {
-  const refused = hostRefusal(endpointOf(snapshot), egress);
+  const refused = storeRefusal(hostOf(snapshot), egress);
   if (refused !== undefined) throw needsPerson('SnapshotHostRefused', curedBy(refused, hostRefusedCure));
+}
+
+/** @throws {StepError} `SnapshotNotOffered` */
+async function keepToOffers(snapshot: SnapshotSource, { kube, cluster, signal }: Live): Promise<void> {
+  const { namespace } = cluster.metadata;
+  const problem = await problemOfOffers(kube, { namespace, named: namedBy(snapshot) }, signal);
+  if (problem !== undefined) throw needsPerson('SnapshotNotOffered', curedBy(problem, notOfferedCure));
 }
 
 /** With its pod, which ends as any other does. */

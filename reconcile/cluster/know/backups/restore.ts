@@ -1,9 +1,10 @@
 import type { SnapshotSource } from '../../../../manifests/api/backup-settings.ts';
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import { parseLocation } from '../../../../manifests/api/object-template.ts';
+import { type Named, namedBy } from '../../../../manifests/render/offers.ts';
 import { sourceOf, wishOf } from '../../../../manifests/render/snapshot-id.ts';
 import { isOfRestore } from '../../../../manifests/render/volume-record.ts';
-import { endpointNamed } from '../../../../manifests/stores/stores.ts';
+import { hostNamed, type NamedHost } from '../../../../manifests/stores/stores.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 
@@ -19,7 +20,9 @@ export interface WantedSnapshot {
   /** As the spec or the EtcdBackup says it. */
   readonly revision?: number;
   /** Of its store, where the spec names one. */
-  readonly endpoint?: string;
+  readonly host?: NamedHost;
+  /** What its Job uses of the namespace. */
+  readonly named: readonly Named[];
 }
 
 /** A snapshot on the PersistentVolumeClaim of a member: what a plan, a step and the request say of it. */
@@ -28,13 +31,21 @@ export const onMember = {
   cure: 'copy the file to another PersistentVolumeClaim or into a bucket, and name that as the snapshot',
 } as const;
 
+/** Of what its owner does not offer. */
+export const notOfferedCure = 'have its owner run that command, or name another one';
+
 /** A host that the installation does not let a restore ask. */
 export const hostRefusedCure = 'name a store at another host, or have the admin of the installation list this one';
 
 /** The host that a snapshot names in place of its store's own. */
 export function endpointOf(snapshot: SnapshotSource): string | undefined {
+  return hostOf(snapshot)?.endpoint;
+}
+
+/** And whether it would be sent a token. */
+export function hostOf(snapshot: SnapshotSource): NamedHost | undefined {
   const location = parseLocation(snapshot.object);
-  return 'problem' in location ? undefined : endpointNamed(location, snapshot);
+  return 'problem' in location ? undefined : hostNamed(location, snapshot);
 }
 
 export function wantedSnapshot({ spec }: Pick<EtcdCluster, 'spec'>): WantedSnapshot | undefined {
@@ -43,14 +54,15 @@ export function wantedSnapshot({ spec }: Pick<EtcdCluster, 'spec'>): WantedSnaps
 }
 
 export function wantedOf(snapshot: SnapshotSource, field: WantedSnapshot['field']): WantedSnapshot {
-  const endpoint = endpointOf(snapshot);
+  const host = hostOf(snapshot);
   return {
     field,
     object: snapshot.object,
     id: wishOf(snapshot),
     source: sourceOf(snapshot),
     ...(snapshot.revision !== undefined && { revision: snapshot.revision }),
-    ...(endpoint !== undefined && { endpoint }),
+    ...(host !== undefined && { host }),
+    named: namedBy(snapshot),
   };
 }
 

@@ -15,6 +15,14 @@ export interface SnapshotClaim {
   readonly problem: string;
 }
 
+/** What a snapshot is named with, and its owner does not offer. */
+export interface SnapshotOffer {
+  /** Of the whole wish. */
+  readonly id: string;
+  /** In words. */
+  readonly problem: string;
+}
+
 /** A backup that is Ready, as its EtcdBackup says. */
 export interface BackupView {
   readonly name: string;

@@ -16,8 +16,11 @@ export const toy = networkStore({
   request,
   secretVolume: 'toy-key',
   secretName: ({ toy: { keySecretName } = {} }) => keySecretName,
+  secretKeys: { needed: ['key'] },
   ask: ({ toy: { endpoint } = {} }) => ({ toy: { ...(endpoint !== undefined && { endpoint }) } }),
+  ownEndpoints: /^toys\\.example\\.com$/,
   sendsSecret: () => true,
+  sendsToken: () => false,
 });
 
 function settings({ Type, object, text }: SchemaTools) {

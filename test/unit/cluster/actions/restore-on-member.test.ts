@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SnapshotSource } from '../../../../manifests/api/backup-settings.ts';
 import type { Job, PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
+import { forBackupsLabels } from '../../../../manifests/render/offers.ts';
 import { wishOf } from '../../../../manifests/render/snapshot-id.ts';
 import { livePeer } from '../../../../reconcile/cluster/act/requests/objects.ts';
 import { createRestoreJob } from '../../../../reconcile/cluster/act/requests/recovery.ts';
@@ -19,13 +20,13 @@ const observation = healthy(1);
 async function restoreFrom(
   object: string,
   metadata: Partial<PersistentVolumeClaim['metadata']> = {},
-  store: Pick<SnapshotSource, 's3'> = {},
+  store: Pick<SnapshotSource, 's3' | 'gcs'> = {},
 ) {
   const snapshot = { object, ...store };
   const cluster = { ...observation.cluster, spec: { ...observation.cluster.spec, bootstrap: { snapshot } } };
   const kube = kubeOf({ ...observation, cluster });
   kube.seed<PersistentVolumeClaim>(resources.volumeClaims, {
-    metadata: { name: 'files', namespace, ...metadata },
+    metadata: { name: 'files', namespace, labels: forBackupsLabels, ...metadata },
     spec: { accessModes: ['ReadWriteOnce'], resources: {} },
   });
   function* program() {
@@ -52,6 +53,17 @@ test('no Job restores from a store at a host that the installation refuses, what
   const { failure, jobs } = await restoreFrom('s3://bucket/a.db', {}, { s3: { endpoint: 'http://127.0.0.1:9000' } });
   assert.deepEqual([failure?.class, failure?.reason, jobs], ['terminal', 'SnapshotHostRefused', 0]);
   assert.match(toldIn(failure?.message ?? '').cure, /^name a store at another host/);
+});
+
+test('no Job restores with what its owner does not offer, whatever was decided', async () => {
+  for (const [object, metadata, more] of [
+    ['pvc://files/a.db', { labels: {} }, {}],
+    ['gs://bucket/a.db', {}, { gcs: { keySecretName: 'billing' } }],
+  ] as const) {
+    const { failure, jobs } = await restoreFrom(object, metadata, more);
+    assert.deepEqual([failure?.class, failure?.reason, jobs], ['terminal', 'SnapshotNotOffered', 0]);
+    assert.match(toldIn(failure?.message ?? '').cure, /^have its owner run that command/);
+  }
 });
 
 test("a Job restores from a volume that is no member's", async () => {

@@ -6,6 +6,7 @@ import { validateDocument } from '../../../../manifests/api/validate.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import { offerNamed } from '../../../support/fakes/offered.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { approvalIn } from '../../../support/world/recovery.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';
@@ -25,6 +26,7 @@ interface Taken {
 async function backUp(world: World, { name, takenAt, verified, clusterID, ready, existing }: Taken): Promise<void> {
   const object = `gs://backups/${name}.db`;
   const to = { object: 'gs://backups/{{name}}.db', compression: 'Zstd', gcs: { keySecretName: 'key' } } as const;
+  offerNamed(world.kube, namespace, to);
   const made = await world.kube.create<EtcdBackup>(resources.backups, {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdBackup',

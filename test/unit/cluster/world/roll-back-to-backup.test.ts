@@ -6,6 +6,7 @@ import type { Job, PersistentVolumeClaim } from '../../../../manifests/kube-type
 import { annotations } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import { offerNamed } from '../../../support/fakes/offered.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
 import { type Life, lifeOf } from '../../../support/world/life.ts';
@@ -29,6 +30,7 @@ interface Start {
 /** One member, and the wish to go back; the EtcdBackup is not there yet. */
 async function asking(to: Pick<Rollback, 'backupName' | 'snapshot'> = { backupName: name }): Promise<Start> {
   const world = await bornWith({ replicas: 1 });
+  if (to.snapshot) offerNamed(world.kube, namespace, to.snapshot);
   const clusterId = world.cluster()?.status?.clusterID ?? assert.fail('no cluster ID');
   await world.apply({ replicas: 1, rollback: { clusterID: clusterId, ...to } });
   return { world, clusterId };
@@ -36,6 +38,7 @@ async function asking(to: Pick<Rollback, 'backupName' | 'snapshot'> = { backupNa
 
 async function backUp(world: World, status: Partial<EtcdBackupStatus> = {}, ready: 'True' | 'False' = 'True') {
   const to = { object: 'gs://backups/{{cluster}}/a.db', gcs: { keySecretName: 'key' } } as const;
+  offerNamed(world.kube, namespace, to);
   const made = await world.kube.create<EtcdBackup>(resources.backups, {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdBackup',

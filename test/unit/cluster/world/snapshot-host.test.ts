@@ -3,14 +3,16 @@ import { test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import type { Job } from '../../../../manifests/kube-types.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import { offer } from '../../../support/fakes/offered.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
-import { createWorld } from '../../../support/world/world.ts';
+import { createWorld, namespace } from '../../../support/world/world.ts';
 
 /** A snapshot in a store at a host that no Job may ask: a plan says of it what the run says. */
 
 const places = {
   's3 on this machine': { object: 's3://bucket/a.db', s3: { endpoint: 'http://localhost:9000' } },
   's3 at the metadata of a cloud': { object: 's3://bucket/a.db', s3: { endpoint: 'http://169.254.169.254' } },
+  's3 that would get the pod’s role': { object: 's3://bucket/a.db', s3: { endpoint: 'https://10.0.0.7:9000' } },
   'Google’s at this machine': { object: 'gs://bucket/a.db', gcs: { endpoint: 'https://[::ffff:127.0.0.1]' } },
 } as const;
 
@@ -27,16 +29,18 @@ for (const [what, snapshot] of Object.entries(places)) {
     assert.ok(end?.kind === 'refused', JSON.stringify(planned));
     assert.equal(end.reason, 'SnapshotHostRefused');
     assert.ok(stalled.includes(end.message) && stalled.includes(end.cure), `${stalled}\n${JSON.stringify(end)}`);
-    assert.match(stalled, /RATCHET_LOCAL_HOSTS/);
+    assert.match(stalled, /RATCHET_(LOCAL_)?HOSTS/);
     assert.deepEqual(world.kube.stored<Job>(resources.jobs), []);
   });
 }
 
 test('a store of one’s own network begins the birth', async () => {
+  const endpoint = 'https://10.0.0.7:9000';
   const world = createWorld();
+  offer(world.kube, namespace, { kind: 'Secret', name: 'key' });
   await world.apply({
     replicas: 1,
-    bootstrap: { snapshot: { object: 's3://bucket/a.db', s3: { endpoint: 'https://10.0.0.7:9000' } } },
+    bootstrap: { snapshot: { object: 's3://bucket/a.db', s3: { endpoint, credentialsSecretName: 'key' } } },
   });
   assert.equal((await tickUntilConverged(world)).kind, 'done');
 });

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import type { Job, PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
+import { forBackupsLabels } from '../../../../manifests/render/offers.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
@@ -72,7 +73,7 @@ describe('a snapshot on the volume of a member', () => {
   test('that no member has begins the birth', async () => {
     const world = createWorld();
     world.kube.seed<PersistentVolumeClaim>(resources.volumeClaims, {
-      metadata: { name: 'files', namespace },
+      metadata: { name: 'files', namespace, labels: forBackupsLabels },
       spec: { accessModes: ['ReadWriteOnce'], resources: {} },
     });
     await world.apply(from('pvc://files/a.db'));

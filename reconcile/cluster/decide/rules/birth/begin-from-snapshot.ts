@@ -1,5 +1,5 @@
 import { claimNamedIn, parseLocation } from '../../../../../manifests/api/object-template.ts';
-import { hostRefusal } from '../../../../../manifests/egress/host-refusal.ts';
+import { storeRefusal } from '../../../../../manifests/egress/host-refusal.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { restoreContainers } from '../../../../../manifests/render/restore-job.ts';
@@ -7,6 +7,7 @@ import { isOfRecovery, type VolumeRecord } from '../../../../../manifests/render
 import { offered } from '../../../../reasons/offers.ts';
 import {
   hostRefusedCure,
+  notOfferedCure,
   onMember,
   restoringIn,
   type WantedSnapshot,
@@ -117,14 +118,16 @@ export function refusedSnapshot(
   isRollback: boolean,
   situation: Situation,
 ): Decision | undefined {
-  const { object, endpoint } = wanted;
-  const { snapshotClaims, egress } = situation;
+  const { object, host } = wanted;
+  const { snapshotClaims, snapshotOffers, egress } = situation;
   const ahead = tooFarAhead(wanted, isRollback, situation);
   if (ahead) return refuse(ahead.reason, ahead.message, ahead.cure);
   const claimName = claimNamedIn(parseLocation(object));
   const problem = snapshotClaims?.find((one) => one.name === claimName)?.problem;
   if (problem !== undefined) return refuse('SnapshotOnMember', `${problem}: ${onMember.means}`, onMember.cure);
-  const refused = hostRefusal(endpoint, egress);
+  const unoffered = snapshotOffers?.find(({ id }) => id === wanted.id)?.problem;
+  if (unoffered !== undefined) return refuse('SnapshotNotOffered', unoffered, notOfferedCure);
+  const refused = storeRefusal(host, egress);
   return refused === undefined ? undefined : refuse('SnapshotHostRefused', refused, hostRefusedCure);
 }
 
