@@ -113,7 +113,10 @@ export async function saveOwn(request: SaveRequest, signal: AbortSignal): Promis
       found = snapshot;
     });
     await rm(file, { force: true });
-    await writeUnflushed(file, checked, { signal, mode: 0o600 });
+    await writeUnflushed(file, checked, { signal, mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOSPC') throw error;
+      throw new BackupFailure('NoRoomForCopy', 'the volume is full, with no room for a snapshot of the copy', error);
+    });
     if (!found) throw new BackupFailure('NotASnapshot', 'etcd sent no snapshot of the copy');
     const begins = Number((await lastRevisionOf(file)) ?? 0n) + bump;
     if (!mayBeginAt(begins))

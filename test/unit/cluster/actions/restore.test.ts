@@ -171,8 +171,8 @@ describe('a rollback', () => {
       approval,
     };
     const record = { ...restoring(1), gaveUp };
-    assertStopped(sentBy(action, given(record, {}, done)));
-    assertStopped(sentBy(action, given(record, { annotations: { 'etcd.ratchet.dev/roll-back': 'c1c1/x' } }, done)));
+    assertStopped(sentBy(action, given(record, {}, tried)));
+    assertStopped(sentBy(action, given(record, { annotations: { 'etcd.ratchet.dev/roll-back': 'c1c1/x' } }, tried)));
     assert.equal(sentBy(action, given(record, approved, tried)).ended, 'done');
   });
 
