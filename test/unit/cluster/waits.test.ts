@@ -10,7 +10,17 @@ import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
 import { named } from '../../../reconcile/reasons/waits.ts';
 import { observations } from './arbitrary.ts';
-import { endpoint, healthy, noQuorum, prepared, silent, withEndpoint, withPod } from './observations.ts';
+import {
+  all,
+  endpoint,
+  healthy,
+  noQuorum,
+  prepared,
+  silent,
+  withContainer,
+  withEndpoint,
+  withPod,
+} from './observations.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -46,6 +56,17 @@ describe('a wait', () => {
       ['NoQuorum'],
     );
     assert.equal(decide(later(after, said, 3 * day)).kind, 'refuse', 'and stays one');
+  });
+
+  test('for members that run is no person’s to cure while another one still starts', () => {
+    const starting = (seen: Observation): Observation => {
+      const container = { state: 'running', restarts: 0, startedAt: seen.at, startupMs: 60 * minute } as const;
+      const change = all(withEndpoint(silent), withPod({ ready: false }), withContainer(container));
+      return { ...seen, slots: seen.slots.map((slot) => (slot.ordinal === 2 ? change(slot) : slot)) };
+    };
+    const first = starting(apart);
+    const after = later(first, decide(first), 11 * minute);
+    assert.equal(decide(after).kind, 'wait', decide(after).reason);
   });
 
   test('is one wait while another member is told at each look, and begins anew after a step', () => {

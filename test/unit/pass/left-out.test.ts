@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { pass } from '../../../functions/pass/pass.ts';
 import { render } from '../../../functions/tick/output.ts';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
 import { type Kube, type LeftOut, resources } from '../../../reconcile/interfaces/kube.ts';
 import { passIn } from '../../support/world/passing.ts';
 import { createWorld, namespace } from '../../support/world/world.ts';
@@ -15,6 +16,12 @@ async function passLeavingOut(left: string, { late = false } = {}) {
   await world.apply();
   const spec = { clusterName: 'orders', to: { object: 's3://bucket/{{timestamp}}.db' } };
   world.kube.seed(resources.backups, { metadata: { namespace, name: 'now', uid: 'now' }, spec } as EtcdBackup);
+  const template = spec;
+  const nightly = {
+    metadata: { namespace, name: 'nightly', uid: 'nightly' },
+    spec: { schedule: '0 3 * * *', template },
+  };
+  world.kube.seed(resources.schedules, nightly as unknown as EtcdBackupSchedule);
   const all = new Map([[left, why]]);
   let lists = 0;
   const kube: Kube = {
@@ -41,7 +48,7 @@ for (const late of [false, true])
       result.clusters.map(({ reason, outcome }) => [reason, outcome]),
       [['NamespaceLeftOut', 'failed']],
     );
-    assert.deepEqual(result.results.backup ?? [], []);
+    assert.deepEqual([...(result.results.backup ?? []), ...(result.results.schedule ?? [])], []);
     assert.deepEqual(
       writes.map(({ key }) => key),
       ['POST events'],
@@ -58,4 +65,5 @@ test('a cluster of another namespace is stepped as ever', async () => {
     result.clusters.map(({ outcome }) => outcome),
     ['acted'],
   );
+  assert.equal(result.results.schedule?.length, 1);
 });
