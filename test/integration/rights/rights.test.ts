@@ -27,6 +27,7 @@ const ofInvocations = [
   'unit/restore/restores.test.ts',
   'unit/schedule/lives.test.ts',
   'unit/backup/step.test.ts',
+  'unit/backup/offers.test.ts',
   'unit/functions/chain.test.ts',
   'unit/functions/stop.test.ts',
   'unit/functions/wake.test.ts',

@@ -225,7 +225,7 @@ export const ofAwaitedBackups: readonly Mutant[] = [
     from: "if (life.stage !== 'unborn' && life.stage !== 'birth') return false;",
     to: "if (life.stage === 'unclear') return false;",
     without: 'a cluster that served is deleted without its last backup (I12)',
-    killers: [last],
+    killers: [last, 'test/unit/cluster/new-life.test.ts'],
   },
   {
     file: beforeDeletion,
@@ -296,7 +296,7 @@ export const ofAwaitedBackups: readonly Mutant[] = [
     from: "endpoint.kind === 'known' && endpoint.status.revision > holds",
     to: "endpoint.kind === 'known' && endpoint.status.revision < holds && holds < 0n",
     without: 'a cluster that sleeps is deleted on a backup that lacks what was written before the stop (I12)',
-    killers: [slept],
+    killers: [slept, 'test/unit/cluster/hibernation-backup-now.test.ts'],
   },
   {
     file: hibernationBackup,

@@ -3,18 +3,19 @@ import { describe, test } from 'node:test';
 import type { ClusterBackup } from '../../../manifests/api/cluster-backup.ts';
 import { type EtcdBackup, etcdBackupRules } from '../../../manifests/api/etcd-backup.ts';
 import { backupBefore, backupBeforeName } from '../../../manifests/render/backup-before.ts';
+import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { awaitBackup } from '../../../reconcile/cluster/decide/await-backup.ts';
 import { backUpFirst } from '../../../reconcile/cluster/decide/rules/rolling/back-up-first.ts';
 import { upgrade } from '../../../reconcile/cluster/decide/rules/rolling/upgrade.ts';
 import { backupAhead } from '../../../reconcile/cluster/know/backups/ahead.ts';
 import { backupFinalizer } from '../../../reconcile/cluster/know/marks.ts';
-import type { AwaitedBackupView } from '../../../reconcile/cluster/know/observation.ts';
+import type { AwaitedBackupView, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { tickUntilConverged } from '../../support/world/converge.ts';
 import { createWorld, namespace, type World } from '../../support/world/world.ts';
-import { healthy, noQuorum, withInputs, withRecord } from './observations.ts';
+import { all, healthy, noQuorum, withInputs, withRecord, withSet } from './observations.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const long = new Date('2026-01-02T01:04:05Z');
@@ -38,6 +39,11 @@ const unknown = { kind: 'unknown', before: 'upgrade', cause: 'forbidden' } as co
 function said(backup: ClusterBackup, awaitedBackup?: AwaitedBackupView, version = '3.6.20') {
   const seen = healthy(3, { spec: { version, backup } });
   return backUpFirst(situate({ ...seen, ...(awaitedBackup && { awaitedBackup }) }));
+}
+
+/** Its pod is made of what its peer asks for. */
+function onItsTemplate(slot: Slot): Slot {
+  return slot.peer ? withSet({ inputsHash: inputsHash(slot.peer.inputs) })(slot) : slot;
 }
 
 describe('before an upgrade', () => {
@@ -100,6 +106,16 @@ describe('before an upgrade', () => {
     const seen = healthy(3, { spec: { version: '3.6.20', backup: required } });
     const waiting = { ...seen, membership: { kind: 'unknown', cause: 'etcd is silent' } as const };
     assert.equal(backUpFirst(situate({ ...waiting, awaitedBackup: { ...found('good'), tooOld } })), undefined);
+  });
+
+  test('while the upgrade is refused for its image, no backup is taken anew', () => {
+    const seen = healthy(3, {
+      spec: { version: '3.6.20', backup: required },
+      slots: { 0: all(withInputs({ version: '3.6.20' }), onItsTemplate) },
+    });
+    const situation = situate({ ...seen, awaitedBackup: { ...found('good'), tooOld } });
+    assert.equal(upgrade(situation)?.reason, 'ImageOfAnotherVersion');
+    assert.equal(backUpFirst(situation), undefined);
   });
 
   test('while the minor before it settles, no backup is taken anew', () => {

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { revisionsAhead } from '../../../manifests/render/revisions.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { backupFinalizer, volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
 import type { Observation, RecoveryPodView, RecoveryView, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { tokenOfLife } from '../../../reconcile/cluster/know/recovery/new-life.ts';
 import { withoutOutvoted } from '../../../reconcile/cluster/know/recovery/outvoted.ts';
@@ -258,6 +259,18 @@ describe('its first member', () => {
     const observation = seen(begun(), {}, { slots });
     const observed = { ...observation, slots: withoutOutvoted(observation.slots) };
     assert.equal(inWords(observed), 'refuse RecoveryVolumeLost');
+  });
+
+  test('counts as one that served where it is deleted, and so does what it is made of', () => {
+    const deletion = { deletionTimestamp: '2026-01-02T03:04:00Z', finalizers: [backupFinalizer, volumesFinalizer] };
+    const to = { object: 'pvc://backups/{{cluster}}/{{timestamp}}.db' } as const;
+    const backup = { to, verify: 'Trailer', beforeDeletion: 'Required' } as const;
+    const more = { metadata: deletion, spec: { backup } };
+    const awaitedBackup = { kind: 'known', before: 'deletion', state: 'missing', name: 'last' } as never;
+    for (const change of [begun(), withRecord(recovery(0))]) {
+      const decision = decide({ ...seen(change, {}, more), awaitedBackup });
+      assert.doesNotMatch(decision.message, /has not served yet/);
+    }
   });
 
   test('is sealed when its list has it alone: the recovery is over', () => {

@@ -1,4 +1,5 @@
 import { backupPolicy } from '../../../../../manifests/render/backup-before.ts';
+import { isOfRecovery } from '../../../../../manifests/render/volume-record.ts';
 import { doesAnyRun, hibernationBackupNow } from '../../../know/backups/hibernation-backup.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
 import { isAsleep, recordOf } from '../../../know/life.ts';
@@ -102,9 +103,11 @@ function isUnserved({ life, slots }: Situation): boolean {
   return !slots.some((slot) => !strays.includes(slot) && holdsData(slot));
 }
 
-/** A member was sealed on it, and none took its place in a list, a recovery or a rollback. */
+/** A member was sealed on it, and none took its place in a list, a recovery or a rollback; or a recovery goes on. */
 function holdsData(slot: Slot): boolean {
-  const { state } = recordOf(slot) ?? {};
+  const record = recordOf(slot);
+  if (record && isOfRecovery(record)) return true;
+  const state = record?.state;
   return slot.volume?.unmarked === true || state === 'sealed' || state === 'hibernating' || state === 'releasing';
 }
 
