@@ -1,9 +1,10 @@
 import { constants, type Stats } from 'node:fs';
-import { cp, lstat, open, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import { cp, lstat, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { keptName } from '../manifests/render/restore-paths.ts';
 import { lateness, markAttempt } from '../reconcile/backup/agent/attempts.ts';
+import { flushDirectory, flushTree } from '../reconcile/backup/agent/files.ts';
 import { removeLeftovers, takeBackOwn } from '../reconcile/backup/agent/own-data.ts';
 
 /**
@@ -59,11 +60,9 @@ async function copy(data: string, target: string): Promise<string | undefined> {
     return `a copy of the data takes ${inMiB(size)}, etcd needs ${inMiB(reserve)} to start, and the volume has ${inMiB(free)} left`;
   }
   await cp(data, partial, { recursive: true, mode: constants.COPYFILE_FICLONE, preserveTimestamps: true });
-  for (const entry of await readdir(partial, { recursive: true, withFileTypes: true })) {
-    await flushed(join(entry.parentPath, entry.name));
-  }
+  await flushTree(partial);
   await rename(partial, target);
-  await flushed(dirname(target));
+  await flushDirectory(dirname(target));
   return undefined;
 }
 
@@ -83,16 +82,6 @@ async function isDirectory(path: string): Promise<boolean> {
     throw error;
   });
   return found?.isDirectory() ?? false;
-}
-
-/** A file's contents, or which names a directory has, are on the disk. */
-async function flushed(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 function inMiB(bytes: number): string {

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { partsOf } from '../stores/parts.ts';
 
 /** Read and written at a time, in bytes: each costs a turn of the thread pool, whatever its size. */
@@ -80,9 +81,20 @@ export async function* readPieces(path: string, signal: AbortSignal): AsyncGener
   }
 }
 
+/** All that a directory holds is on the disk, and it too. */
+export async function flushTree(directory: string): Promise<void> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  for (const { parentPath, name } of entries) await flush(join(parentPath, name));
+  await flush(directory);
+}
+
 /** Which names a directory has is on the disk. */
-export async function flushDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
+export function flushDirectory(directory: string): Promise<void> {
+  return flush(directory);
+}
+
+async function flush(path: string): Promise<void> {
+  const handle = await open(path, 'r');
   try {
     await handle.sync();
   } finally {

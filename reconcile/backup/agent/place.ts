@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { lstat, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { jsonIn } from '../../../manifests/json.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
-import { flushDirectory, ignoreMissing } from './files.ts';
+import { flushDirectory, flushTree, ignoreMissing } from './files.ts';
 
 /** Which attempt it is: a later one has a higher number. No number is used twice for one ID. */
 export interface Restorer {
@@ -97,23 +97,4 @@ async function filesIn(directory: string): Promise<readonly string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => !entry.isDirectory());
   return files.map(({ parentPath, name }) => join(parentPath, name).slice(directory.length + 1)).toSorted();
-}
-
-async function flushTree(directory: string): Promise<void> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  for (const entry of entries) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isDirectory()) await flushDirectory(path);
-    else await flushFile(path);
-  }
-  await flushDirectory(directory);
-}
-
-async function flushFile(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }

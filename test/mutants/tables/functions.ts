@@ -45,6 +45,13 @@ export const ofFunctions: readonly Mutant[] = [
     killers: ['test/unit/functions/set-aside-disk.test.ts'],
   },
   {
+    file: 'reconcile/backup/agent/files.ts',
+    from: '  await flush(directory);\n',
+    to: '',
+    without: 'a safety copy has its name before what is in it is on the disk',
+    killers: ['test/unit/functions/set-aside-disk.test.ts'],
+  },
+  {
     file: 'functions/set-aside.ts',
     from: 'if (free < size + reserve) {',
     to: 'if (free < 0) {',

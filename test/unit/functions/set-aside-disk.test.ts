@@ -62,7 +62,10 @@ test('the copy is whole on the disk before it has its name, and named before the
   const flushes = watchFlushes();
   assert.equal((await setAside({ ...order, data })).code, 0);
   const partial = flushes.filter(({ names }) => !names.includes(copy)).map(({ path }) => path);
-  assert.deepEqual(new Set(partial), new Set([`${copy}.partial/member`, `${copy}.partial/member/db`]));
+  assert.deepEqual(
+    new Set(partial),
+    new Set([`${copy}.partial`, `${copy}.partial/member`, `${copy}.partial/member/db`]),
+  );
   assert.ok(flushes.some(({ path, names }) => path === '' && names.includes(copy) && !names.includes(mark)));
 });
 
