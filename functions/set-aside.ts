@@ -1,9 +1,10 @@
-import { constants, type Stats } from 'node:fs';
-import { cp, lstat, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { cp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { keptName } from '../manifests/render/restore-paths.ts';
 import { lateness, markAttempt } from '../reconcile/backup/agent/attempts.ts';
+import { freeOn, inMiB, isDirectory, takenBy } from '../reconcile/backup/agent/disk.ts';
 import { flushDirectory, flushTree } from '../reconcile/backup/agent/files.ts';
 import { removeLeftovers, takeBackOwn } from '../reconcile/backup/agent/own-data.ts';
 
@@ -54,8 +55,7 @@ async function copy(data: string, target: string): Promise<string | undefined> {
   if (await isDirectory(target)) return undefined;
   const partial = `${target}.partial`;
   await rm(partial, { recursive: true, force: true });
-  const [size, { bavail, bsize }] = await Promise.all([sizeOf(data), statfs(data)]);
-  const free = bavail * bsize;
+  const [size, free] = await Promise.all([takenBy(data), freeOn(data)]);
   if (free < size + reserve) {
     return `a copy of the data takes ${inMiB(size)}, etcd needs ${inMiB(reserve)} to start, and the volume has ${inMiB(free)} left`;
   }
@@ -64,28 +64,6 @@ async function copy(data: string, target: string): Promise<string | undefined> {
   await rename(partial, target);
   await flushDirectory(dirname(target));
   return undefined;
-}
-
-/** What it takes on the disk, in bytes: etcd's files have holes and are made longer than they are filled. */
-async function sizeOf(directory: string): Promise<number> {
-  let size = 0;
-  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
-    const { blocks } = await lstat(join(entry.parentPath, entry.name));
-    size += blocks * 512;
-  }
-  return size;
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  const found = await lstat(path).catch((error: NodeJS.ErrnoException): Stats | undefined => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  return found?.isDirectory() ?? false;
-}
-
-function inMiB(bytes: number): string {
-  return `${Math.ceil(bytes / (1024 * 1024))} MiB`;
 }
 
 /** Resolves with the exit code. */

@@ -2,7 +2,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
-import { type Named, named, namedBy, offerCommand } from '../../manifests/render/offers.ts';
+import { type Named, namedBy, namedByBackup, offerCommand } from '../../manifests/render/offers.ts';
 import { isReason, type Kube, resources } from '../../reconcile/interfaces/kube.ts';
 import { problemOfOffers } from '../../reconcile/objects/offers.ts';
 import type { Asked, ExitCode } from './command.ts';
@@ -46,8 +46,8 @@ async function usedIn(kube: Kube, where: string | undefined, signal: AbortSignal
     kube.list<EtcdCluster>(resources.clusters, options),
   ]);
   const all = [
-    ...backups.items.map(({ metadata, spec }) => usedBy(metadata, ofBackup(spec))),
-    ...schedules.items.map(({ metadata, spec }) => usedBy(metadata, ofBackup(spec.template))),
+    ...backups.items.map(({ metadata, spec }) => usedBy(metadata, namedByBackup(spec))),
+    ...schedules.items.map(({ metadata, spec }) => usedBy(metadata, namedByBackup(spec.template))),
     ...restores.items.map(({ metadata, spec }) => usedBy(metadata, spec.from ? namedBy(spec.from) : [])),
     ...clusters.items.map(({ metadata, spec: { bootstrap, rollback, backup } }) =>
       usedBy(
@@ -60,10 +60,6 @@ async function usedIn(kube: Kube, where: string | undefined, signal: AbortSignal
   ];
   const byKey = new Map(all.flat().map((one) => [`${one.namespace}/${one.kind}/${one.name}`, one]));
   return [...byKey].toSorted(([a], [b]) => a.localeCompare(b, 'en')).map(([, one]) => one);
-}
-
-function ofBackup({ to, source }: Pick<EtcdBackup['spec'], 'to' | 'source'>): readonly Named[] {
-  return [...namedBy(to), ...named('Secret', source?.tlsSecretName)];
 }
 
 function usedBy({ namespace = 'default' }: { readonly namespace?: string }, all: readonly Named[]): readonly Used[] {

@@ -1,4 +1,5 @@
 import type { BackupTarget, SnapshotSource } from '../api/backup-settings.ts';
+import type { EtcdBackup } from '../api/etcd-backup.ts';
 import { claimNamedIn, parseObjectTemplate } from '../api/object-template.ts';
 import { networkStores, type StoreSettings } from '../stores/stores.ts';
 import { kubectl } from './kubectl.ts';
@@ -35,8 +36,13 @@ export function namedBy(settings: Settings): readonly Named[] {
   ];
 }
 
+/** With the certificate of an etcd without an EtcdCluster. */
+export function namedByBackup({ to, source }: Pick<EtcdBackup['spec'], 'to' | 'source'>): readonly Named[] {
+  return [...namedBy(to), ...named('Secret', source?.tlsSecretName)];
+}
+
 /** Nothing where there is no name. */
-export function named(kind: Named['kind'], name: string | undefined): readonly Named[] {
+function named(kind: Named['kind'], name: string | undefined): readonly Named[] {
   return name === undefined ? [] : [{ kind, name }];
 }
 

@@ -4,7 +4,7 @@ import { claimNamedIn, parseObjectTemplate } from '../../manifests/api/object-te
 import type { Egress } from '../../manifests/egress/egress.ts';
 import type { Job, Pod } from '../../manifests/kube-types.ts';
 import { annotations, backupJobName } from '../../manifests/render/names.ts';
-import { named, namedBy } from '../../manifests/render/offers.ts';
+import { namedByBackup } from '../../manifests/render/offers.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { reportedOf } from '../cluster/observe/reported.ts';
 import { type Kube, resources } from '../interfaces/kube.ts';
@@ -65,12 +65,11 @@ async function readClaim(
 
 /** Before a Job is made with them, each time. */
 function readOffers(
-  { metadata: { namespace }, spec: { to, source } }: EtcdBackup,
+  { metadata: { namespace }, spec }: EtcdBackup,
   kube: Kube,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const all = [...namedBy(to), ...named('Secret', source?.tlsSecretName)];
-  return problemOfOffers(kube, { namespace, named: all }, signal);
+  return problemOfOffers(kube, { namespace, named: namedByBackup(spec) }, signal);
 }
 
 interface When {

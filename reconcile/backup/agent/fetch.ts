@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, rename, rm, statfs } from 'node:fs/promises';
+import { lstat, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type ObjectLocation, urlOf } from '../../../manifests/api/object-template.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
 import type { Store } from '../stores/store.ts';
 import { collected } from './collected.ts';
+import { freeOn } from './disk.ts';
 import { decoded } from './encoding.ts';
 import { ignoreMissing, readPieces, writeUnflushed } from './files.ts';
 import { type BackupRecord, readRecord } from './record.ts';
@@ -43,7 +44,7 @@ export interface Fetched {
  */
 export async function fetchSnapshot(
   request: FetchRequest,
-  { store, signal, freeIn = freeOf }: FetchTools,
+  { store, signal, freeIn = freeOn }: FetchTools,
 ): Promise<Fetched> {
   const { location, file, identities, sha256 } = request;
   const record = await readRecord(store, location.path, { signal });
@@ -141,11 +142,6 @@ async function* halfOf(
       );
     yield chunk;
   }
-}
-
-async function freeOf(directory: string): Promise<number> {
-  const { bavail, bsize } = await statfs(directory);
-  return bavail * bsize;
 }
 
 function changed({ object }: BackupRecord, has: string): BackupFailure {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { cp, lstat, mkdir, readdir, rm, statfs } from 'node:fs/promises';
+import { cp, lstat, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { restorePaths } from '../../../manifests/render/restore-paths.ts';
 import { mayBeginAt } from '../../../manifests/render/revisions.ts';
@@ -7,6 +7,7 @@ import { connectEtcd } from '../../clients/etcd.ts';
 import { connectSnapshots } from '../../clients/etcd-snapshot.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
 import { lateness, markAttempt } from './attempts.ts';
+import { freeOn, inMiB, takenBy } from './disk.ts';
 import { writeUnflushed } from './files.ts';
 import { originalOf, removeLeftovers } from './own-data.ts';
 import { makeScratchTls, readScratchTls } from './scratch-tls.ts';
@@ -19,10 +20,8 @@ import { checkedTrailer, type SoundSnapshot } from './trailer.ts';
  * that is restored beside them, and only then they get another name. Until the last rename nothing writes to them.
  */
 
-const mebibyte = 2 ** 20;
-
 /** What the etcd on the copy, and the one on what is restored, need to start: segments of their logs. In bytes. */
-const reserve = 3 * 64 * mebibyte;
+const reserve = 3 * 64 * 2 ** 20;
 
 /**
  * Copies the data for the etcd that is to forget all others, with certificates for it, and marks that this attempt has
@@ -52,32 +51,17 @@ export async function copyOwn({ dataDirectory, restorer }: StagedRestore, now: D
 
 /** The copy, a snapshot of it, and what is restored from that lie beside the data at the same time. */
 async function requireRoom(source: string): Promise<void> {
-  const [size, { blocks = 0 }, { bavail, bsize }] = await Promise.all([
-    sizeOf(source),
+  const [size, { blocks }, free] = await Promise.all([
+    takenBy(source),
     lstat(join(source, 'member/snap/db')),
-    statfs(source),
+    freeOn(source),
   ]);
   const need = size + 2 * 512 * blocks + reserve;
-  const free = bavail * bsize;
   if (free >= need) return;
   throw new BackupFailure(
     'NoRoomForCopy',
     `a copy of the data, a snapshot of it and what is restored from that need ${inMiB(need)}, and the volume has ${inMiB(free)} left`,
   );
-}
-
-/** What it takes on the disk, in bytes: etcd's files have holes and are made longer than they are filled. */
-async function sizeOf(directory: string): Promise<number> {
-  let size = 0;
-  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
-    const { blocks } = await lstat(join(entry.parentPath, entry.name));
-    size += blocks * 512;
-  }
-  return size;
-}
-
-function inMiB(bytes: number): string {
-  return `${Math.ceil(bytes / mebibyte)} MiB`;
 }
 
 export interface SaveRequest extends StagedRestore {

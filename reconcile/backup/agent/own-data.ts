@@ -1,12 +1,12 @@
-import type { Stats } from 'node:fs';
-import { lstat, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { attemptIn, keptName, restorePaths } from '../../../manifests/render/restore-paths.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
 import { latenessOfPlacing } from './attempts.ts';
+import { isDirectory } from './disk.ts';
 import { flushDirectory } from './files.ts';
 import { type Restorer, whatIsPresent } from './place.ts';
-import type { StagedRestore } from './staged-restore.ts';
+import { requireMade, type StagedRestore } from './staged-restore.ts';
 
 /** The data that a recovery goes on from: which of the names beside each other on the volume they have. */
 
@@ -50,9 +50,7 @@ export async function keepOwn(staged: StagedRestore, name: string): Promise<void
   const volume = dirname(dataDirectory);
   const late = await latenessOfPlacing(volume, { recovery: restorer.id, attempt: restorer.attempt });
   if (late !== undefined) throw new BackupFailure('Superseded', late);
-  const made = restorePaths(dataDirectory, restorer.attempt).data;
-  if (!(await isDirectory(join(made, 'member'))))
-    throw new BackupFailure('NotRestorable', `there is nothing restored in ${made}: see what container restore says`);
+  await requireMade(restorePaths(dataDirectory, restorer.attempt).data);
   const free = (await isDirectory(join(volume, name))) ? `${name}-${restorer.attempt}` : name;
   await rename(dataDirectory, join(volume, free));
   await flushDirectory(volume);
@@ -68,12 +66,4 @@ export async function takeBackOwn(staged: StagedRestore): Promise<void> {
   await rm(dataDirectory, { recursive: true, force: true });
   await rename(keptIn(dataDirectory, restorer), dataDirectory);
   await flushDirectory(dirname(dataDirectory));
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  const found = await lstat(path).catch((error: NodeJS.ErrnoException): Stats | undefined => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  return found?.isDirectory() ?? false;
 }

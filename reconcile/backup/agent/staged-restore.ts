@@ -6,6 +6,7 @@ import { attemptIn, restorePaths } from '../../../manifests/render/restore-paths
 import { mayBeginAt, revisionsAhead } from '../../../manifests/render/revisions.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
 import { lastKeyIn, valueIn } from './bolt.ts';
+import { isDirectory } from './disk.ts';
 import { type FetchRequest, type FetchTools, fetchSnapshot } from './fetch.ts';
 import { ignoreMissing } from './files.ts';
 import { placeData, type Restorer, whatIsPresent } from './place.ts';
@@ -77,16 +78,21 @@ export async function placeStaged({ dataDirectory, restorer }: StagedRestore): P
   await requireLatest(volume, restorer);
   const text = await readFile(noteIn(paths.directory), 'utf8').catch(ignoreMissing);
   if ((await whatIsPresent(dataDirectory, restorer)) !== 'made') {
-    const isMade = (await readdir(paths.data).catch(ignoreMissing))?.includes('member');
-    if (!isMade || text === undefined)
-      throw new BackupFailure(
-        'NotRestorable',
-        `there is nothing restored in ${paths.data}: see what container restore says`,
-      );
+    if (text === undefined) throw nothingMade(paths.data);
+    await requireMade(paths.data);
     await placeData(paths.data, dataDirectory, restorer);
   }
   await rm(paths.directory, inUse);
   return text === undefined ? undefined : (JSON.parse(text) as Note).staged;
+}
+
+/** @throws {BackupFailure} NotRestorable: etcdutl has left no data there */
+export async function requireMade(data: string): Promise<void> {
+  if (!(await isDirectory(join(data, 'member')))) throw nothingMade(data);
+}
+
+function nothingMade(data: string): BackupFailure {
+  return new BackupFailure('NotRestorable', `there is nothing restored in ${data}: see what container restore says`);
 }
 
 /** For what goes while the etcd of a trial may still make files in it: no directory of its stays empty for sure. */

@@ -1,10 +1,11 @@
-import { constants, cp, mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { constants, cp, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { restorePaths } from '../../../manifests/render/restore-paths.ts';
 import { trialMargin } from '../../../manifests/render/trial-room.ts';
 import { connectEtcd } from '../../clients/etcd.ts';
 import { EtcdError } from '../../interfaces/etcd.ts';
 import { BackupFailure } from '../../jobs/failure.ts';
+import { freeOn, inMiB } from './disk.ts';
 import { makeScratchTls, readScratchTls } from './scratch-tls.ts';
 import { compareTimeoutMs, untilServed } from './served.ts';
 import { inUse, revisionStaged, type StagedRestore } from './staged-restore.ts';
@@ -23,15 +24,15 @@ export async function stageTrial({ dataDirectory, restorer }: StagedRestore, now
   await rm(snapshot, { force: true });
   await rm(trial.directory, { recursive: true, force: true });
   const need = (await sizeOf(data)) + trialMargin;
-  const { bavail, bsize } = await statfs(dirname(data));
-  if (bavail * bsize < need) throw noRoom(need, bavail * bsize);
+  const free = await freeOn(dirname(data));
+  if (free < need) throw noRoom(need, free);
   await mkdir(trial.directory, { recursive: true, mode: 0o700 });
   try {
     await cp(data, trial.data, { recursive: true, mode: constants.COPYFILE_FICLONE });
     await makeScratchTls(trial.tls, now);
   } catch (error) {
     await rm(trial.directory, { recursive: true, force: true });
-    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw noRoom(need, bavail * bsize);
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw noRoom(need, free);
     throw error;
   }
 }
@@ -76,9 +77,9 @@ function failed(what: string): BackupFailure {
   return new BackupFailure('TrialFailed', `etcd does not serve a copy of the restored data: ${what}`);
 }
 
-function noRoom(need: number, has: number): BackupFailure {
-  const [needs, free] = [need, has].map((bytes) => `${Math.ceil(bytes / 2 ** 20)} MiB`);
-  return new BackupFailure('NoRoomForTrial', `a copy of the restored data needs ${needs}, and ${free} are free`);
+function noRoom(need: number, free: number): BackupFailure {
+  const message = `a copy of the restored data needs ${inMiB(need)}, and ${inMiB(free)} are free`;
+  return new BackupFailure('NoRoomForTrial', message);
 }
 
 async function sizeOf(directory: string): Promise<number> {

@@ -1,10 +1,11 @@
 import { jobNameOf } from '../../../manifests/render/names.ts';
 import type { RecoveryHost } from '../act/requests/host.ts';
 import type { Observation, RecoveryView } from '../know/observation.ts';
+import { nodesWithPods } from '../know/pods/node-fence.ts';
 
 /** A recovery as it would be observed. */
 export const observedRecovery: RecoveryHost<Observation> = {
-  nodes: ({ slots }) => Object.fromEntries(slots.flatMap(({ name, pod }) => (pod?.node ? [[name, [pod.node]]] : []))),
+  nodes: ({ slots }) => nodesWithPods(slots),
   job: (state, name, work) => {
     const { job } = recoveryOf(state);
     return job?.name === jobNameOf(name, work) ? job : undefined;

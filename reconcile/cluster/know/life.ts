@@ -2,6 +2,7 @@ import { annotations } from '../../../manifests/render/names.ts';
 import {
   isAspirant,
   isBeforeFirstStart,
+  isOfRecovery,
   isOfRestore,
   type VolumeRecord,
 } from '../../../manifests/render/volume-record.ts';
@@ -128,6 +129,12 @@ export function recordOf({ volume }: Pick<Slot, 'volume'>): VolumeRecord | undef
 export function isBeingRecovered(slot: Pick<Slot, 'volume'>): boolean {
   const state = recordOf(slot)?.state;
   return state === 'recovering' || state === 'recovered';
+}
+
+/** What a recovery made of its own data begins a new cluster, which is not sealed yet. */
+export function isFromRecovery(slot: Pick<Slot, 'volume'>): boolean {
+  const record = recordOf(slot);
+  return record !== undefined && isOfRecovery(record);
 }
 
 /** Its member is no longer one, and never will be again: its objects count for nothing, and hold up nothing. */

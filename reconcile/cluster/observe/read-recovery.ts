@@ -10,12 +10,12 @@ import {
 import { beginsLife } from '../../../manifests/render/new-life.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
 import { hasTrial, restoreContainers } from '../../../manifests/render/restore-job.ts';
-import { isOfRecovery, isOfRestore } from '../../../manifests/render/volume-record.ts';
+import { isOfRestore } from '../../../manifests/render/volume-record.ts';
 import { isReason, type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { toldFailure } from '../../jobs/failure.ts';
 import { endOf, isCompleted, isOver } from '../../jobs/job-end.ts';
 import { startSeconds } from '../../jobs/pod-start.ts';
-import { recordOf } from '../know/life.ts';
+import { isFromRecovery, recordOf } from '../know/life.ts';
 import type { NodeState, RecoveryJobView, RecoveryPodView, RecoveryView, Slot } from '../know/observation.ts';
 import { isKilled } from '../know/pods/job-pod.ts';
 import { isReady } from './pods.ts';
@@ -91,8 +91,7 @@ function isRestore(slot: Slot | undefined): boolean {
 }
 
 function jobNameIn(slot: Slot): string {
-  const record = recordOf(slot);
-  return jobNameOf(slot.name, isRestore(slot) && record && !isOfRecovery(record) ? 'restore' : 'recovery');
+  return jobNameOf(slot.name, isRestore(slot) && !isFromRecovery(slot) ? 'restore' : 'recovery');
 }
 
 /** Of a restore as well. */

@@ -23,14 +23,9 @@ export async function readSnapshotClaims(
   const { name, namespace } = seen.cluster.metadata;
   const names = new Set(snapshotsAhead(seen).flatMap(({ object }) => claimNamedIn(parseLocation(object)) ?? []));
   const found = await Promise.all(
-    [...names].map(async (claimName): Promise<readonly SnapshotClaim[]> => {
-      try {
-        const problem = await problemOfClaim(kube, { namespace, claimName, clusters: [name] }, signal);
-        return problem === undefined ? [] : [{ name: claimName, problem }];
-      } catch (error) {
-        if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
-        return [];
-      }
+    [...names].map(async (claimName) => {
+      const problem = await asked(problemOfClaim(kube, { namespace, claimName, clusters: [name] }, signal));
+      return problem === undefined ? [] : [{ name: claimName, problem }];
     }),
   );
   return found.flat();
@@ -44,17 +39,22 @@ export async function readSnapshotOffers(
 ): Promise<readonly SnapshotOffer[]> {
   const { namespace } = seen.cluster.metadata;
   const found = await Promise.all(
-    snapshotsAhead(seen).map(async ({ id, named }): Promise<readonly SnapshotOffer[]> => {
-      try {
-        const problem = await problemOfOffers(kube, { namespace, named }, signal);
-        return problem === undefined ? [] : [{ id, problem }];
-      } catch (error) {
-        if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
-        return [];
-      }
+    snapshotsAhead(seen).map(async ({ id, named }) => {
+      const problem = await asked(problemOfOffers(kube, { namespace, named }, signal));
+      return problem === undefined ? [] : [{ id, problem }];
     }),
   );
   return found.flat();
+}
+
+/** No problem is known where it can't be read. */
+async function asked(problem: Promise<string | undefined>): Promise<string | undefined> {
+  try {
+    return await problem;
+  } catch (error) {
+    if (error instanceof KubeError && error.class === 'terminal') return undefined;
+    throw error;
+  }
 }
 
 function snapshotsAhead(seen: Seen): readonly WantedSnapshot[] {

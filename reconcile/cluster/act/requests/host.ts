@@ -135,14 +135,14 @@ export interface SpaceHost<S> {
   defragment(state: S, memberId: string): S;
 }
 
-interface JobMade {
+export interface JobMade {
   readonly work: JobWork;
   /** Of a restore: so many revisions ahead of the snapshot. */
-  readonly bump?: number;
+  readonly bump?: number | undefined;
   /** Of a rollback's restore: an etcd must serve a copy of it. */
-  readonly trial?: true;
+  readonly trial?: true | undefined;
   /** Of a recovery: the new life that it makes. */
-  readonly begins?: NewLife;
+  readonly begins?: NewLife | undefined;
 }
 
 export interface JobSeen {

@@ -24,7 +24,7 @@ import { isReady } from '../../observe/pods.ts';
 import { isRecoveryPod, jobOf } from '../../observe/read-recovery.ts';
 import { createOurs, listOursAnd, nameTaken } from '../actions/context.ts';
 import type { OfMember } from './before-recovery.ts';
-import type { Host, JobSeen, RecoveryPodSeen } from './host.ts';
+import type { Host, JobMade, JobSeen, RecoveryPodSeen } from './host.ts';
 import { getOne, type Live } from './live.ts';
 import type { ReadAt } from './read-at.ts';
 import { defineRequest } from './request.ts';
@@ -126,13 +126,16 @@ interface Order {
   readonly peer: ReadAt;
   readonly id: string;
   readonly attempt: number;
+}
+
+interface RecoveryOrder extends Order {
   readonly withoutCopy: boolean;
   readonly begins?: NewLife | undefined;
 }
 
 /** Done already where there is a Job of this very attempt. @throws {StepError} `NameTaken` where there is any other. */
 export const createRecoveryJob = defineRequest('createRecoveryJob', {
-  words: ({ peer: { name }, attempt }: Order) => `makes the Job of ${name}, attempt ${attempt}`,
+  words: ({ peer: { name }, attempt }: RecoveryOrder) => `makes the Job of ${name}, attempt ${attempt}`,
   writes: ({ peer: { name } }) => ({ fence: 'absent', object: 'job', name }),
   live: async ({ peer: readAt, id, attempt, withoutCopy, begins }, live): Promise<void> => {
     const peer = live.kept<EtcdPeer>(readAt);
@@ -140,7 +143,7 @@ export const createRecoveryJob = defineRequest('createRecoveryJob', {
     await postJob(live, peer, recoveryJob(peer, { image, id, attempt, withoutCopy, begins }, offered));
   },
   model: (state, { peer: { name }, id, attempt, begins }, host) => ({
-    state: withJob(state, { name, work: 'recovery', begins }, `${id}/${attempt}`, host),
+    state: withJob(state, name, { work: 'recovery', begins, attempt: `${id}/${attempt}` }, host),
     answer: undefined,
   }),
 });
@@ -176,35 +179,28 @@ async function postJob(live: Live, peer: EtcdPeer, job: Job): Promise<void> {
   await createOurs<Job>(live, resources.jobs, job, ours);
 }
 
-interface JobAsked {
-  readonly bump?: number;
-  readonly trial?: true | undefined;
-  readonly begins?: NewLife | undefined;
-}
-
 /** As a POST of it would end. */
 function withJob<S>(
   state: S,
-  { name, work, bump, trial, begins }: Required<OfJob> & JobAsked,
-  attempt: string,
+  name: string,
+  { attempt, ...made }: JobMade & { readonly attempt: string },
   { recovery }: Host<S>,
 ): S {
-  const found = recovery.job(state, name, work);
-  const of = { work, ...(bump !== undefined && { bump }), ...(trial && { trial }), ...(begins && { begins }) };
-  if (!found) return recovery.makeJob(state, name, attempt, of);
-  if (found.attempt !== attempt) throw nameTaken(resources.jobs, jobNameOf(name, work));
+  const found = recovery.job(state, name, made.work);
+  if (!found) return recovery.makeJob(state, name, attempt, made);
+  if (found.attempt !== attempt) throw nameTaken(resources.jobs, jobNameOf(name, made.work));
   return state;
 }
 
 /** The token is that of its volume, by which the restored cluster gets its ID. */
-type RestoreAsked = Omit<Order, 'withoutCopy' | 'begins'> & {
+interface RestoreOrder extends Order {
   readonly token: string;
   readonly bump: number;
   /** Of a rollback, unless its approval goes without. */
   readonly trial?: true | undefined;
   /** Of a rollback to an EtcdBackup: the snapshot that the volume remembers. */
   readonly resolved?: SnapshotSource;
-};
+}
 
 /**
  * Made of the snapshot that the spec names when the lease is taken, or that the volume remembers. Done already where
@@ -214,7 +210,7 @@ type RestoreAsked = Omit<Order, 'withoutCopy' | 'begins'> & {
  * `SnapshotNotOffered`: no Job is made.
  */
 export const createRestoreJob = defineRequest('createRestoreJob', {
-  words: ({ peer: { name }, attempt }: RestoreAsked) => `makes the Job that restores ${name}, attempt ${attempt}`,
+  words: ({ peer: { name }, attempt }: RestoreOrder) => `makes the Job that restores ${name}, attempt ${attempt}`,
   writes: ({ peer: { name } }) => ({ fence: 'absent', object: 'job', name }),
   live: async ({ peer: readAt, id, attempt, token, bump, trial, resolved }, live): Promise<void> => {
     const peer = live.kept<EtcdPeer>(readAt);
@@ -229,7 +225,7 @@ export const createRestoreJob = defineRequest('createRestoreJob', {
     await postJob(live, peer, restoreJob(peer, order, offered));
   },
   model: (state, { peer: { name }, id, attempt, bump, trial }, host) => ({
-    state: withJob(state, { name, work: 'restore', bump, trial }, `${id}/${attempt}`, host),
+    state: withJob(state, name, { work: 'restore', bump, trial, attempt: `${id}/${attempt}` }, host),
     answer: undefined,
   }),
 });

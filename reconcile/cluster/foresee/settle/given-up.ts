@@ -1,5 +1,4 @@
-import { isOfRecovery } from '../../../../manifests/render/volume-record.ts';
-import { hasDeparted, recordOf } from '../../know/life.ts';
+import { hasDeparted, isFromRecovery } from '../../know/life.ts';
 import type { Observation } from '../../know/observation.ts';
 import { gaveUpBy, withoutOutvoted } from '../../know/recovery/outvoted.ts';
 import type { Effect } from '../effect.ts';
@@ -23,8 +22,5 @@ export const leaveGivenUp: Effect = (observation) => {
 /** Before its quorum was lost: what takes the place of that cluster has no list yet. */
 function isTheLastOfOthers({ membership, slots }: Observation): boolean {
   if (membership.kind === 'known' || !membership.last) return false;
-  return slots.some((slot) => {
-    const record = recordOf(slot);
-    return record !== undefined && isOfRecovery(record);
-  });
+  return slots.some(isFromRecovery);
 }

@@ -3,6 +3,11 @@ import type { Recovery } from '../../../../manifests/render/volume-record.ts';
 import { endCure } from '../leftovers.ts';
 import type { RecoveryView, Slot } from '../observation.ts';
 
+/** A pod that is deleted by force from now on leaves no other trace of where it may still run. */
+export function nodesWithPods(slots: readonly Slot[]): Recovery['lastSeenOn'] {
+  return Object.fromEntries(slots.flatMap(({ name, pod }) => (pod?.node === undefined ? [] : [[name, [pod.node]]])));
+}
+
 /** Why a member may still run; `cure`: only a person can make sure that it does not. */
 export interface OpenFence {
   readonly message: string;

@@ -23,7 +23,8 @@ export function newLifeOf(
   return { token: tokenOfLife(record, of), bump: begins - (record.revisionFloor ?? 0) };
 }
 
-type Attempted = Pick<Recovery, 'id' | 'attempt'>;
+/** Of a recovery: which one, and which of its attempts. */
+export type Attempted = Pick<Recovery, 'id' | 'attempt'>;
 
 /** Of this attempt alone: two of them never make the same cluster. */
 export function tokenOfLife({ token }: Pick<VolumeRecord, 'token'>, { id, attempt }: Attempted): string {

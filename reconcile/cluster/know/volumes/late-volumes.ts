@@ -1,5 +1,5 @@
-import { isOfRecovery, isOfRestore, isUnstarted } from '../../../../manifests/render/volume-record.ts';
-import { hasDeparted, isBeingReplaced, recordOf } from '../life.ts';
+import { isOfRestore, isUnstarted } from '../../../../manifests/render/volume-record.ts';
+import { hasDeparted, isBeingReplaced, isFromRecovery, recordOf } from '../life.ts';
 import type { Observation, Slot } from '../observation.ts';
 import { gaveUpBy } from '../recovery/outvoted.ts';
 
@@ -71,8 +71,7 @@ function isOfAnotherTime(slot: Slot): boolean {
  * (`begin-from-snapshot`). Only its ConfigMap went.
  */
 function isKnownByItsDisk(slot: Slot): boolean {
-  const record = recordOf(slot);
-  return record?.disk !== undefined && isOfRecovery(record);
+  return recordOf(slot)?.disk !== undefined && isFromRecovery(slot);
 }
 
 /** A cluster that is born from a snapshot has one member until that is sealed. */

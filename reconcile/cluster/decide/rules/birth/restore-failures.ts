@@ -7,6 +7,7 @@ import type { RecoveryJobView } from '../../../know/observation.ts';
 import { isKilled } from '../../../know/pods/job-pod.ts';
 import type { Ref } from '../../../know/ref.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { pauseLeft } from '../recovery/after-job.ts';
 import type { FailedRestore } from './failed-restore.ts';
 import { noRoomForTrial, trialFailed } from './trial-failures.ts';
 
@@ -83,12 +84,11 @@ function tryAgain(restore: FailedRestore, { at, cluster }: Situation): Decision 
       `correct what its message or its node names, then: ${kubectl({ namespace }, `delete job ${job.name}`)}`,
     );
   }
-  const since = job.endedAt ? (at.getTime() - job.endedAt.getTime()) / 1000 : Number.POSITIVE_INFINITY;
-  const pause = failure ? pauseAfter(attempt) : 0;
-  if (since >= pause) return repeating(job);
+  const afterSeconds = pauseLeft(job, failure ? pauseAfter(attempt) : 0, at);
+  if (afterSeconds === 0) return repeating(job);
   return wait('AwaitingRestore', `the restore of ${name} failed, and is tried again soon: ${wordsOf(failure)}`, {
     on: 'time',
-    afterSeconds: Math.ceil(pause - since),
+    afterSeconds,
   });
 }
 

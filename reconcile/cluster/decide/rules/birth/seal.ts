@@ -1,10 +1,9 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
-import { isOfRecovery } from '../../../../../manifests/render/volume-record.ts';
 import type { SealedMember } from '../../../know/actions/birth.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
 import { minAvailableFor } from '../../../know/health/drains.ts';
 import { isNearlyInSync } from '../../../know/health/health.ts';
-import { recordOf } from '../../../know/life.ts';
+import { isFromRecovery, recordOf } from '../../../know/life.ts';
 import { votersOf } from '../../../know/membership/voters.ts';
 import type { Membership, Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -78,8 +77,7 @@ function sealRestored(slot: Slot, membership: KnownMembership, situation: Situat
   if (endpoint.kind === 'unknown') return undefined;
   const { clusterId, members } = membership;
   const { memberId, version, revision } = endpoint.status;
-  const record = recordOf(slot);
-  const isRecovery = record !== undefined && isOfRecovery(record);
+  const isRecovery = isFromRecovery(slot);
   const [only, ...others] = members;
   if (only?.id !== memberId || only.isLearner || others.length > 0) {
     if (isRecovery) return unexpected(slot, members);

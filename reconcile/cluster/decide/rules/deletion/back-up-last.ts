@@ -1,8 +1,7 @@
 import { backupPolicy } from '../../../../../manifests/render/backup-before.ts';
-import { isOfRecovery } from '../../../../../manifests/render/volume-record.ts';
 import { doesAnyRun, hibernationBackupNow } from '../../../know/backups/hibernation-backup.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
-import { isAsleep, recordOf } from '../../../know/life.ts';
+import { isAsleep, isFromRecovery, recordOf } from '../../../know/life.ts';
 import { backupFinalizer } from '../../../know/marks.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { stuckPod } from '../../../know/pods/stuck.ts';
@@ -105,9 +104,8 @@ function isUnserved({ life, slots }: Situation): boolean {
 
 /** A member was sealed on it, and none took its place in a list, a recovery or a rollback; or a recovery goes on. */
 function holdsData(slot: Slot): boolean {
-  const record = recordOf(slot);
-  if (record && isOfRecovery(record)) return true;
-  const state = record?.state;
+  if (isFromRecovery(slot)) return true;
+  const state = recordOf(slot)?.state;
   return slot.volume?.unmarked === true || state === 'sealed' || state === 'hibernating' || state === 'releasing';
 }
 

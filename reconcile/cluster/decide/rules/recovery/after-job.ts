@@ -1,4 +1,5 @@
 import { act, type Decision, wait } from '../../../know/decision.ts';
+import type { RecoveryJobView } from '../../../know/observation.ts';
 import { stuckRecoveryPod } from '../../../know/pods/stuck.ts';
 import type { Situation } from '../../../know/situation.ts';
 
@@ -11,6 +12,11 @@ export const soon = [
   { on: 'change', of: 'pods' },
   { on: 'time', afterSeconds: 2 },
 ] as const;
+
+/** How many seconds of a pause of so many since its end are left; none where its end is not known. */
+export function pauseLeft({ endedAt }: Pick<RecoveryJobView, 'endedAt'>, seconds: number, at: Date): number {
+  return endedAt ? Math.max(0, Math.ceil(seconds - (at.getTime() - endedAt.getTime()) / 1000)) : 0;
+}
 
 /** A Job that is no longer needed, or that an outdated invocation made: its number keeps it from having any effect. */
 export function leftover({ recovery }: Situation, of: Of): Decision | undefined {

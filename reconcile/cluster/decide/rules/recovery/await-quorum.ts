@@ -27,7 +27,7 @@ import {
   nameOf,
   type Survivor,
 } from '../../../know/recovery/lost.ts';
-import { newLifeOf } from '../../../know/recovery/new-life.ts';
+import { type Attempted, newLifeOf } from '../../../know/recovery/new-life.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { hasRunHigher, mayGoBackTo } from '../../../know/versions/versions-run.ts';
 import { isOnOtherDisk } from '../../../know/volumes/sealed-disk.ts';
@@ -246,7 +246,7 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
 }
 
 /** Whether clients that watch go on by themselves. */
-function asClientsSee({ slot }: Survivor, of: Parameters<typeof newLifeOf>[1], situation: Situation): string {
+function asClientsSee({ slot }: Survivor, of: Attempted, situation: Situation): string {
   const record = recordOf(slot);
   if (!record || !newLifeOf(record, of, situation)) return revisionsGoBack;
   return `it goes on as a new etcd cluster, above all revisions that clients saw, so a watch that resumes is told \`compacted\`; for that its volume needs room for three more copies of the database${databaseOf(slot)}`;

@@ -10,6 +10,7 @@ import { approvalGiven } from '../../../know/recovery/lost.ts';
 import type { Ref } from '../../../know/ref.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { revisionsGoBack } from '../../restoring.ts';
+import { pauseLeft } from './after-job.ts';
 
 /** The Job of a recovery that does not start, or has failed: what is tried again, and what is left to a person. */
 
@@ -103,11 +104,11 @@ function noRoom(name: string, job: RecoveryJobView, { words, told }: Failure, si
 const pause = 30;
 
 function afterAPause(job: RecoveryJobView, said: string, { at }: Situation): Decision {
-  const since = job.endedAt ? (at.getTime() - job.endedAt.getTime()) / 1000 : Number.POSITIVE_INFINITY;
-  if (since >= pause) return repeating(job);
+  const afterSeconds = pauseLeft(job, pause, at);
+  if (afterSeconds === 0) return repeating(job);
   return wait('RecoveringData', `Job ${job.name} failed, and is made again soon: ${said}`, {
     on: 'time',
-    afterSeconds: Math.ceil(pause - since),
+    afterSeconds,
   });
 }
 

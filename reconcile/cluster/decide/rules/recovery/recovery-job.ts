@@ -10,7 +10,7 @@ import { urlOf } from '../../../know/health/health.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { RecoveryJobView, RecoveryPodView, Slot } from '../../../know/observation.ts';
 import { stuckRecoveryPod } from '../../../know/pods/stuck.ts';
-import { newLifeOf, tokenOfLife } from '../../../know/recovery/new-life.ts';
+import { type Attempted, newLifeOf, tokenOfLife } from '../../../know/recovery/new-life.ts';
 import { mostRemembered } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
 import type { Inputs } from '../../../know/spec/inputs.ts';
@@ -69,8 +69,6 @@ function begunWith(chosen: Slot, of: Attempted, situation: Situation): NewLife |
   const record = recordOf(chosen);
   return record && !mayDoWithoutCopy(situation) ? newLifeOf(record, of, situation) : undefined;
 }
-
-type Attempted = Pick<Recovery, 'id' | 'attempt'>;
 
 /** The Job is made from the peer alone. */
 function bringPeer(chosen: Slot, situation: Situation): Decision {
@@ -147,12 +145,11 @@ function conclude(chosen: Slot, { job, pod, id, attempt }: Concluded, situation:
 function begunBy(chosen: Slot, of: Attempted, situation: Situation): BegunLife | undefined {
   const record = recordOf(chosen);
   const { peer } = chosen;
-  const token = record && tokenOfLife(record, of);
-  if (!record || !peer || token === undefined) return undefined;
+  if (!record || !peer) return undefined;
   const { slots } = situation;
   const former = [...(record.gaveUp ?? []), ...(record.clusterId === undefined ? [] : [record.clusterId])];
   return {
-    token,
+    token: tokenOfLife(record, of),
     initialCluster: [{ name: chosen.name, url: urlOf(chosen) ?? '' }],
     version: peer.inputs.version,
     gaveUp: former.slice(-mostRemembered),

@@ -1,5 +1,5 @@
 import { wishOf } from '../../../../../manifests/render/snapshot-id.ts';
-import type { Recovery, VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { isAdopting } from '../../../know/adoption/inherited.ts';
 import { approvedRollback, aspirantsIn, type WantedRollback } from '../../../know/backups/rollback.ts';
 import { inWords } from '../../../know/backups/rollback-refusal.ts';
@@ -7,6 +7,7 @@ import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
+import { nodesWithPods } from '../../../know/pods/node-fence.ts';
 import { livesGivenUp, mostRemembered } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { freeName } from '../../free-name.ts';
@@ -75,7 +76,7 @@ function begin(approved: WantedRollback, situation: Situation): Decision {
     version: inputs.version,
     tlsMode: inputs.tls.mode,
     state: 'restoring',
-    recovery: { id, attempt: 0, lastSeenOn: nodesOf(slots) },
+    recovery: { id, attempt: 0, lastSeenOn: nodesWithPods(slots) },
     gaveUp: [...former, clusterId].slice(-mostRemembered),
     ...authoritiesOf(situation),
     ...(backup && { goesBackTo: backup }),
@@ -93,11 +94,6 @@ function begin(approved: WantedRollback, situation: Situation): Decision {
     'RollingBack',
     `as approved, ${cluster.metadata.name} goes back to ${inWords(approved, situation)}: ${action.member.name} is restored from it beside etcd cluster ${clusterId}; then ${count} of that end, and what was written ${lost} is lost; their volumes are kept`,
   );
-}
-
-/** A pod that is deleted by force from now on leaves no other trace of where it may still run. */
-function nodesOf(slots: readonly Slot[]): Recovery['lastSeenOn'] {
-  return Object.fromEntries(slots.flatMap(({ name, pod }) => (pod?.node === undefined ? [] : [[name, [pod.node]]])));
 }
 
 /** Clients trust them. Where no volume is left, they say themselves of whom they are. */
