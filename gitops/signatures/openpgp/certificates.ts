@@ -51,11 +51,12 @@ function keysOf([first, ...others]: readonly Packet[]): readonly SigningKey[] {
     : newest
       ? undefined
       : `is signed by key ${primary.fingerprint}, on which no own signature with an accepted hash says what it may do`;
+  const span = spanOf(primary, newest?.signature);
   const mine = { key: primary, primary: primary.fingerprint, userId };
   const subkeys = groups.filter(({ packet }) => packet?.tag === tags.publicSubkey);
   return [
-    limited({ ...mine, ...spanOf(primary, newest?.signature) }, unusable ?? withoutRight(primary, newest?.signature)),
-    ...subkeys.map((group) => subkeyOf(group, mine, unusable, spanOf(primary, newest?.signature).until)),
+    limited({ ...mine, ...span }, unusable ?? withoutRight(primary, newest?.signature)),
+    ...subkeys.map((group) => subkeyOf(group, mine, unusable, span.until)),
   ];
 }
 
@@ -148,10 +149,15 @@ function isBoundBack({ embedded }: Signature, key: PublicKey, signed: Buffer): b
 function isSound(signature: Signature, key: PublicKey, signed: Buffer): boolean {
   const { fingerprint, keyId } = signature.issuer;
   if ((fingerprint !== undefined || keyId !== undefined) && !mayBeBy(signature, key)) return false;
+  return isBy(signature, key, signed, { refused: false });
+}
+
+/** @param counts how a signature counts that is refused, and not checked */
+function isBy(signature: Signature, key: PublicKey, signed: Buffer, counts: { readonly refused: boolean }): boolean {
   try {
     return signature.isBy(key, signed);
   } catch (error) {
-    if (error instanceof SignatureRefusal) return false;
+    if (error instanceof SignatureRefusal) return counts.refused;
     throw error;
   }
 }
@@ -160,19 +166,7 @@ function isSound(signature: Signature, key: PublicKey, signed: Buffer): boolean 
 function revokes(signature: Signature, primary: PublicKey, signed = primary.prefixed): boolean {
   const { type } = signature;
   if (type !== types.keyRevocation && type !== types.subkeyRevocation) return false;
-  return (
-    !mayBeBy(signature, primary) || isSound(signature, primary, signed) || !isReadableHash(signature, primary, signed)
-  );
-}
-
-function isReadableHash(signature: Signature, primary: PublicKey, signed: Buffer): boolean {
-  try {
-    signature.isBy(primary, signed);
-    return true;
-  } catch (error) {
-    if (error instanceof SignatureRefusal) return false;
-    throw error;
-  }
+  return !mayBeBy(signature, primary) || isBy(signature, primary, signed, { refused: true });
 }
 
 function latest(all: readonly Statement[]): Statement | undefined {

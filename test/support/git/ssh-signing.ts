@@ -68,7 +68,7 @@ function sha256(data: Buffer | string): Buffer {
 }
 
 function keyOf(kind: SshKind, modulusLength: number): KeyObject {
-  if (kind.endsWith('ed25519') || kind.includes('ed25519')) return generateKeyPairSync('ed25519').privateKey;
+  if (kind.includes('ed25519')) return generateKeyPairSync('ed25519').privateKey;
   if (kind === 'ssh-rsa') return generateKeyPairSync('rsa', { modulusLength }).privateKey;
   return generateKeyPairSync('ec', { namedCurve: `P-${curveOf(kind)}` }).privateKey;
 }
