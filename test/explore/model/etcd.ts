@@ -212,22 +212,31 @@ function begin(
   version: string,
   { token, named }: { readonly token: string; readonly named: readonly string[] },
 ): Started {
-  const id = `c-${token}`;
+  const begun = formationBy(token, named, version);
+  const { id } = begun;
   const formation = formationOf(world, id);
-  const memberId = `${id}-${name}`;
-  const fresh: Formation = {
+  return {
+    kind: 'runs',
+    disk: { formation: id, memberId: memberIdOf(id, name), behind: formation?.formed ?? false },
+    ...(!formation && { begun }),
+  };
+}
+
+/** Before anybody has let clients in. */
+export function formationBy(token: string, names: readonly string[], version: string): Formation {
+  const id = `c-${token}`;
+  return {
     id,
     token,
-    members: named.map((one) => ({ id: `${id}-${one}`, name: one, published: false, learner: false })),
+    members: names.map((name) => ({ id: memberIdOf(id, name), name, published: false, learner: false })),
     oldest: minorOf(version),
     index: 'low',
     formed: false,
   };
-  return {
-    kind: 'runs',
-    disk: { formation: id, memberId, behind: formation?.formed ?? false },
-    ...(!formation && { begun: fresh }),
-  };
+}
+
+export function memberIdOf(clusterId: string, name: string): string {
+  return `${clusterId}-${name}`;
 }
 
 /** Its list must be the living one, and it must be in it. */

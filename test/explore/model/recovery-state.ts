@@ -48,6 +48,15 @@ export interface JobPod {
   };
 }
 
+/** Which recovery or restore an attempt is of. */
+export function idOf(attempt: string): string {
+  return attempt.split('/')[0] ?? '';
+}
+
+export function numberOf(attempt: string): number {
+  return Number(attempt.split('/')[1]);
+}
+
 /** By `--force-new-cluster`: it goes by the same ID, and has forgotten everybody else. */
 export interface Forced {
   readonly clusterId: string;

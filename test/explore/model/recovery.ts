@@ -1,7 +1,7 @@
 import type { Disk } from './disk.ts';
-import { formationOf, minorOf, settleEtcd, withFormation } from './etcd.ts';
+import { formationBy, formationOf, memberIdOf, settleEtcd, withFormation } from './etcd.ts';
 import { clusterIdOf } from './lineage.ts';
-import type { JobPod } from './recovery-state.ts';
+import { idOf, type JobPod, numberOf } from './recovery-state.ts';
 import { completed, type RestoreNature, restoring } from './restore.ts';
 import { type Formation, lacking, type Place, type World, withoutVolume, withPlace } from './state.ts';
 import { freshUid, type Referred } from './uids.ts';
@@ -127,36 +127,23 @@ function afterRunning({ ran = [] }: Disk, attempt: string): readonly string[] {
   return [...ran.filter((one) => idOf(one) !== idOf(attempt)), attempt].toSorted();
 }
 
-export function idOf(attempt: string): string {
-  return attempt.split('/')[0] ?? '';
-}
-
-function numberOf(attempt: string): number {
-  return Number(attempt.split('/')[1]);
-}
-
 /** What was on the disk stays beside it; an attempt that comes after begins with that. */
 function revived(world: World, { name, disk, peer }: Place, { attempt, bump = 0 }: JobPod, token: string): World {
   const original = disk?.kept && disk.made !== undefined ? disk.kept : disk;
   const before = formationOf(world, original?.formation);
   if (!disk || !original || !before) return world;
-  const id = `c-${token}`;
-  const memberId = `${id}-${name}`;
   const { revision } = before;
   const begins = revision === undefined ? undefined : revision + bump;
   const after: Formation = {
-    id,
-    token,
-    members: [{ id: memberId, name, published: false, learner: false }],
-    oldest: minorOf(peer?.inputs.version ?? ''),
-    index: 'low',
-    formed: false,
+    ...formationBy(token, [name], peer?.inputs.version ?? ''),
     restored: true,
     revived: { from: before.id, by: idOf(attempt), memberId: original.memberId },
     gaveUp: [...(before.gaveUp ?? []), clusterIdOf(before)],
     ...(before.data && { data: before.data }),
     ...(begins !== undefined && { revision: begins, compacted: begins }),
   };
+  const { id } = after;
+  const memberId = memberIdOf(id, name);
   const { formation, behind } = original;
   const kept = { formation, memberId: original.memberId, behind };
   const made: Disk = { ...disk, formation: id, memberId, behind: false, made: `${token}/${numberOf(attempt)}`, kept };

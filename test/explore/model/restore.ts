@@ -1,8 +1,8 @@
 import { revisionOfSnapshots } from './clients.ts';
 import type { Disk } from './disk.ts';
-import { formationOf, minorOf, settleEtcd, withFormation } from './etcd.ts';
+import { formationBy, formationOf, memberIdOf, settleEtcd, withFormation } from './etcd.ts';
 import { recordIn } from './objects.ts';
-import type { Job, JobPod } from './recovery-state.ts';
+import { idOf, type Job, type JobPod, numberOf } from './recovery-state.ts';
 import type { Formation, Place, World } from './state.ts';
 import { withPlace } from './state.ts';
 
@@ -70,33 +70,23 @@ function whatIsThere({ disk }: Place, { attempt, token: mine }: JobPod): 'none' 
   return difference < 0 ? 'earlier' : 'others';
 }
 
-function numberOf(attempt: string): number {
-  return Number(attempt.split('/')[1]);
-}
-
 /** Alone in a cluster whose IDs are made of its token and its URL: a second restore with both would be the same one. */
 function withData(world: World, place: Place, { attempt, bump = 0, trial }: JobPod, token: string): World {
   const { name, peer } = place;
   const gaveUp = recordIn(place)?.gaveUp;
-  const id = `c-${token}`;
-  const memberId = `${id}-${name}`;
-  const found = formationOf(world, id);
   const revision = revisionOfSnapshots + bump;
   const fresh: Formation = {
-    id,
-    token,
-    members: [{ id: memberId, name, published: false, learner: false }],
-    oldest: minorOf(peer?.inputs.version ?? ''),
-    index: 'low',
-    formed: false,
+    ...formationBy(token, [name], peer?.inputs.version ?? ''),
     restored: true,
-    wish: attempt.split('/')[0] ?? '',
+    wish: idOf(attempt),
     ...(gaveUp && { gaveUp }),
     ...(world.clients && { revision, compacted: revision }),
   };
+  const { id } = fresh;
+  const found = formationOf(world, id);
   const disk: Disk = {
     formation: id,
-    memberId,
+    memberId: memberIdOf(id, name),
     behind: found?.formed ?? false,
     made: `${token}/${numberOf(attempt)}`,
     ...(trial && { tried: true }),

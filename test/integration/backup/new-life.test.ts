@@ -1,26 +1,22 @@
 /** The Job of a recovery, container by container as rendered: what a lost quorum leaves becomes a new life. */
 
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { cp, mkdir, open as openFile, readdir, readFile, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import type { Container, PodSpec } from '../../../manifests/kube-types.ts';
-import { dataDirectory } from '../../../manifests/render/etcd-args.ts';
 import { recoveryContainers } from '../../../manifests/render/names.ts';
 import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
 import { restorePaths } from '../../../manifests/render/restore-paths.ts';
 import { revisionsAhead } from '../../../manifests/render/revisions.ts';
-import { scratchUrls } from '../../../manifests/render/scratch.ts';
-import { freePort } from '../../../reconcile/backup/agent/free-port.ts';
 import { until } from '../../e2e/support/until.ts';
 import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { peer } from '../../unit/manifests/api-documents.ts';
 import { post, startMembers } from '../clients/etcd-members.ts';
 import { open, within } from '../clients/etcd-membership-asking.ts';
 import { ownAddress } from '../manifests-build/etcd-process.ts';
+import { jobHere, onSmallVolume, started } from './job-containers.ts';
 import { agent, fill, put, temporary } from './members.ts';
 
 const { etcd: etcds, etcdutl: etcdutls } = await provisionBinaries();
@@ -74,15 +70,8 @@ async function run(
   const ours = { ...peer, metadata: { ...peer.metadata, uid: 'peer-1' }, spec: { ...peer.spec, version } };
   const begins = { token: `token-${attempt}`, bump: revisionsAhead };
   const { spec } = recoveryJob(ours, { image: 'ours', id, attempt, withoutCopy: false, begins }).spec.template;
-  const clientPort = await freePort();
-  const peerPort = await freePort(undefined, [clientPort]);
-  const here = (text: string) =>
-    text
-      .replaceAll(dirname(dataDirectory), mount)
-      .replaceAll(scratchUrls.clientUrl, `https://127.0.0.1:${clientPort}`)
-      .replaceAll(scratchUrls.peerUrl, `http://127.0.0.1:${peerPort}`);
-  const asked = (name: string) => agent(requestOf(containerIn(spec, name), here));
-  const args = (name: string) => (containerIn(spec, name).args ?? []).map(here);
+  const { request, args } = await jobHere(spec, mount);
+  const asked = (name: string) => agent(shortened(request(name)));
 
   const copied = await asked(copy);
   if (!copied.ok || before === copy) return copied;
@@ -96,28 +85,9 @@ async function run(
   return before === place ? undefined : await asked(place);
 }
 
-function containerIn({ initContainers = [], containers }: PodSpec, name: string): Container {
-  return [...initContainers, ...containers].find((one) => one.name === name) ?? assert.fail(name);
-}
-
-function requestOf({ env }: Container, here: (text: string) => string) {
-  const json = env?.find(({ name }) => name === 'RATCHET_BACKUP_REQUEST')?.value ?? '{}';
-  const request = JSON.parse(here(json)) as Record<string, unknown>;
+/** With waits that are as short as a test. */
+function shortened(request: Readonly<Record<string, unknown>>) {
   return { ...request, deadlineSeconds: 60, ...('startSeconds' in request && { startSeconds: 10 }) };
-}
-
-function started(etcd: string, args: readonly string[]) {
-  const child = spawn(etcd, args, { stdio: ['ignore', 'ignore', 'pipe'], env: {} });
-  const closed = once(child, 'close');
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-4_000);
-  });
-  const stop = async () => {
-    child.kill('SIGTERM');
-    await closed;
-  };
-  return { said: () => said, [Symbol.asyncDispose]: stop };
 }
 
 /** The member, as it starts once the recovery is over. */
@@ -256,16 +226,13 @@ test('a volume without room is named with what it lacks, and nothing is begun', 
   const of = await lost(at.path, '3.6.16');
   const data = join(at.path, 'data');
   await rename(join(of.mount, 'data'), data);
-  await promisify(execFile)('mount', ['-t', 'tmpfs', '-o', 'size=200m', 'cramped', of.mount]);
-  try {
+  await onSmallVolume(of.mount, 200, async () => {
     await cp(data, join(of.mount, 'data'), { recursive: true });
     const ended = await run(of, 1);
     assert.deepEqual([ended?.reason, ended?.exitCode], ['NoRoomForCopy', 3]);
     assert.match(ended?.message ?? '', /need \d+ MiB, and the volume has \d+ MiB left$/);
     assert.deepEqual(await readdir(of.mount), ['data']);
-  } finally {
-    await promisify(execFile)('umount', [of.mount]);
-  }
+  });
 });
 
 test('an empty volume is refused, and left empty', async () => {

@@ -1,23 +1,18 @@
 /** The Job of a rollback, container by container as rendered: what it restores is served before it gets its name. */
 
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdir, open, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import type { Container, PodSpec } from '../../../manifests/kube-types.ts';
-import { dataDirectory } from '../../../manifests/render/etcd-args.ts';
 import { restoreContainers, restoreJob } from '../../../manifests/render/restore-job.ts';
 import { restorePaths } from '../../../manifests/render/restore-paths.ts';
 import { revisionsAhead } from '../../../manifests/render/revisions.ts';
-import { scratchUrls } from '../../../manifests/render/scratch.ts';
-import { freePort } from '../../../reconcile/backup/agent/free-port.ts';
-import { lastLine } from '../../../reconcile/cluster/observe/slots.ts';
 import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { peer } from '../../unit/manifests/api-documents.ts';
 import { startMembers } from '../clients/etcd-members.ts';
+import { jobHere, onSmallVolume, type Started, started } from './job-containers.ts';
 import { agent, fill, put, temporary } from './members.ts';
 
 const { etcd: etcds, etcdutl: etcdutls } = await provisionBinaries();
@@ -48,7 +43,7 @@ async function volumeIn(path: string, version: keyof typeof etcds): Promise<Volu
 interface Ran {
   readonly placed: Awaited<ReturnType<typeof agent>>;
   /** What kubelet has of the end of the trial's etcd, if it ended by itself. */
-  readonly died?: { readonly code: number; readonly words: string };
+  readonly died?: NonNullable<ReturnType<Started['ended']>>;
 }
 
 type Damage = (data: string) => Promise<void>;
@@ -59,15 +54,8 @@ async function run(volume: Volume, attempt: number, damage: Damage = async () =>
   const ours = { ...peer, metadata: { ...peer.metadata, uid: 'peer-1' }, spec: { ...peer.spec, version } };
   const order = { image: 'ours', id: 'id', token: 'token', bump: revisionsAhead, trial: true, attempt };
   const { spec } = restoreJob(ours, { ...order, snapshot: { object } }).spec.template;
-  const clientPort = await freePort();
-  const peerPort = await freePort(undefined, [clientPort]);
-  const here = (text: string) =>
-    text
-      .replaceAll(dirname(dataDirectory), mount)
-      .replaceAll(scratchUrls.clientUrl, `https://127.0.0.1:${clientPort}`)
-      .replaceAll(scratchUrls.peerUrl, `http://127.0.0.1:${peerPort}`);
-  const asked = (name: string) => requestOf(containerIn(spec, name), here, volume);
-  const args = (name: string) => (containerIn(spec, name).args ?? []).map(here);
+  const { request, args } = await jobHere(spec, mount);
+  const asked = (name: string) => here(request(name), volume);
 
   assert.equal((await agent(asked(restoreContainers.fetch))).message, undefined);
   await promisify(execFile)(etcdutls[version], args(restoreContainers.restore));
@@ -75,38 +63,17 @@ async function run(volume: Volume, attempt: number, damage: Damage = async () =>
   await damage(data);
   const copied = await agent(asked(restoreContainers.copy));
   if (!copied.ok) return { placed: copied };
-  await using etcd = startTrial(etcds[version], args(restoreContainers.trial));
+  await using etcd = started(etcds[version], args(restoreContainers.trial));
   const placed = await agent(asked(restoreContainers.place));
   const died = etcd.ended();
   return { placed, ...(died && { died }) };
 }
 
-function containerIn({ initContainers = [], containers }: PodSpec, name: string): Container {
-  return [...initContainers, ...containers].find((one) => one.name === name) ?? assert.fail(name);
-}
-
-function requestOf({ env }: Container, here: (text: string) => string, { store }: Volume) {
-  const json = env?.find(({ name }) => name === 'RATCHET_BACKUP_REQUEST')?.value ?? '{}';
-  const request = JSON.parse(here(json)) as Record<string, unknown> & { readonly trial?: object };
+/** Our own store, and waits that are as short as a test. */
+function here(request: Readonly<Record<string, unknown> & { readonly trial?: object }>, { store }: Volume) {
   const { trial } = request;
   const short = trial ? { trial: { ...trial, startSeconds: 8 } } : {};
   return { ...request, ...('object' in request && { store: { directory: store } }), ...short, deadlineSeconds: 60 };
-}
-
-function startTrial(etcd: string, args: readonly string[]) {
-  const child = spawn(etcd, args, { stdio: ['ignore', 'ignore', 'pipe'], env: {} });
-  const closed = once(child, 'close');
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-4_000);
-  });
-  return {
-    ended: () => (child.exitCode === null ? undefined : { code: child.exitCode, words: lastLine(said) }),
-    [Symbol.asyncDispose]: async () => {
-      child.kill('SIGTERM');
-      await closed;
-    },
-  };
 }
 
 /** Both meta pages of the database. */
@@ -163,9 +130,7 @@ test('an etcd that serves less than was restored fails its trial', async () => {
 test('a volume without room for the copy is named with what it lacks, and nothing gets the name', async () => {
   await using at = await temporary();
   const volume = await volumeIn(at.path, '3.6.16');
-  await promisify(execFile)('mount', ['-t', 'tmpfs', '-o', 'size=150m', 'cramped', volume.mount]);
-  const { placed } = await run(volume, 1);
-  await promisify(execFile)('umount', [volume.mount]);
+  const { placed } = await onSmallVolume(volume.mount, 150, () => run(volume, 1));
   assert.deepEqual([placed.reason, placed.exitCode], ['NoRoomForTrial', 3]);
   assert.match(placed.message ?? '', /^a copy of the restored data needs 1\d\d MiB, and \d+ MiB are free/);
 });

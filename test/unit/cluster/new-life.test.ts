@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { revisionsAhead } from '../../../manifests/render/revisions.ts';
-import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { backupFinalizer, volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
 import type { Observation, RecoveryPodView, RecoveryView, Slot } from '../../../reconcile/cluster/know/observation.ts';
@@ -11,7 +10,6 @@ import {
   all,
   endpoint,
   healthy,
-  memberId,
   members,
   silent,
   token,
@@ -20,24 +18,10 @@ import {
   withRecord,
   withVolume,
 } from './observations.ts';
+import { job as forcingJob, id, known, pod as podOfJob, recovery, stopped, superseded } from './recoveries.ts';
 
-const id = '0123456789ab';
-const recovery = (attempt: number): Partial<VolumeRecord> => ({
-  state: 'recovering',
-  recovery: { id, attempt, lastSeenOn: {} },
-  outvoted: [1, 2].map((ordinal) => ({ name: `orders-${ordinal}`, memberId: memberId(ordinal) })),
-});
-const stopped = all(without('statefulSet', 'pod'), withEndpoint(silent));
-const superseded = all(stopped, withRecord({ state: 'superseded' }));
-const job = {
-  name: 'orders-0-recovery',
-  uid: 'job',
-  leaving: false,
-  attempt: `${id}/1`,
-  failed: false,
-  begins: true,
-} as const;
-const pod: RecoveryPodView = { name: 'orders-0-recovery-x', uid: 'job-pod', job: 'job', leaving: false, ready: false };
+const job = { ...forcingJob, begins: true } as const;
+const pod: RecoveryPodView = { ...podOfJob, job: 'job' };
 const failure = (container: string, more: Partial<NonNullable<RecoveryPodView['failure']>> = {}) => ({
   ...pod,
   failure: { container, code: 3, words: 'its last words', ...more },
@@ -53,7 +37,7 @@ function seen(change: (slot: Slot) => Slot, view: View = {}, more: Parameters<ty
     slots: { 0: all(stopped, change), 1: superseded, 2: superseded },
     ...more,
   });
-  return { ...observation, recovery: { kind: 'known', pods: [], nodes: {}, ...view } };
+  return { ...observation, recovery: known(view) };
 }
 
 const recovering = (view: View = {}, more: Parameters<typeof healthy>[1] = {}) =>

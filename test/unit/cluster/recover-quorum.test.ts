@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setAsideCodes } from '../../../manifests/render/recovery-job.ts';
-import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
-import type {
-  Endpoint,
-  Observation,
-  RecoveryPodView,
-  RecoveryView,
-  Slot,
-} from '../../../reconcile/cluster/know/observation.ts';
+import type { Endpoint, Observation, RecoveryView, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { lossOf } from '../../../reconcile/cluster/know/recovery/lost.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import type { MemberMetrics } from '../../../reconcile/interfaces/etcd.ts';
@@ -27,26 +20,11 @@ import {
   withRecord,
   withVolume,
 } from './observations.ts';
+import { job, known, pod, recovery, stopped, superseded } from './recoveries.ts';
 
-const id = '0123456789ab';
-const recovery = (attempt: number): Partial<VolumeRecord> => ({
-  state: 'recovering',
-  recovery: { id, attempt, lastSeenOn: {} },
-  outvoted: [1, 2].map((ordinal) => ({ name: `orders-${ordinal}`, memberId: memberId(ordinal) })),
-});
-const stopped = all(without('statefulSet', 'pod'), withEndpoint(silent));
-const outvoted = all(stopped, withRecord({ state: 'superseded' }));
-const job = { name: 'orders-0-recovery', uid: 'job', leaving: false, attempt: `${id}/1`, failed: false };
-const pod: RecoveryPodView = { name: 'orders-0-recovery-x', uid: 'job-pod', leaving: false, ready: false };
 const stuck = { ...pod, leaving: true, node: 'node-a', endsBy: new Date('2026-01-02T03:00:00Z') };
 const failure = (code: number, container = 'etcd') => ({ ...pod, failure: { container, code, words: 'it said so' } });
 const down = { kind: 'unknown', cause: 'no quorum', last: members(3).members } as const;
-const known = (view: Partial<Extract<RecoveryView, { kind: 'known' }>> = {}): RecoveryView => ({
-  kind: 'known',
-  pods: [],
-  nodes: {},
-  ...view,
-});
 
 const refusedByQuota = { reason: 'FailedCreate', message: 'exceeded quota: small' };
 const notMounted = { reason: 'FailedMount', message: 'wrong fs type' };
@@ -98,43 +76,43 @@ const cases: readonly (readonly [string, Observation, string])[] = [
     ),
     'refuse MemberNotFenced',
   ],
-  ['when all have ended, the Job is made', seen(chosen(0), outvoted), 'act ForcingNewCluster'],
-  ['it is awaited', seen(chosen(1), outvoted, known({ job, pods: [pod] })), 'wait RecoveringData'],
+  ['when all have ended, the Job is made', seen(chosen(0), superseded), 'act ForcingNewCluster'],
+  ['it is awaited', seen(chosen(1), superseded, known({ job, pods: [pod] })), 'wait RecoveringData'],
   [
     'when it leads itself, it is over',
-    seen(chosen(1), outvoted, known({ job, pods: [{ ...pod, ready: true }] })),
+    seen(chosen(1), superseded, known({ job, pods: [{ ...pod, ready: true }] })),
     'act ConcludingRecovery',
   ],
   [
     'a pod that is Ready and leaves proves nothing',
     seen(
       chosen(1),
-      outvoted,
+      superseded,
       known({ job, pods: [{ ...stuck, ready: true, endsBy: new Date('2026-01-02T03:04:00Z') }] }),
     ),
     'wait RecoveringData',
   ],
   [
     'a Job that has lost its pod is repeated',
-    seen(chosen(1), outvoted, known({ job: { ...job, failed: true } })),
+    seen(chosen(1), superseded, known({ job: { ...job, failed: true } })),
     'act RepeatingRecovery',
   ],
-  ['a Job of another attempt goes', seen(chosen(2), outvoted, known({ job, pods: [pod] })), 'act RepeatingRecovery'],
+  ['a Job of another attempt goes', seen(chosen(2), superseded, known({ job, pods: [pod] })), 'act RepeatingRecovery'],
   [
     'one whose pod was killed is repeated',
-    seen(chosen(1), outvoted, known({ job: { ...job, failed: true }, pods: [failure(137)] })),
+    seen(chosen(1), superseded, known({ job: { ...job, failed: true }, pods: [failure(137)] })),
     'act RepeatingRecovery',
   ],
   [
     'one that says why it failed needs a person',
-    seen(chosen(1), outvoted, known({ job: { ...job, failed: true }, pods: [failure(1)] })),
+    seen(chosen(1), superseded, known({ job: { ...job, failed: true }, pods: [failure(1)] })),
     'refuse RecoveryFailed',
   ],
   [
     'without room for the copy a person decides',
     seen(
       chosen(1),
-      outvoted,
+      superseded,
       known({ job: { ...job, failed: true }, pods: [failure(setAsideCodes.noRoom, 'set-aside')] }),
     ),
     'refuse NoRoomForCopy',
@@ -143,7 +121,7 @@ const cases: readonly (readonly [string, Observation, string])[] = [
     'that it may be done without one is approved by its own word',
     seen(
       chosen(1),
-      outvoted,
+      superseded,
       known({ job: { ...job, failed: true }, pods: [failure(setAsideCodes.noRoom, 'set-aside')] }),
       'c1c1/without-copy',
     ),
@@ -151,32 +129,32 @@ const cases: readonly (readonly [string, Observation, string])[] = [
   ],
   [
     'an image that can not be had is told',
-    seen(chosen(1), outvoted, known({ job, pods: [{ ...pod, waiting: 'ErrImagePull' }] })),
+    seen(chosen(1), superseded, known({ job, pods: [{ ...pod, waiting: 'ErrImagePull' }] })),
     'refuse RecoveryPodStuck',
   ],
   [
     'a pod that a quota refuses is told',
-    seen(chosen(1), outvoted, known({ job: { ...job, notStarted: refusedByQuota } })),
+    seen(chosen(1), superseded, known({ job: { ...job, notStarted: refusedByQuota } })),
     'refuse RecoveryPodStuck',
   ],
   [
     'a volume that is not mounted is told',
-    seen(chosen(1), outvoted, known({ job: { ...job, notStarted: notMounted }, pods: [creating] })),
+    seen(chosen(1), superseded, known({ job: { ...job, notStarted: notMounted }, pods: [creating] })),
     'refuse RecoveryPodStuck',
   ],
   [
     'a pod that is being made is not',
-    seen(chosen(1), outvoted, known({ job, pods: [{ ...pod, waiting: 'PodInitializing' }] })),
+    seen(chosen(1), superseded, known({ job, pods: [{ ...pod, waiting: 'PodInitializing' }] })),
     'wait RecoveringData',
   ],
   [
     'who may not look at Jobs says so',
-    seen(chosen(0), outvoted, { kind: 'unknown', cause: 'forbidden' }),
+    seen(chosen(0), superseded, { kind: 'unknown', cause: 'forbidden' }),
     'refuse RecoveryNotPermitted',
   ],
   [
     'the volume itself is being deleted',
-    seen(all(chosen(0), withVolume({ leaving: true })), outvoted),
+    seen(all(chosen(0), withVolume({ leaving: true })), superseded),
     'refuse RecoveryVolumeLost',
   ],
   [
@@ -186,41 +164,41 @@ const cases: readonly (readonly [string, Observation, string])[] = [
   ],
   [
     'afterwards its Job goes',
-    seen(all(stopped, withRecord({ ...recovery(1), state: 'recovered' })), outvoted, known({ job, pods: [pod] })),
+    seen(all(stopped, withRecord({ ...recovery(1), state: 'recovered' })), superseded, known({ job, pods: [pod] })),
     'act DeletingRecoveryJob',
   ],
   [
     'and the member starts only when its pod is gone: both would have the data open',
     seen(
       all(stopped, withRecord({ ...recovery(1), state: 'recovered' })),
-      outvoted,
+      superseded,
       known({ pods: [{ ...pod, leaving: true, endsBy: new Date('2026-01-02T03:04:00Z') }] }),
     ),
     'wait RecoveryPodLeaving',
   ],
   [
     'a pod of the recovery that long should have ended afterwards, as on a dead node, is named',
-    seen(all(stopped, withRecord({ ...recovery(1), state: 'recovered' })), outvoted, known({ pods: [stuck] })),
+    seen(all(stopped, withRecord({ ...recovery(1), state: 'recovered' })), superseded, known({ pods: [stuck] })),
     'refuse PodStays',
   ],
   [
     'and so is one of an earlier attempt',
-    seen(all(stopped, withRecord(recovery(1))), outvoted, known({ pods: [stuck] })),
+    seen(all(stopped, withRecord(recovery(1))), superseded, known({ pods: [stuck] })),
     'refuse PodStays',
   ],
   [
     'and one whose Job waits for it to be deleted',
-    seen(all(stopped, withRecord(recovery(1))), outvoted, known({ job: { ...job, leaving: true }, pods: [stuck] })),
+    seen(all(stopped, withRecord(recovery(1))), superseded, known({ job: { ...job, leaving: true }, pods: [stuck] })),
     'refuse PodStays',
   ],
   [
     'and one whose Job does not count it as failed yet',
-    seen(all(stopped, withRecord(recovery(1))), outvoted, known({ job, pods: [stuck] })),
+    seen(all(stopped, withRecord(recovery(1))), superseded, known({ job, pods: [stuck] })),
     'refuse PodStays',
   ],
   [
     'then it starts',
-    seen(all(stopped, withRecord({ ...recovery(1), state: 'recovered' })), outvoted),
+    seen(all(stopped, withRecord({ ...recovery(1), state: 'recovered' })), superseded),
     'act StartingMembers',
   ],
 ];
@@ -236,8 +214,8 @@ for (const [what, observation, decided] of cases) {
 test('it is sealed when its list has it alone, and no sooner', () => {
   const slots = {
     0: all(withRecord({ ...recovery(1), state: 'recovered' }), withEndpoint(endpoint(0))),
-    1: outvoted,
-    2: outvoted,
+    1: superseded,
+    2: superseded,
   };
   const list = members(3);
   const [me] = list.members;
@@ -268,7 +246,7 @@ test('what is said of a loss stays the same from step to step', () => {
 });
 
 test('the pod of a recovery that does not end is named with its node, and what to do about that', () => {
-  const observation = seen(all(stopped, withRecord(recovery(1))), outvoted, known({ pods: [stuck] }));
+  const observation = seen(all(stopped, withRecord(recovery(1))), superseded, known({ pods: [stuck] }));
   const decision = decide(observation);
   assert.match(decision.message, /^pod orders-0-recovery-x on node node-a of the recovery should have ended/);
   assert.match(
@@ -294,7 +272,7 @@ describe('a Job that does not come to run says why, and how to see more', () => 
     ],
   ] as const)
     test(what, () => {
-      const decision = decide(seen(chosen(1), outvoted, known(view)));
+      const decision = decide(seen(chosen(1), superseded, known(view)));
       assert.match(decision.message, said);
       assert.ok(
         decision.kind === 'refuse' && decision.cure.endsWith(`kubectl -n shop describe ${look}`),
@@ -385,7 +363,7 @@ describe('a survivor that was started without a quorum tells by its metrics what
 test('a PVC that is being deleted is not let go before its disk is kept', () => {
   const cureWhile = (volume: Parameters<typeof withVolume>[0]) => {
     const disk = { pv: 'pv-0', state: 'unknown', homes: 'unknown' } as const;
-    const decision = decide(seen(all(chosen(0), withVolume({ disk, ...volume })), outvoted));
+    const decision = decide(seen(all(chosen(0), withVolume({ disk, ...volume })), superseded));
     return decision.kind === 'refuse' ? decision.cure : '';
   };
   assert.match(cureWhile({ leaving: true }), /^before its pod ends, keep its disk: kubectl patch pv pv-0 .*"Retain"/);
@@ -394,7 +372,7 @@ test('a PVC that is being deleted is not let go before its disk is kept', () => 
 
 test('the approval of a recovery without a copy is a field of the refusal', () => {
   const pods = [failure(setAsideCodes.noRoom, 'set-aside')];
-  const decision = decide(seen(chosen(1), outvoted, known({ job: { ...job, failed: true }, pods })));
+  const decision = decide(seen(chosen(1), superseded, known({ job: { ...job, failed: true }, pods })));
   assert.ok(decision.kind === 'refuse', decision.reason);
   assert.equal(decision.approval?.value, 'c1c1/without-copy');
   assert.match(decision.approval.loses, /there are no others: everything is lost then$/);

@@ -33,26 +33,10 @@ import {
   withRecord,
   withVolume,
 } from './observations.ts';
+import { id, job, known, outvotedOf, recovery, stopped } from './recoveries.ts';
 
-const id = '0123456789ab';
-const outvotedOf = (...ordinals: readonly number[]) =>
-  ordinals.map((ordinal) => ({ name: `orders-${ordinal}`, memberId: memberId(ordinal) }));
-const recovering = (attempt: number, rest: Partial<VolumeRecord> = {}): Partial<VolumeRecord> => ({
-  state: 'recovering',
-  recovery: { id, attempt, lastSeenOn: {} },
-  outvoted: outvotedOf(1, 2),
-  ...rest,
-});
-const stopped = all(without('statefulSet', 'pod'), withEndpoint(silent));
 const leftBehind = withRecord({ state: 'superseded' });
 const down = (list: readonly ListedMember[]) => ({ kind: 'unknown', cause: 'no quorum', last: list }) as const;
-const known = (view: Partial<Extract<RecoveryView, { kind: 'known' }>> = {}): RecoveryView => ({
-  kind: 'known',
-  pods: [],
-  nodes: {},
-  ...view,
-});
-const job = { name: 'orders-0-recovery', uid: 'job', leaving: false, attempt: `${id}/1`, failed: false };
 
 /** What a snapshot of the API server would be turned into. */
 function seen(observation: Observation, recovery?: RecoveryView): Observation {
@@ -157,7 +141,7 @@ describe('an approval', () => {
 
 describe('marks that the first invocation did not come to', () => {
   test('are made, although who they are is remembered elsewhere', () => {
-    const raw = healthy(3, { slots: { 0: withRecord(recovering(0)) }, membership: down(members(3).members) });
+    const raw = healthy(3, { slots: { 0: withRecord(recovery(0)) }, membership: down(members(3).members) });
     const { volumes } = actionOf(decide(seen(raw, known())), 'outvote-members');
     assert.deepEqual(
       volumes.map(({ name }) => name),
@@ -184,7 +168,7 @@ describe('a PVC that says it is being recovered, restored from a backup', () => 
     seen(
       healthy(3, {
         slots: {
-          0: withRecord(recovering(attempt, { outvoted: [{ name: 'orders-7', memberId: 'dead' }], ...first })),
+          0: withRecord(recovery(attempt, { outvoted: [{ name: 'orders-7', memberId: 'dead' }], ...first })),
           1: withRecord({ outvoted: [{ name: 'orders-7', memberId: 'dead' }] }),
         },
       }),
@@ -211,8 +195,8 @@ describe('a PVC that says it is being recovered, restored from a backup', () => 
         healthy(2, {
           membership: down(members(2).members),
           slots: {
-            0: withRecord(recovering(1, { outvoted: outvotedOf(1) })),
-            1: withRecord({ ...recovering(1, { outvoted: outvotedOf(0) }), ...second }),
+            0: withRecord(recovery(1, { outvoted: outvotedOf(1) })),
+            1: withRecord({ ...recovery(1, { outvoted: outvotedOf(0) }), ...second }),
           },
         }),
         known(),
@@ -249,14 +233,14 @@ describe('whichever was chosen', () => {
         }),
         known(),
       );
-    const chosen = all(stopped, withRecord(recovering(1)), withVolume({ lost: true }));
+    const chosen = all(stopped, withRecord(recovery(1)), withVolume({ lost: true }));
     const decision = decide(lost({ state: 'superseded' }, chosen));
     assert.equal(words(decision), 'refuse RecoveryVolumeLost');
     assert.match(
       decision.kind === 'refuse' ? decision.cure : '',
       /hand its annotations .* delete PersistentVolumeClaim orders-0/,
     );
-    const handedOver = lost({ ...recovering(0), outvoted: outvotedOf(0, 2) }, all(stopped, without('volume')));
+    const handedOver = lost({ ...recovery(0), outvoted: outvotedOf(0, 2) }, all(stopped, without('volume')));
     assert.equal(words(decide(handedOver)), 'act ForcingNewCluster');
     const without0 = lost({ state: 'superseded' }, all(stopped, without('volume')));
     const gone = decide(without0);
@@ -268,7 +252,7 @@ describe('whichever was chosen', () => {
 
 describe('fences', () => {
   const chosen = (lastSeenOn: Readonly<Record<string, readonly string[]>>, attempt = 0) =>
-    all(stopped, withRecord(recovering(attempt, { recovery: { id, attempt, lastSeenOn } })));
+    all(stopped, withRecord(recovery(attempt, { recovery: { id, attempt, lastSeenOn } })));
   const nodes = { 'node-a': 'ready', 'node-b': 'silent', 'node-c': 'ready' } as const;
 
   test('count those that left nothing in the API server', () => {
@@ -297,7 +281,7 @@ describe('fences', () => {
   test('several nodes of one member survive being written', () => {
     const record: VolumeRecord = {
       ...recordFor(0, 3),
-      ...recovering(2),
+      ...recovery(2),
       recovery: { id, attempt: 2, lastSeenOn: { 'orders-0': ['node-a'], 'orders-1': ['node-b', 'node-c'] } },
     };
     const read = readVolumeRecord(withVolumeRecord({}, record));
@@ -310,7 +294,7 @@ describe('fences', () => {
         const observation = healthy(3, {
           membership: down(members(3).members),
           slots: {
-            0: ordinal === 0 ? withRecord(recovering(attempt)) : chosen({}, attempt),
+            0: ordinal === 0 ? withRecord(recovery(attempt)) : chosen({}, attempt),
             1: ordinal === 1 ? leftBehind : all(stopped, leftBehind),
             2: all(stopped, leftBehind),
           },
@@ -324,7 +308,7 @@ describe('fences', () => {
     const observation = healthy(3, {
       membership: down(members(3).members),
       slots: {
-        0: all(stopped, withRecord({ ...recovering(1), state: 'recovered' })),
+        0: all(stopped, withRecord({ ...recovery(1), state: 'recovered' })),
         1: leftBehind,
         2: all(stopped, leftBehind),
       },
@@ -344,7 +328,7 @@ describe('a Job that can not succeed', () => {
         membership: down(members(3).members),
         spec: change,
         slots: {
-          0: all(stopped, withRecord(recovering(1))),
+          0: all(stopped, withRecord(recovery(1))),
           1: all(stopped, leftBehind),
           2: all(stopped, leftBehind),
         },
@@ -383,7 +367,7 @@ describe('a Job that can not succeed', () => {
           membership: down(members(3).members),
           spec: change,
           slots: {
-            0: all(stopped, withRecord(recovering(1))),
+            0: all(stopped, withRecord(recovery(1))),
             1: all(stopped, leftBehind),
             2: all(stopped, leftBehind),
           },
@@ -456,7 +440,7 @@ describe('what the search for counterexamples has found', () => {
           metadata: {
             name: 'orders-0',
             uid: 'volume-0',
-            annotations: writeVolumeRecord({ ...recordFor(0, 3), ...recovering(0) }),
+            annotations: writeVolumeRecord({ ...recordFor(0, 3), ...recovery(0) }),
           },
           spec: {},
         }),

@@ -6,39 +6,28 @@ import { withoutOutvoted } from '../../../reconcile/cluster/know/recovery/outvot
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
 import { conditionOf } from '../../../reconcile/objects/conditions.ts';
-import { all, healthy, memberId, members, silent, withEndpoint, without, withRecord } from './observations.ts';
-
-const id = '0123456789ab';
-const stopped = all(without('statefulSet', 'pod'), withEndpoint(silent));
-const outvoted = [1, 2].map((ordinal) => ({ name: `orders-${ordinal}`, memberId: memberId(ordinal) }));
+import { all, healthy, members, withRecord } from './observations.ts';
+import { job as firstJob, id, known, pod, recovery, stopped, superseded } from './recoveries.ts';
 
 /** A Job of a recovery whose pod is killed by its node, in ten minutes each time. */
 function attempt(number: number, view: Partial<Extract<RecoveryView, { kind: 'known' }>>): Observation {
-  const recovery = { id, attempt: number, lastSeenOn: {} };
   const seen = healthy(3, {
     membership: { kind: 'unknown', cause: 'no quorum', last: members(3).members },
     slots: {
-      0: all(stopped, withRecord({ state: 'recovering', recovery, outvoted })),
-      1: all(stopped, withRecord({ state: 'superseded' })),
-      2: all(stopped, withRecord({ state: 'superseded' })),
+      0: all(stopped, withRecord(recovery(number))),
+      1: superseded,
+      2: superseded,
     },
   });
-  return { ...seen, slots: withoutOutvoted(seen.slots), recovery: { kind: 'known', pods: [], nodes: {}, ...view } };
+  return { ...seen, slots: withoutOutvoted(seen.slots), recovery: known(view) };
 }
 
 test('a recovery whose pod is killed each time is told to a person within days', () => {
-  const pod = { name: 'x', uid: 'x', leaving: false, ready: false };
   const failure = { container: 'etcd', code: 137, words: '', reason: 'Error' };
   let status: Observation['cluster']['status'];
   let at = new Date('2026-01-02T03:04:05Z').getTime();
   for (let number = 1; number < 3 * 24 * 6; number += 1) {
-    const job = {
-      name: 'orders-0-recovery',
-      uid: `job-${number}`,
-      leaving: false,
-      attempt: `${id}/${number}`,
-      failed: false,
-    };
+    const job = { ...firstJob, uid: `job-${number}`, attempt: `${id}/${number}` };
     const looks = [
       attempt(number, { job, pods: [pod] }),
       attempt(number, { job: { ...job, failed: true }, pods: [{ ...pod, failure }] }),
