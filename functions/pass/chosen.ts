@@ -18,7 +18,7 @@ export function chosenFleets(
 }
 
 export function chosenClusters(
-  { fleet, clusters: names }: Chosen,
+  { fleet, clusters: names, unasked }: Chosen,
   fleets: readonly EtcdFleet[],
   clusters: readonly EtcdCluster[],
 ): readonly EtcdCluster[] {
@@ -26,9 +26,10 @@ export function chosenClusters(
     const wanted = new Set(names.map(({ namespace, name }) => `${namespace}/${name}`));
     return clusters.filter((cluster) => wanted.has(keyOf(cluster)));
   }
-  if (!fleet) return clusters;
+  const asked = unasked ? clusters.filter((cluster) => !unasked.has(keyOf(cluster))) : clusters;
+  if (!fleet) return asked;
   const owner = fleets.find((one) => keyOf(one) === `${fleet.namespace}/${fleet.name}`);
-  return owner ? ownObjects(owner, clusters) : [];
+  return owner ? ownObjects(owner, asked) : [];
 }
 
-export type Chosen = Pick<PassContext, 'fleet' | 'clusters' | 'tellFleets'>;
+export type Chosen = Pick<PassContext, 'fleet' | 'clusters' | 'tellFleets' | 'unasked'>;

@@ -1,4 +1,5 @@
 import { isWithoutStep } from '../../reconcile/cluster/result.ts';
+import { isAboutAll } from '../../reconcile/stepping/kind.ts';
 import { patiently } from '../../reconcile/stepping/patience.ts';
 import type { Identity } from '../environment.ts';
 import type { TickOptions } from '../tick/options.ts';
@@ -6,6 +7,7 @@ import type { Standing } from './follow-up/follow-up.ts';
 import { leaveWork } from './follow-up/leave-work.ts';
 import { pass } from './pass.ts';
 import type { PassContext, PassResult } from './pass-context.ts';
+import { type Care, careAfterSilence } from './silent-ends.ts';
 
 export interface OnePassContext
   extends Omit<PassContext, 'dryRun' | 'followUp' | 'waitMs' | 'isStopped' | 'onNews' | 'home'> {
@@ -42,8 +44,11 @@ export async function onePass(
     return undefined;
   }
   let isLeft = true;
+  const care =
+    takesCare(options, context) && cronJob ? careAfterSilence({ ...context, home: cronJob.namespace }) : undefined;
   const result = await pass({
     ...context,
+    ...(care && { care: options.followUp ? care.then(onlyLeavingOut) : care }),
     home: cronJob?.namespace,
     dryRun: options.dryRun,
     followUp: options.followUp !== undefined,
@@ -56,8 +61,22 @@ export async function onePass(
       isLeft = await leaveWork(news, options, { kube, log, env, cronJob, signal: inTime });
     },
   });
+  const known = options.followUp ? undefined : await care;
+  if (known) {
+    const { askAlone } = await import('./ask-alone.ts');
+    await askAlone(known, { ...context, dryRun: false, followUp: false, waitMs: 0 });
+  }
   const told: OnePass = signal.aborted && areStarved(result) ? { ...result, isStarved: true } : result;
   return isLeft ? told : { ...told, isDropped: true };
+}
+
+function takesCare({ dryRun }: TickOptions, { clusters, fleet }: Pick<OnePassContext, 'clusters' | 'fleet'>): boolean {
+  return !dryRun && isAboutAll({ clusters, fleet });
+}
+
+/** It steps others meanwhile: a tick asks those that are left out, and keeps the record. */
+function onlyLeavingOut(care: Care | undefined): Pick<Care, 'suspects'> | undefined {
+  return care && { suspects: care.suspects };
 }
 
 /** Of several namespaces, one or none has had all the time. Those that were left out get none of it in any pass. */

@@ -40,8 +40,12 @@ export async function readFleets(context: PassContext, table: Kinds): Promise<Fl
   const { kube, namespace, signal, log } = context;
   const records = recordsFor(context);
   const lists = listsOf(table, context, { [pendingRecords]: records.lister });
-  const [fleetList, clusterList] = await patiently({ log, until: whileWaiting(context) }, () =>
-    Promise.all([kube.list<EtcdFleet>(resources.fleets, { namespace, signal }), lists.of<EtcdCluster>('cluster')]),
+  const [fleetList, clusterList, care] = await patiently({ log, until: whileWaiting(context) }, () =>
+    Promise.all([
+      kube.list<EtcdFleet>(resources.fleets, { namespace, signal }),
+      lists.of<EtcdCluster>('cluster'),
+      context.care,
+    ]),
   );
   const others = once(() => listOthers(kube, namespace, signal));
   const applied = once(() => listApplied(kube, namespace, signal));
@@ -55,18 +59,25 @@ export async function readFleets(context: PassContext, table: Kinds): Promise<Fl
   const early = await settledWithin(running, (index) => !wasSilent(chosen[index] ?? {}), patienceMs);
   if (early.some(hasWritten)) lists.forget('cluster');
   const fleets = asLeft(world.fleets, early);
+  const asked = { ...context, ...carefully(care) };
   return {
     context: aboutFleets,
     world,
     running,
     isLate: (result) => !early.includes(result) && hasWritten(result),
-    stepping: { ...context, lists, fleets, chosen: (clusters) => chosenClusters(context, fleets, clusters) },
+    stepping: { ...asked, lists, fleets, chosen: (clusters) => chosenClusters(asked, fleets, clusters) },
     records: records.home === undefined ? undefined : recordsFrom(records.home, lists),
     [Symbol.dispose]: () => {
       git[Symbol.dispose]();
       reader[Symbol.dispose]();
     },
   };
+}
+
+function carefully(care: Awaited<PassContext['care']>): Pick<KindContext, 'asking' | 'unasked'> {
+  if (!care) return {};
+  const { suspects, asking } = care;
+  return { ...(asking && { asking }), ...(suspects.length > 0 && { unasked: new Set(suspects) }) };
 }
 
 /** A shared reader outlives this pass, so the pass does not close it. */

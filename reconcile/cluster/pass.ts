@@ -64,6 +64,7 @@ function withoutRoom(objects: ClusterObjects, crowdedBy: readonly string[] | und
 function stepOne(context: StepContext, objects: StepObjects): Promise<ClusterResult> {
   const { namespace = '', name } = objects.cluster.metadata;
   return traced('step', { cluster: `${namespace}/${name}` }, async (note) => {
+    using _ = await context.asking?.(`${namespace}/${name}`);
     const result = await stepOrSayWhyNot(context, objects);
     note({ decision: result.decision.kind, reason: result.decision.reason, outcome: result.outcome });
     return result;

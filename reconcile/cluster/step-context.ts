@@ -22,5 +22,9 @@ export interface StepContext {
   readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
   /** Prints what would be done and touches nothing. */
   readonly dryRun: boolean;
+  /** Clusters that this pass asks nothing, by `<namespace>/<name>`: passes have ended while they were asked. */
+  readonly unasked?: ReadonlySet<string>;
+  /** Tells that a cluster is about to be asked, until that is over. Absent: all is well. */
+  readonly asking?: (cluster: string) => Promise<Disposable>;
   readonly signal: AbortSignal;
 }

@@ -79,6 +79,11 @@ export const attempts = {
     means: 'The objects of its namespace take more memory than a pass has for them beside those of other namespaces.',
     cure: 'delete what etcd-ratchet did not make there and that bears its label, or give the CronJob more memory ([runbook](docs/runbooks/kubernetes-refuses.md#a-namespace-is-left-out))',
   },
+  AskedAlone: {
+    means:
+      'A pass ended without a word, as for want of memory, while its members were asked: it is asked last, and alone.',
+    cure: 'see what its members run and answer, and the logs of the pod that ended ([runbook](docs/runbooks/kubernetes-refuses.md#a-pass-ends-without-a-word))',
+  },
   Unexpected: mayPass('A step failed with an error that has no reason of its own yet.'),
   ClaimEnded: mayPass('The time of the step ended before the step was done.'),
   WorldMoved: step('The object changed since it was observed: the next step observes it again.'),

@@ -7,6 +7,7 @@
 const onRealParts: Readonly<Record<string, readonly string[]>> = {
   'e2e/out-of-memory': ['OutOfMemory'],
   'integration/manifests/large-namespace': ['NamespaceLeftOut'],
+  'integration/manifests/silent-end': ['AskedAlone'],
   'e2e/take-back': ['PodUnscheduled'],
   'e2e/older-disk': ['AnotherDisk'],
   'e2e/rollback': ['RollbackNotApproved', 'RollbackOutdated'],

@@ -85,6 +85,7 @@ export const typedBy = {
     'docs/runbooks/member-list.md#new-members-are-not-promoted',
     'docs/runbooks/node-stuck.md',
   ],
+  'integration/manifests/silent-end': ['docs/runbooks/kubernetes-refuses.md#a-pass-ends-without-a-word'],
   'integration/manifests/large-namespace': ['docs/runbooks/kubernetes-refuses.md#a-namespace-is-left-out'],
   'integration/manifests/own-objects': ['docs/how-to/resources-and-priority.md#priority'],
   'integration/manifests/backup-offers': ['docs/how-to/backups.md#what-a-backup-may-use'],

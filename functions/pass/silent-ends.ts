@@ -1,0 +1,179 @@
+import type { ConfigMap, Pod } from '../../manifests/kube-types.ts';
+import type { Holder } from '../../reconcile/cluster/know/holder.ts';
+import { type Kube, KubeError, resources } from '../../reconcile/interfaces/kube.ts';
+import type { Log } from '../log.ts';
+
+/**
+ * Invocations that ended without a word of their own, as one does that runs out of memory. The next ones put on record
+ * which clusters they are about to ask; those on the record of one that ended so are asked last, each alone.
+ */
+
+/** On pods of the installation, whatever made them. */
+const ours = 'app.kubernetes.io/name=etcd-ratchet';
+
+/** So long after it, others take care. Milliseconds. */
+const careMs = 300_000;
+
+/** More are not kept on record: it is a ConfigMap. Those that are left out are asked as ever. */
+const mostOnRecord = 1_000;
+
+/** As POSIX has it: with 128 and more, a signal ended the process. It answers SIGTERM with a code of its own. */
+function isSilent(exitCode: number): boolean {
+  return exitCode > 128 && exitCode !== 143;
+}
+
+/** The pods of ended Jobs go after ten minutes; of more of them the records are not looked at. */
+const mostEnds = 20;
+
+export interface Care {
+  /** Those that were being asked, by their keys; the one that was asked alone longest ago first. */
+  readonly suspects: readonly string[];
+  /** Resolves once it is on record that this cluster is about to be asked. */
+  readonly asking: (cluster: string) => Promise<Disposable>;
+  /** Of a suspect that was asked, and nothing ended. */
+  readonly clear: (cluster: string) => void;
+  /** What those before left on record counts no more. */
+  readonly forget: () => Promise<void>;
+}
+
+export interface CareContext {
+  readonly kube: Kube;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly holder: Holder;
+  /** The namespace of the installation, in which only its admin writes. */
+  readonly home: string;
+}
+
+/** `undefined`: none ended so of late. Never throws for what the API server says: then the pass goes on as ever. */
+export async function careAfterSilence(context: CareContext): Promise<Care | undefined> {
+  const { kube, log, signal, home } = context;
+  try {
+    const failed = await kube.list<Pod>(resources.pods, {
+      namespace: home,
+      labelSelector: ours,
+      fieldSelector: 'status.phase=Failed',
+      whole: true,
+      signal,
+    });
+    const now = kube.now() ?? new Date();
+    const ended = failed.items.flatMap((pod) => silentEnd(pod, now)).toSorted((a, b) => b.at - a.at);
+    const [last] = ended;
+    if (!last) return undefined;
+    const left = await recordsOf(context, ended);
+    const suspects = left[0] ? onRecord(left[0]) : [];
+    log({ pod: last.pod, suspects: suspects.length }, `${last.pod} ended without a word (${last.why}): taking care`);
+    return takingCare(context, suspects, left);
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    log({ problem: error.message }, 'whether an invocation ended without a word is not known');
+    return undefined;
+  }
+}
+
+interface SilentEnd {
+  readonly pod: string;
+  readonly at: number;
+  readonly why: string;
+}
+
+function silentEnd({ metadata, status }: Pod, now: Date): SilentEnd[] {
+  const ends = (status?.containerStatuses ?? []).flatMap(({ state }) => state?.terminated ?? []);
+  return ends.flatMap(({ exitCode, reason, finishedAt = '' }) => {
+    const at = Date.parse(finishedAt);
+    if (!isSilent(exitCode) || !(now.getTime() - at < careMs)) return [];
+    return [{ pod: metadata.name, at, why: `${reason ?? 'Error'}, exit code ${exitCode}` }];
+  });
+}
+
+function recordOf(pod: string): string {
+  return `${pod.slice(0, 240)}-asking`;
+}
+
+/** What they left on record, the last one's first: one that ended early left none. @throws {KubeError} */
+async function recordsOf(
+  { kube, home, signal }: CareContext,
+  ends: readonly SilentEnd[],
+): Promise<readonly ConfigMap[]> {
+  const found = await Promise.all(
+    ends
+      .slice(0, mostEnds)
+      .map(({ pod }) => kube.get<ConfigMap>(resources.configMaps, home, recordOf(pod), { signal })),
+  );
+  return found.filter((one) => one !== undefined);
+}
+
+/** Those that it had not asked alone yet come before those that it had just begun to ask. */
+function onRecord({ data = {} }: ConfigMap): readonly string[] {
+  const [suspects, asking] = [lines(data.suspects), lines(data.asking)];
+  return [...new Set([...suspects.filter((one) => !asking.includes(one)), ...asking])];
+}
+
+function lines(text = ''): string[] {
+  return text.split('\n').filter((line) => line !== '');
+}
+
+function takingCare(context: CareContext, suspects: readonly string[], left: readonly ConfigMap[]): Care {
+  const { kube, log, signal, home } = context;
+  const waiting = new Set(suspects);
+  const asking = new Set<string>();
+  const write = recorder(context, () => ({
+    suspects: [...waiting].slice(0, mostOnRecord).join('\n'),
+    asking: [...asking].join('\n'),
+  }));
+  return {
+    suspects,
+    asking: async (cluster) => {
+      asking.add(cluster);
+      await write();
+      return { [Symbol.dispose]: () => void asking.delete(cluster) };
+    },
+    clear: (cluster) => void waiting.delete(cluster),
+    forget: async () => {
+      const remove = async ({ metadata: { name, uid = '' } }: ConfigMap) =>
+        kube.delete(resources.configMaps, home, name, { preconditions: { uid }, signal });
+      await Promise.all(left.map(remove)).catch((error: unknown) => {
+        if (!(error instanceof KubeError)) throw error;
+        log({ problem: error.message }, 'the record of an invocation that ended without a word stays');
+      });
+    },
+  };
+}
+
+/** One write at a time; all who come while one is under way share the next. What can't be written is only logged. */
+function recorder({ kube, log, signal, home, holder }: CareContext, data: () => Readonly<Record<string, string>>) {
+  const pod = holder.pod.split('/').at(-1) ?? '';
+  let kept: ConfigMap | undefined;
+  let last = Promise.resolve();
+  let next: Promise<void> | undefined;
+  const put = async () => {
+    next = undefined;
+    const wanted = { ...(kept ?? emptyRecord(home, pod, holder.uid)), data: data() };
+    try {
+      kept = kept
+        ? await kube.update<ConfigMap>(resources.configMaps, wanted, { signal })
+        : await kube.create<ConfigMap>(resources.configMaps, wanted, { signal });
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      log({ problem: error.message }, 'which clusters are about to be asked is not on record');
+    }
+  };
+  return () => {
+    next ??= last = last.then(put);
+    return next;
+  };
+}
+
+/** Goes with the pod whose record it is. */
+function emptyRecord(namespace: string, pod: string, uid: string): ConfigMap {
+  return {
+    apiVersion: resources.configMaps.apiVersion,
+    kind: resources.configMaps.kind,
+    metadata: {
+      name: recordOf(pod),
+      namespace,
+      labels: { 'app.kubernetes.io/name': 'etcd-ratchet' },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: pod, uid }],
+    },
+  };
+}
