@@ -3,6 +3,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
 import type { LeftOut } from '../interfaces/kube.ts';
 import { sayLeftOut } from '../objects/left-out.ts';
+import type { Reason } from '../reasons/reasons.ts';
 import { inTurns } from '../stepping/in-turns.ts';
 import type { Listed } from '../stepping/lists.ts';
 import { traced } from '../stepping/traced.ts';
@@ -44,7 +45,7 @@ export async function stepClusters(context: StepContext, scope: Scope): Promise<
     .map((one) => withoutRoom(one, without.get(one.cluster.metadata.uid ?? '')));
   const results = await inTurns(
     waiting.map(spaced),
-    { atOnce: parallel, kube: context.kube },
+    { atOnce: parallel, kube: context.kube, isSlow: ({ next }) => wasSilent(next.cluster) },
     async ({ next, metadata }) => {
       const why = leftOut.get(metadata.namespace ?? '');
       return why ? notSeen(context, next, 'NamespaceLeftOut', tooLarge(next.cluster, why)) : stepOne(context, next);
@@ -55,6 +56,20 @@ export async function stepClusters(context: StepContext, scope: Scope): Promise<
 
 function spaced(next: StepObjects) {
   return { next, metadata: next.cluster.metadata };
+}
+
+/** Reasons of a cluster whose members were waited for in vain, which takes the longest. */
+const silences: ReadonlySet<string | undefined> = new Set<Reason>([
+  'EndpointSilent',
+  'ExistingUnreachable',
+  'InheritedMemberDown',
+  'NoQuorum',
+  'QuorumLost',
+  'WaitingForQuorum',
+]);
+
+function wasSilent({ status }: EtcdCluster): boolean {
+  return silences.has(status?.lastDecision?.reason);
 }
 
 function withoutRoom(objects: ClusterObjects, crowdedBy: readonly string[] | undefined): StepObjects {

@@ -89,3 +89,30 @@ test('a failure is told at once', async () => {
   const failed = inTurns(objects('payments', 3), { atOnce: 1, kube }, () => Promise.reject(new Error('refused')));
   await assert.rejects(failed, /refused/);
 });
+
+test('those that were silent keep at most half of the places of their namespace from the others', async () => {
+  const silent = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  const items = [...objects('silent', 300), ...objects('quick', 40)].map((one) => ({
+    ...one,
+    metadata: { ...one.metadata, namespace: 'one' },
+  }));
+  const isSlow = (item: (typeof items)[number]) => item.metadata.name.startsWith('silent');
+  let begun = 0;
+  let left = 40;
+  const all = inTurns(items, { atOnce: 32, kube, isSlow }, async (item) => {
+    if (isSlow(item)) {
+      begun += 1;
+      return silent.promise;
+    }
+    await Promise.resolve();
+    left -= 1;
+    if (left === 0) answered.resolve();
+  });
+  await answered.promise;
+  // They have their share meanwhile: what ails is looked at.
+  assert.ok(begun > 0);
+  silent.resolve();
+  await all;
+  assert.equal(begun, 300);
+});
