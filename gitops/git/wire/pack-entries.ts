@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32, createInflate, inflateSync } from 'node:zlib';
-import { GitError } from '../error.ts';
+import { GitError, stopIfAborted } from '../error.ts';
 
 export interface PackBounds {
   readonly maxObjects: number;
@@ -65,11 +65,12 @@ const sumBytes = 20;
 
 /**
  * Every entry of a pack, one in memory at a time, each measured before it is unpacked: a few megabytes of zeros or of
- * deltas can stand for more than the machine has. @throws GitError TooLarge, BadAnswer
+ * deltas can stand for more than the machine has. @throws GitError TooLarge, BadAnswer, Aborted
  */
 export async function* packEntries(
   pack: Buffer,
   bounds: PackBounds = defaultPackBounds,
+  signal?: AbortSignal,
 ): AsyncGenerator<Unpacked | Skimmed, void> {
   const end = pack.length - sumBytes;
   if (end < headBytes || pack.readUInt32BE(4) !== 2) throw damaged();
@@ -88,7 +89,7 @@ export async function* packEntries(
     count(entry.size);
     if (entry.size > bounds.maxHeldBytes) {
       if (entry.type !== 'blob' && entry.type !== 'delta') throw tooLarge(`a ${entry.type} of ${entry.size} bytes`);
-      const { name, consumed } = await skim(pack, entry);
+      const { name, consumed } = await skim(pack, entry, signal);
       at = entry.dataAt + consumed;
       yield { entry, name, crc: crc32(pack.subarray(entry.start, at)) };
       continue;
@@ -147,7 +148,11 @@ function unpack(pack: Buffer, { dataAt, size }: Place): { data: Buffer; consumed
 }
 
 /** Piece by piece. */
-async function skim(pack: Buffer, { dataAt, size }: Place): Promise<{ name: string; consumed: number }> {
+async function skim(
+  pack: Buffer,
+  { dataAt, size }: Place,
+  signal: AbortSignal | undefined,
+): Promise<{ name: string; consumed: number }> {
   const hash = createHash('sha1').update(`blob ${size}\0`);
   const inflate = createInflate({ chunkSize: 256 * 1024 });
   let bytes = 0;
@@ -155,12 +160,13 @@ async function skim(pack: Buffer, { dataAt, size }: Place): Promise<{ name: stri
   try {
     for await (const piece of inflate as AsyncIterable<Buffer>) {
       bytes += piece.length;
-      if (bytes > size) break;
+      if (bytes > size || signal?.aborted) break;
       hash.update(piece);
     }
   } catch (cause) {
     throw new GitError('BadAnswer', 'the data from the Git server is damaged', { cause });
   }
+  stopIfAborted(signal);
   if (bytes !== size) throw damaged();
   return { name: hash.digest('hex'), consumed: inflate.bytesWritten };
 }

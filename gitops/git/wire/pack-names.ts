@@ -46,33 +46,63 @@ interface Ready {
   readonly last: boolean;
 }
 
+interface Job {
+  readonly pack: Buffer;
+  readonly bounds: PackBounds & BaseBounds;
+  /** Milliseconds that others wait for it. */
+  readonly patienceMs: number;
+  readonly end: PromiseWithResolvers<Named>;
+}
+
+const firstPatienceMs = 100;
+
 /**
  * Names every object of a pack, in no order: whole objects first, then deltas from their bases upwards, each put
  * together once. Of two entries with one name the first counts, so that no chain of bases is a circle.
+ *
+ * One at a time, however many repositories a thread reads: it holds what one pack may, and no more. One that takes long
+ * while others wait begins anew after them, with twice the time: so all cost at most twice as much, and small ones of
+ * one team never wait for the large ones of another.
  * @throws GitError TooLarge; BadAnswer, also where a base is not in the pack
  */
 export function nameObjects(
   pack: Buffer,
   bounds: PackBounds & BaseBounds = { ...defaultPackBounds, ...defaultBaseBounds },
 ): Promise<Named> {
-  // One at a time, however many repositories a thread reads: it holds what one pack may, and no more.
-  const named = before.then(() => nameOne(pack, bounds));
-  before = named.then(
-    () => undefined,
-    () => undefined,
-  );
-  return named;
+  const end = Promise.withResolvers<Named>();
+  jobs.push({ pack, bounds, patienceMs: firstPatienceMs, end });
+  if (!isAtWork) void work();
+  return end.promise;
 }
 
-let before: Promise<unknown> = Promise.resolve();
+const jobs: Job[] = [];
+let isAtWork = false;
 
-async function nameOne(pack: Buffer, bounds: PackBounds & BaseBounds): Promise<Named> {
+async function work(): Promise<void> {
+  isAtWork = true;
+  for (let job = jobs.shift(); job; job = jobs.shift()) {
+    const { pack, bounds, patienceMs, end } = job;
+    const patience = new AbortController();
+    const timer = setInterval(() => jobs.length > 0 && patience.abort(), patienceMs);
+    try {
+      end.resolve(await nameOne(pack, bounds, patience.signal));
+    } catch (error) {
+      if (patience.signal.aborted) jobs.push({ ...job, patienceMs: 2 * patienceMs });
+      else end.reject(error);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+  isAtWork = false;
+}
+
+async function nameOne(pack: Buffer, bounds: PackBounds & BaseBounds, signal: AbortSignal): Promise<Named> {
   const named = new Map<string, NamedObject>();
   const wholes: { readonly name: string; readonly entry: Whole }[] = [];
   const waiting = new Map<Delta['base'], Waiting[]>();
   const ready: Ready[] = [];
   const bases = createBases(pack, bounds);
-  const turns = takeTurns();
+  const turns = takeTurns(signal);
   let leavesOut = false;
 
   function note(one: NamedObject): void {
@@ -90,7 +120,7 @@ async function nameOne(pack: Buffer, bounds: PackBounds & BaseBounds): Promise<N
     waiting.delete(name);
   }
 
-  for await (const { entry, crc, ...rest } of packEntries(pack, bounds)) {
+  for await (const { entry, crc, ...rest } of packEntries(pack, bounds, signal)) {
     const isLarge = 'name' in rest;
     if (entry.type === 'delta' && isLarge) leavesOut = true;
     else if (isLarge) note({ name: rest.name, start: entry.start, crc, isLarge });

@@ -189,3 +189,21 @@ function changed(delta: readonly number[]): Buffer {
 async function opened(pack: Buffer, revision: Revision): Promise<Tree> {
   return openTree(await openPacks([pack], revision), revision);
 }
+
+test('a small pack waits for no large one of another repository', async () => {
+  const large = Buffer.alloc(100 * 1024 * 1024);
+  const hostile = packOf(...Array(3).fill(blob(large)));
+  const done: string[] = [];
+  const name = async (what: string, pack: Buffer) => {
+    const named = await nameObjects(pack);
+    done.push(what);
+    return named.objects.map((one) => one.name);
+  };
+  const [first] = await Promise.all([
+    name('large', hostile),
+    name('large, too', hostile),
+    name('small', packOf(blob(a))),
+  ]);
+  assert.deepEqual(first, namesOfBlobs(large));
+  assert.equal(done[0], 'small');
+});
