@@ -242,8 +242,22 @@ export const ofSchedules: readonly Mutant[] = [
     killers: ['test/unit/schedule/act.test.ts'],
   },
   {
+    file: 'reconcile/schedule/decide.ts',
+    from: 'spec.suspend ? { actions: [] } : beginning(observation, due)',
+    to: 'beginning(observation, due)',
+    without: 'a suspended schedule begins backups, as long as its last one failed',
+    killers: ['test/unit/schedule/decide.test.ts'],
+  },
+  {
+    file: 'reconcile/schedule/decide.ts',
+    from: 'backups.filter((backup) => isOver(backup) && !isLeaving(backup))',
+    to: 'backups.filter(isOver)',
+    without: 'a backup that stays is forgotten, since one that leaves has its place in the history',
+    killers: ['test/unit/schedule/decide.test.ts'],
+  },
+  {
     file: 'reconcile/schedule/act.ts',
-    from: "deed.action.kind === 'give-up' && deed.failure",
+    from: "action.kind === 'start' && deeds.some(({ failure }) => failure)",
     to: 'false',
     without: 'a backup begins in place of one that could not be given up',
     killers: ['test/unit/schedule/act.test.ts'],
