@@ -20,7 +20,7 @@ interface Edit {
 
 /**
  * Every guard of a source: an `if` that is left out, each part of `&&`, `||` and `?:` that decides alone, a list that
- * is not filtered. Words, and fields that are there or not, are none.
+ * is not filtered. What chooses words for a person is none, nor is whether a field is there.
  */
 export function guardsIn(source: string): readonly Guard[] {
   const { program, errors } = parseSync('guards.ts', source);
@@ -52,13 +52,14 @@ function* editsOf(node: Node, source: string): Generator<Edit> {
       return;
     case 'LogicalExpression': {
       const { left, right, operator } = node;
-      if (operator === '??') return;
+      if (operator === '??' || isWords(right)) return;
       yield { node, to: text(left), how: 'without its last part' };
       // Of a chain the parts before that are taken out one by one further in.
       if (isNode(left) && left.operator !== operator) yield { node, to: text(right), how: 'without its first part' };
       return;
     }
     case 'ConditionalExpression':
+      if (isWords(node.consequent) || isWords(node.alternate)) return;
       yield { node, to: text(node.consequent), how: 'as if it were so' };
       yield { node, to: text(node.alternate), how: 'as if it were not so' };
       return;
@@ -69,6 +70,12 @@ function* editsOf(node: Node, source: string): Generator<Edit> {
       }
     }
   }
+}
+
+/** A code is one word. */
+function isWords(value: unknown): boolean {
+  if (!isNode(value)) return false;
+  return value.type === 'TemplateLiteral' || (value.type === 'Literal' && String(value.value).includes(' '));
 }
 
 function isNode(value: unknown): value is Node {

@@ -256,6 +256,20 @@ export const ofSchedules: readonly Mutant[] = [
     killers: ['test/unit/schedule/decide.test.ts'],
   },
   {
+    file: 'reconcile/schedule/observe.ts',
+    from: "    .filter((pod) => isControlledBy(pod, job.metadata.uid ?? ''))\n",
+    to: '',
+    without: 'a pod that anyone made says how a retention ended',
+    killers: ['test/unit/schedule/lives.test.ts'],
+  },
+  {
+    file: 'reconcile/schedule/pass.ts',
+    from: 'status?.nextAt === undefined ? undefined : new Date(status.nextAt)',
+    to: "new Date(status?.nextAt ?? '')",
+    without: 'a suspended schedule at rest is looked at again at no time that there is',
+    killers: ['test/unit/schedule/at-rest.test.ts'],
+  },
+  {
     file: 'reconcile/schedule/act.ts',
     from: "action.kind === 'start' && deeds.some(({ failure }) => failure)",
     to: 'false',

@@ -224,6 +224,7 @@ describe('while the snapshot is restored', () => {
     ]) {
       const decision = decide(observation);
       assert.equal(decision.reason, 'CallingOffRollback', JSON.stringify(decision));
+      assert.match(decision.message, /its rollback is not approved any more, or another one is/);
       assert.partialDeepStrictEqual(decision, { action: { kind: 'call-off-rollback', name: 'orders-3' } });
     }
   });
@@ -240,12 +241,15 @@ describe('while the snapshot is restored', () => {
     const slot = late(1);
     assert.ok(slot.volume);
     const gone = { ...slot, volume: { ...slot.volume, lost: true } };
-    assert.equal(decide(beside(approvalFor(), gone)).reason, 'CallingOffRollback');
+    const off = decide(beside(approvalFor(), gone));
+    assert.equal(off.reason, 'CallingOffRollback');
+    assert.match(off.message, /^orders-3 goes: its volume is lost, and the rollback begins anew, as approved;/);
     const leaving = { ...slot, volume: { ...slot.volume, leaving: true } };
     const decision = decide(beside(approvalFor(), leaving));
     const peer = { name: 'orders-3', uid: 'peer-3' };
     const action = { kind: 'call-off-rollback', name: 'orders-3', peer };
     assert.deepEqual(decision.kind === 'act' && decision.action, action);
+    assert.match(decision.message, /its volume is being deleted, and the rollback begins anew, as approved;/);
   });
 
   test('what is being deleted already is not deleted again, but waited for', () => {

@@ -12,6 +12,7 @@ const source = `function f(a: boolean, b: boolean, list: string[]): unknown {
     return 2;
   } else throw new Error(\`\${a ? 'a' : 'b'}\`);
   const both = a && b && list.length > 0;
+  const words = a ? 'it is so' : 'it is not';
   return a || b ? list.filter((one) => one !== '') : { ...(a && { a }) };
 }
 `;

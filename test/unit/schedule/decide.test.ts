@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
-import type { EtcdBackupScheduleSpec } from '../../../manifests/api/etcd-backup-schedule.ts';
+import type { EtcdBackupScheduleSpec, EtcdBackupScheduleStatus } from '../../../manifests/api/etcd-backup-schedule.ts';
 import { dueBackup } from '../../../manifests/render/schedule-objects.ts';
-import { decideSchedule, type ScheduleAction } from '../../../reconcile/schedule/decide.ts';
+import { decideSchedule, isAtRest, type ScheduleAction } from '../../../reconcile/schedule/decide.ts';
 import type { ScheduleObservation } from '../../../reconcile/schedule/situation.ts';
 import { createLife } from './life.ts';
 
@@ -19,13 +19,14 @@ interface Given {
   readonly creationTimestamp?: string;
   /** By the time at which each was due. */
   readonly backups?: Readonly<Record<string, Way>>;
+  readonly status?: Partial<EtcdBackupScheduleStatus>;
 }
 
-function seen({ spec, creationTimestamp, backups = {} }: Given): ScheduleObservation {
+function seen({ spec, creationTimestamp, backups = {}, status }: Given): ScheduleObservation {
   const schedule = createLife(spec).schedule();
   const metadata = { ...schedule.metadata, ...(creationTimestamp !== undefined && { creationTimestamp }) };
   const all = Object.entries(backups).map(([at, way]) => inWay(dueBackup(schedule, new Date(at)), way));
-  return { schedule: { ...schedule, metadata }, backups: all, pruning: undefined, now };
+  return { schedule: { ...schedule, metadata, ...(status && { status }) }, backups: all, pruning: undefined, now };
 }
 
 function inWay({ metadata, ...backup }: EtcdBackup, way: Way): EtcdBackup {
@@ -98,5 +99,30 @@ describe('a schedule that is looked at', () => {
     const leaving = { '2026-03-01T01:00:00Z': 'good, leaving' } as const;
     assert.deepEqual(done({ spec, backups: leaving }), []);
     assert.deepEqual(done({ spec, backups: { ...leaving, '2026-03-01T00:50:00Z': 'good' } }), ['prune after 0050']);
+  });
+
+  test('prunes after none that the last retention has seen, also where the one that was newer is gone', () => {
+    const spec = { retention: { last: 1 }, suspend: true };
+    const backups = { '2026-03-01T00:50:00Z': 'good' } as const;
+    const seenAt = (at: string) => ({ retention: { after: 'nightly-202603010100', at, finishedAt: at } });
+    assert.deepEqual(done({ spec, backups, status: seenAt('2026-03-01T01:05:01Z') }), []);
+    assert.deepEqual(done({ spec, backups, status: seenAt('2026-03-01T01:04:59Z') }), ['prune after 0050']);
+    assert.deepEqual(done({ spec, backups, status: seenAt('2031-01-01T00:00:00Z') }), ['prune after 0050']);
+  });
+
+  test('is at rest only while none of its backups is open', () => {
+    const nextAt = '2026-03-01T01:10:00Z';
+    const ready = {
+      type: 'Ready',
+      status: 'True',
+      reason: 'Scheduled',
+      message: '',
+      lastTransitionTime: nextAt,
+    } as const;
+    const { schedule } = seen({ status: { observedGeneration: 1, nextAt, conditions: [ready] } });
+    assert.deepEqual(
+      [0, 1].map((open) => isAtRest(schedule, open, now)),
+      [true, false],
+    );
   });
 });
