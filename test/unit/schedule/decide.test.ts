@@ -26,7 +26,12 @@ function seen({ spec, creationTimestamp, backups = {}, status }: Given): Schedul
   const schedule = createLife(spec).schedule();
   const metadata = { ...schedule.metadata, ...(creationTimestamp !== undefined && { creationTimestamp }) };
   const all = Object.entries(backups).map(([at, way]) => inWay(dueBackup(schedule, new Date(at)), way));
-  return { schedule: { ...schedule, metadata, ...(status && { status }) }, backups: all, pruning: undefined, now };
+  return {
+    schedule: { ...schedule, metadata, ...(status && { status: { observedGeneration: 1, ...status } }) },
+    backups: all,
+    pruning: undefined,
+    now,
+  };
 }
 
 function inWay({ metadata, ...backup }: EtcdBackup, way: Way): EtcdBackup {
@@ -119,7 +124,7 @@ describe('a schedule that is looked at', () => {
       message: '',
       lastTransitionTime: nextAt,
     } as const;
-    const { schedule } = seen({ status: { observedGeneration: 1, nextAt, conditions: [ready] } });
+    const { schedule } = seen({ status: { nextAt, conditions: [ready] } });
     assert.deepEqual(
       [0, 1].map((open) => isAtRest(schedule, open, now)),
       [true, false],
