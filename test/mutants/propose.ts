@@ -41,7 +41,10 @@ export const rooms = {
   },
   'hand-over': {
     files: [`${cluster}/decide/rules/recovery/hand-over.ts`, `${cluster}/know/recovery/outvoted.ts`],
-    killers: [`${unit}/{roll-back,restore-snapshot}.test.ts`, `${unit}/world/{roll*back*,recover,restored}.test.ts`],
+    killers: [
+      `${unit}/{hand-over,roll-back,restore-snapshot,recover-quorum,recovery*,new-life}.test.ts`,
+      `${unit}/world/{roll*back*,recover,restored}.test.ts`,
+    ],
   },
   sleep: {
     files: [

@@ -4,6 +4,7 @@ const lostVolume = 'test/unit/cluster/world/rollback-volume-lost.test.ts';
 const actions = 'test/unit/cluster/actions/restore.test.ts';
 const rules = 'test/unit/cluster/restore-snapshot.test.ts';
 const rollbacks = 'test/unit/cluster/roll-back.test.ts';
+const handOver = 'test/unit/cluster/hand-over.test.ts';
 const toBackup = 'test/unit/cluster/world/roll-back-to-backup.test.ts';
 const newest = 'test/unit/cluster/world/newest-backup.test.ts';
 const told = 'test/unit/cluster/world/roll-back.test.ts';
@@ -117,6 +118,41 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/act/actions/recovery/call-off-rollback.ts',
+    from: '!(lost || leaving) || set || pod',
+    to: '!(lost || leaving)',
+    without: 'a volume that was lost is deleted though an etcd may have started on it (I4)',
+    killers: [actions],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/recovery/call-off-rollback.ts',
+    from: '!(lost || leaving) || set',
+    to: 'set',
+    without: 'a restored volume that is there is deleted (I4)',
+    killers: [actions],
+  },
+  {
+    file: 'reconcile/cluster/know/recovery/outvoted.ts',
+    from: 'if (!(volume?.lost || volume?.leaving) || statefulSet || pod) return false;',
+    to: 'if (!(volume?.lost || volume?.leaving)) return false;',
+    without: 'a rollback is taken back though its member was started (I4)',
+    killers: [handOver],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/recovery/begin-rollback.ts',
+    from: 'recovery ? { ...record, recovery: { ...recovery, lastSeenOn } } : record',
+    to: 'recovery && lastSeenOn ? record : record',
+    without: 'a rollback forgets where a member ran that moved just before (I11)',
+    killers: [actions],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/recovery/hand-over.ts',
+    from: '!slots.some(({ statefulSet, pod }) => statefulSet || pod)',
+    to: 'slots.length > 0',
+    without: 'a trial may be waived that never was, while the others serve (I11)',
+    killers: [handOver],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/recovery/call-off-rollback.ts',
     from: 'if (found && !isAspirant(found.record))',
     to: 'if (found && !found.record)',
     without: 'a volume is deleted on which its member may have started (I4)',
@@ -175,7 +211,7 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/recovery/hand-over.ts',
-    from: 'if (!mayTakeOver(record) && !chosen.statefulSet && !chosen.pod) return neverTried(chosen, situation);',
+    from: 'if (!mayTakeOver(record) && !chosen.statefulSet && !chosen.pod) return neverTried(chosen.name, situation);',
     to: '',
     without: 'a cluster is given up for data that no etcd has served (I11)',
     killers: [rollbacks],
@@ -295,7 +331,7 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/recovery/hand-over.ts',
-    from: '(hasDeparted(slot) || !slot.volume)',
+    from: 'hasDeparted(slot) || !slot.volume',
     to: 'hasDeparted(slot)',
     without: 'a member without a volume runs on beside the cluster that took the place of its own (I11)',
     killers: [rollbacks],
