@@ -53,8 +53,8 @@ export const rooms = {
       `${cluster}/know/backups/hibernation-backup.ts`,
     ],
     killers: [
-      `${unit}/{back-up-first,back-up-before-hibernation,hibernation-backup*}.test.ts`,
-      `${unit}/world/{hibernate,hibernation-backup}.test.ts`,
+      `${unit}/{back-up-first,back-up-before-hibernation,hibernat*,maintenance,room,actions/volumes}.test.ts`,
+      `${unit}/world/{hibernat*,final-backup}.test.ts`,
     ],
   },
   schedules: { files: ['reconcile/schedule/*.ts'], killers: ['test/unit/schedule/*.test.ts'] },
