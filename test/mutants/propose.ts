@@ -23,7 +23,7 @@ export const rooms = {
       `${cluster}/observe/ask-existing.ts`,
     ],
     killers: [
-      `${unit}/{adopt*,finish-deletion}.test.ts`,
+      `${unit}/{adopt*,ask-existing,finish-deletion}.test.ts`,
       'test/unit/plugin/adopt*.test.ts',
       `${unit}/world/adoption*.test.ts`,
     ],
