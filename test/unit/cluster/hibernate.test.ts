@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { stopMembers } from '../../../reconcile/cluster/decide/rules/deletion/hibernate.ts';
 import type { ActionOf } from '../../../reconcile/cluster/know/action.ts';
 import { recordOf } from '../../../reconcile/cluster/know/life.ts';
 import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { assertStopped, leftBy, sentBy } from './actions/sent.ts';
 import { all, healthy, noQuorum, silent, withEndpoint, without, withRecord, withVolume } from './observations.ts';
 
@@ -41,6 +43,41 @@ describe('a cluster that sleeps, or is about to', () => {
       ...(statefulSet && { statefulSet: { ...statefulSet, leaving: true } }),
     });
     assert.equal(decide(seen(0, all(asleep, withEndpoint(silent), leaving))).reason, 'MembersStopping');
+    const one =
+      (change: Change): Change =>
+      (slot) =>
+        all(asleep, slot.ordinal === 0 ? change : stopped)(slot);
+    for (const left of [without('pod'), without('statefulSet')]) {
+      const decision = decide(seen(0, one(all(withEndpoint(silent), leaving, left))));
+      assert.equal(decision.reason, 'MembersStopping');
+    }
+    const behind = all(withRecord({ state: 'superseded' }), without('statefulSet'), withEndpoint(silent));
+    assert.equal(decide(seen(0, one(behind))).reason, 'Hibernating', 'one that was left behind does not count');
+  });
+
+  test('tells and stops what is ours and there, and nothing that goes already', () => {
+    const half: Change = ({ statefulSet, configMap, ...slot }) => ({
+      ...slot,
+      ...(statefulSet && { statefulSet: { ...statefulSet, leaving: true } }),
+      ...(configMap && { configMap: { ...configMap, leaving: true } }),
+    });
+    const old: Change = ({ configMap, ...slot }) => ({
+      ...slot,
+      ...(configMap && { configMap: { ...configMap, current: false } }),
+    });
+    const awaitedBackup = {
+      ...{ kind: 'known', before: 'hibernation', name: 'nightly', state: 'good' },
+      ended: { uid: 'backup', at: '2026-01-02T03:04:00Z', revision: 10 ** 9 },
+    } as never;
+    const behind = all(withRecord({ state: 'superseded' }), without('statefulSet', 'pod'));
+    const observation = healthy(4, { spec: { replicas: 0 }, slots: { 0: half, 1: old, 3: behind } });
+    const decision = stopMembers(situate({ ...observation, awaitedBackup }));
+    assert.ok(decision.kind === 'act' && decision.action.kind === 'hibernate-members', decision.reason);
+    const { volumes, statefulSets, after } = decision.action;
+    const names = (refs: readonly { readonly name: string }[] | undefined) => refs?.map(({ name }) => name);
+    assert.deepEqual(names(volumes), ['orders-0', 'orders-1', 'orders-2']);
+    assert.deepEqual(names(statefulSets), ['orders-1', 'orders-2']);
+    assert.deepEqual(names(after?.configMaps), ['orders-2']);
   });
 
   test('stops no member whose volume would go with it, and is told so', () => {
