@@ -271,4 +271,11 @@ export const ofAdoption: readonly Mutant[] = [
     without: 'pods of ours are asked as members of others',
     killers: [asked],
   },
+  {
+    file: 'reconcile/cluster/decide/rules/adoption/take-over.ts',
+    from: 'slots.filter((slot) => memberOf(slot, voters))',
+    to: 'slots',
+    without: 'members of others leave while one of ours is a learner (I13)',
+    killers: [`${unit}/adoption-goes-on.test.ts`],
+  },
 ];
