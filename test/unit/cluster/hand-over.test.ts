@@ -104,7 +104,7 @@ describe('a hand-over', () => {
   });
 });
 
-test('the status alone says which lives were given up where no volume can, and only in words of etcd', () => {
+test('the status says which lives were given up only where no volume can, and in IDs of etcd', () => {
   const cluster = (observation: ReturnType<typeof healthy>, gaveUp: readonly string[]) => ({
     ...observation.cluster,
     status: { ...observation.cluster.status, observedGeneration: 1, gaveUp },

@@ -60,7 +60,7 @@ describe('a schedule that is looked at', () => {
     assert.deepEqual(done({ spec, backups: { ...leaving, '2026-03-01T00:50:00Z': 'good' } }), ['prune after 0050']);
   });
 
-  test('prunes after none that the last retention has seen, also where the one that was newer is gone', () => {
+  test('prunes after none that the last retention has seen, also where a newer one is gone', () => {
     const spec = { retention: { last: 1 }, suspend: true };
     const backups = { '2026-03-01T00:50:00Z': 'good' } as const;
     const seenAt = (at: string) => ({ retention: { after: 'nightly-202603010100', at, finishedAt: at } });
