@@ -53,7 +53,9 @@ export const restore = {
     cure: 'to go on with those data, remove `spec.bootstrap.snapshot`; else restore under another name: nothing is restored over data ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-born-from-a-snapshot))',
   },
   RollingBack: step('As approved, the cluster goes back to a snapshot: it is restored to the volume of a new member.'),
-  CallingOffRollback: step('A rollback is taken back before its data were restored; the cluster is as it was.'),
+  CallingOffRollback: step(
+    'What a rollback prepared goes: it is not approved any more, or its volume is lost. The cluster is as it was.',
+  ),
   GivingUpMembers: step('A rollback has its data: the members of the cluster that is given up are marked.', 'disrupts'),
   DroppingPeers: step('The members of a cluster that was given up have ended; their volumes are kept.', 'disrupts'),
   RevisionsExhausted: {

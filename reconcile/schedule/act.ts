@@ -30,7 +30,7 @@ export interface ScheduleDeed {
   readonly failure?: KubeError;
 }
 
-/** In order: what begins anew comes after what is given up for it, and not where that failed. */
+/** In order: what begins anew comes after what is given up for it, and not where that failed. The rest goes on. */
 export async function actOnSchedule(
   schedule: EtcdBackupSchedule,
   actions: readonly ScheduleAction[],
@@ -38,7 +38,7 @@ export async function actOnSchedule(
 ): Promise<readonly ScheduleDeed[]> {
   const deeds: ScheduleDeed[] = [];
   for (const action of actions) {
-    if (action.kind === 'start' && deeds.some((deed) => deed.action.kind === 'give-up' && deed.failure)) continue;
+    if (action.kind === 'start' && deeds.some(({ failure }) => failure)) continue;
     try {
       deeds.push({ action, ...(await carryOut(schedule, action, context)) });
     } catch (error) {

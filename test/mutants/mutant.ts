@@ -13,7 +13,7 @@ export interface Mutant {
   readonly to: string;
   /** The guard that the mutant lacks, in words. */
   readonly without: string;
-  /** In the order in which they are tried: the fastest first. */
+  /** Until one notices: the fastest first. */
   readonly killers: readonly [Killer, ...Killer[]];
   /** Why it survives: nothing that can be observed changes, or another guard stands behind this one. */
   readonly survives?: string;

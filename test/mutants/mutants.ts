@@ -75,14 +75,15 @@ async function tryOne(
   try {
     const line = lineOf(await sourceOf(mutant), mutant);
     await using _ = await tree.mutate(mutant);
-    return told(await outcomeOf(mutant.killers, (killer) => judge(killer)), line);
+    const limit = (killer: Killer) => limits.get(nameOf(killer)) ?? patience;
+    const fastestFirst = mutant.killers.toSorted((one, other) => limit(one) - limit(other));
+    return told(
+      await outcomeOf(fastestFirst, (killer) => run(killer, { ...tree, limit: limit(killer), signal })),
+      line,
+    );
   } catch (error) {
     if (!(error instanceof DoesNotApply)) throw error;
     return told({ kind: 'does not apply', why: error.message }, 1);
-  }
-
-  function judge(killer: Killer): Promise<Verdict> {
-    return run(killer, { directory: tree.directory, limit: limits.get(nameOf(killer)) ?? patience, signal });
   }
 }
 

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Mutant } from './mutant.ts';
+import { guardsIn } from './guards.ts';
+import { type Mutant, mutated } from './mutant.ts';
 
 const checkout = resolve(import.meta.dirname, '../..');
 
@@ -16,9 +17,13 @@ const unit = 'test/unit/cluster';
 /** Rooms of which no person has picked the guards one by one. */
 export const rooms = {
   adoption: {
-    files: [`${cluster}/{know,decide/rules}/adoption/*.ts`, `${cluster}/act/actions/membership/remove-inherited.ts`],
+    files: [
+      `${cluster}/{know,decide/rules}/adoption/*.ts`,
+      `${cluster}/act/actions/membership/remove-inherited.ts`,
+      `${cluster}/observe/ask-existing.ts`,
+    ],
     killers: [
-      `${unit}/{adopt*,finish-deletion}.test.ts`,
+      `${unit}/{adopt*,ask-existing,finish-deletion}.test.ts`,
       'test/unit/plugin/adopt*.test.ts',
       `${unit}/world/adoption*.test.ts`,
     ],
@@ -36,7 +41,10 @@ export const rooms = {
   },
   'hand-over': {
     files: [`${cluster}/decide/rules/recovery/hand-over.ts`, `${cluster}/know/recovery/outvoted.ts`],
-    killers: [`${unit}/{roll-back,restore-snapshot}.test.ts`, `${unit}/world/{roll*back*,recover,restored}.test.ts`],
+    killers: [
+      `${unit}/{hand-over,roll-back,restore-snapshot,recover-quorum,recovery*,new-life}.test.ts`,
+      `${unit}/world/{roll*back*,recover,restored}.test.ts`,
+    ],
   },
   sleep: {
     files: [
@@ -45,8 +53,8 @@ export const rooms = {
       `${cluster}/know/backups/hibernation-backup.ts`,
     ],
     killers: [
-      `${unit}/back-up-{first,before-hibernation}.test.ts`,
-      `${unit}/world/{hibernate,hibernation-backup}.test.ts`,
+      `${unit}/{back-up-first,back-up-before-hibernation,hibernat*,maintenance,room,actions/volumes}.test.ts`,
+      `${unit}/world/{hibernat*,final-backup}.test.ts`,
     ],
   },
   schedules: { files: ['reconcile/schedule/*.ts'], killers: ['test/unit/schedule/*.test.ts'] },
@@ -59,51 +67,21 @@ export const rooms = {
 
 export type RoomName = keyof typeof rooms;
 
-/** Every guard of a room that the tables do not take out already, each as a mutant for all tests of that room. */
+/** Every guard of a room that no table takes out in the same way, each as a mutant for all tests of that room. */
 export function proposed(name: RoomName, known: readonly Mutant[]): readonly Mutant[] {
   const { files, killers } = rooms[name];
   const [first, ...others] = filesOf(killers);
   if (first === undefined) throw new TypeError(`no test is left of the room "${name}"`);
   return filesOf(files).flatMap((file) => {
     const source = readFileSync(join(checkout, file), 'utf8');
-    const taken = known.filter((mutant) => mutant.file === file);
+    const left = (change: Pick<Mutant, 'from' | 'to'>) => mutated(source, change).replaceAll(/\s+/g, '');
+    const taken = new Set(known.filter((mutant) => mutant.file === file).map(left));
     return guardsIn(source)
-      .filter(({ from }) => !taken.some((mutant) => from.includes(mutant.from) || mutant.from.includes(from.trim())))
+      .filter((guard) => !taken.has(left(guard)))
       .map((guard) => ({ file, ...guard, killers: [first, ...others] as const }));
   });
 }
 
 function filesOf(patterns: readonly string[]): readonly string[] {
   return patterns.flatMap((pattern) => globSync(pattern, { cwd: checkout })).toSorted();
-}
-
-type Guard = Pick<Mutant, 'from' | 'to' | 'without'>;
-
-/** A line that ends its function early, and a condition with more than one part. */
-const early = /^\s+if \(.+\) (return|throw|continue)\b.*;$/;
-const parts = / && /;
-
-/** Each with as many lines before it as make it the only one of its file. */
-export function guardsIn(source: string): readonly Guard[] {
-  const lines = source.split('\n').map((line) => `${line}\n`);
-  return lines.flatMap((line, index) => {
-    const text = line.trim();
-    if (text.startsWith('*') || text.startsWith('//') || text.startsWith('...')) return [];
-    const without = (how: string) => `${how}: ${text}`;
-    const [from, before] = unique(lines, index, source);
-    return [
-      ...(early.test(line.trimEnd()) ? [{ from, to: before, without: without('proposed, left out') }] : []),
-      ...(parts.test(line)
-        ? [{ from, to: before + line.replace(parts, ' || '), without: without('proposed, && as ||') }]
-        : []),
-    ];
-  });
-}
-
-function unique(lines: readonly string[], index: number, source: string): readonly [from: string, before: string] {
-  for (let start = index; start >= 0; start -= 1) {
-    const from = lines.slice(start, index + 1).join('');
-    if (source.split(from).length === 2) return [from, lines.slice(start, index).join('')];
-  }
-  return [source, ''];
 }

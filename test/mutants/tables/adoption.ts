@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 const unit = 'test/unit/cluster';
+const asked = `${unit}/ask-existing.test.ts`;
 
 /** What guards an adoption: nothing leaves that should not, and nothing is joined that does not fit (I13). */
 export const ofAdoption: readonly Mutant[] = [
@@ -234,5 +235,47 @@ export const ofAdoption: readonly Mutant[] = [
     to: 'cluster.status?.clusterID !== undefined',
     without: 'a cluster that has let clients in is born anew where its status was lost, with its Service open (I5)',
     killers: ['test/unit/cluster/life.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/observe/ask-existing.ts',
+    from: 'if (!missing) return told;',
+    to: 'if (slots) return told;',
+    without: 'a list of others that began anew is believed, though it lacks a sealed member of ours (I9)',
+    killers: [asked],
+  },
+  {
+    file: 'reconcile/cluster/observe/ask-existing.ts',
+    from: 'if (told.clusterId !== existing.clusterID) {',
+    to: "if (told.clusterId === '') {",
+    without: 'the list of another etcd cluster counts as that of ours (I9)',
+    killers: [asked],
+  },
+  {
+    file: 'reconcile/cluster/observe/ask-existing.ts',
+    from: "endpoint.kind === 'known' && !endpoint.status.isLearner",
+    to: "endpoint.kind === 'known'",
+    without: 'a learner of ours counts as one that tells the list',
+    killers: [asked],
+  },
+  {
+    file: 'reconcile/cluster/observe/ask-existing.ts',
+    from: 'one.status.memberId === memberId && one.status.clusterId === clusterID',
+    to: 'one.status.memberId === memberId',
+    without: 'what a member of another etcd cluster says is taken for an answer of those that are taken over',
+    killers: [asked],
+  },
+  {
+    file: 'reconcile/cluster/observe/ask-existing.ts',
+    from: " || pod.labels?.[labels.managedBy] === 'etcd-ratchet'",
+    to: '',
+    without: 'pods of ours are asked as members of others',
+    killers: [asked],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/adoption/take-over.ts',
+    from: 'slots.filter((slot) => memberOf(slot, voters))',
+    to: 'slots',
+    without: 'members of others leave while one of ours is a learner (I13)',
+    killers: [`${unit}/adoption-goes-on.test.ts`],
   },
 ];

@@ -645,4 +645,25 @@ export const ofNodes: readonly Mutant[] = [
     without: 'a node that does not get Ready after its reboot is awaited for ever, and no person is told',
     killers: [ways],
   },
+  {
+    file: 'reconcile/nodes/change-node.ts',
+    from: "granted?.word === id && cordon?.word === 'by-us'",
+    to: "cordon?.word === 'by-us'",
+    without: 'a node is uncordoned that another reboot cordoned (I7)',
+    killers: ['test/unit/nodes/act.test.ts'],
+  },
+  {
+    file: 'reconcile/nodes/act.ts',
+    from: '(one.id === id ? changed : one)',
+    to: '(one.id === one.id ? changed : one)',
+    without: 'an order that is taken back writes over the grants of other nodes (I7)',
+    killers: ['test/unit/nodes/act.test.ts'],
+  },
+  {
+    file: 'reconcile/nodes/agent/order.ts',
+    from: "bootId === '' || bootId !== grant.bootID",
+    to: 'bootId !== grant.bootID',
+    without: 'a node that tells no boot is rebooted for a grant that knows none',
+    killers: ['test/unit/nodes/agent.test.ts'],
+  },
 ];

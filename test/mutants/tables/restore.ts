@@ -4,6 +4,7 @@ const lostVolume = 'test/unit/cluster/world/rollback-volume-lost.test.ts';
 const actions = 'test/unit/cluster/actions/restore.test.ts';
 const rules = 'test/unit/cluster/restore-snapshot.test.ts';
 const rollbacks = 'test/unit/cluster/roll-back.test.ts';
+const handOver = 'test/unit/cluster/hand-over.test.ts';
 const toBackup = 'test/unit/cluster/world/roll-back-to-backup.test.ts';
 const newest = 'test/unit/cluster/world/newest-backup.test.ts';
 const told = 'test/unit/cluster/world/roll-back.test.ts';
@@ -117,6 +118,41 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/act/actions/recovery/call-off-rollback.ts',
+    from: '!(lost || leaving) || set || pod',
+    to: '!(lost || leaving)',
+    without: 'a volume that was lost is deleted though an etcd may have started on it (I4)',
+    killers: [actions],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/recovery/call-off-rollback.ts',
+    from: '!(lost || leaving) || set',
+    to: 'set',
+    without: 'a restored volume that is there is deleted (I4)',
+    killers: [actions],
+  },
+  {
+    file: 'reconcile/cluster/know/recovery/outvoted.ts',
+    from: 'if (!(volume?.lost || volume?.leaving) || statefulSet || pod) return false;',
+    to: 'if (!(volume?.lost || volume?.leaving)) return false;',
+    without: 'a rollback is taken back though its member was started (I4)',
+    killers: [handOver],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/recovery/begin-rollback.ts',
+    from: 'recovery ? { ...record, recovery: { ...recovery, lastSeenOn } } : record',
+    to: 'recovery && lastSeenOn ? record : record',
+    without: 'a rollback forgets where a member ran that moved just before (I11)',
+    killers: [actions],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/recovery/hand-over.ts',
+    from: '!slots.some(({ statefulSet, pod }) => statefulSet || pod)',
+    to: 'slots.length > 0',
+    without: 'a trial may be waived that never was, while the others serve (I11)',
+    killers: [handOver],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/recovery/call-off-rollback.ts',
     from: 'if (found && !isAspirant(found.record))',
     to: 'if (found && !found.record)',
     without: 'a volume is deleted on which its member may have started (I4)',
@@ -175,7 +211,7 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/recovery/hand-over.ts',
-    from: 'if (!mayTakeOver(record) && !chosen.statefulSet && !chosen.pod) return neverTried(chosen, situation);',
+    from: 'if (!mayTakeOver(record) && !chosen.statefulSet && !chosen.pod) return neverTried(chosen.name, situation);',
     to: '',
     without: 'a cluster is given up for data that no etcd has served (I11)',
     killers: [rollbacks],
@@ -295,30 +331,37 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/recovery/hand-over.ts',
-    from: '(hasDeparted(slot) || !slot.volume)',
+    from: 'hasDeparted(slot) || !slot.volume',
     to: 'hasDeparted(slot)',
     without: 'a member without a volume runs on beside the cluster that took the place of its own (I11)',
     killers: [rollbacks],
   },
   {
     file: 'reconcile/cluster/decide/rules/recovery/roll-back.ts',
-    from: 'if (another) return callOff(another);',
-    to: '',
+    from: 'if (another) return callOff(',
+    to: 'if (!slots && another) return callOff(',
     without: 'a snapshot is restored twice beside one cluster (I11)',
     killers: [rollbacks],
   },
   {
     file: 'reconcile/cluster/decide/rules/recovery/roll-back.ts',
-    from: 'return gaveUp?.at(-1) === approved.clusterId;',
-    to: 'return gaveUp !== undefined;',
+    from: 'return gaveUp?.at(-1) === approved.clusterId ?',
+    to: 'return gaveUp !== undefined ?',
     without: 'a rollback that gives up another etcd cluster goes on (I11)',
     killers: [rollbacks],
   },
   {
     file: 'reconcile/cluster/decide/rules/recovery/roll-back.ts',
-    from: 'if (!approved || !volume || volume.leaving || volume.lost) return false;',
-    to: 'if (!approved || !volume) return false;',
-    without: 'a rollback waits for ever for a volume that goes, or is lost',
+    from: '!volume || volume.lost',
+    to: '!volume',
+    without: 'a rollback waits for ever for a volume that is lost',
+    killers: [rollbacks],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/recovery/roll-back.ts',
+    from: 'if (volume.leaving) return',
+    to: 'if (!slot) return',
+    without: 'a rollback waits for ever for a volume that goes',
     killers: [rollbacks],
   },
   {
@@ -358,7 +401,7 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/recovery/roll-back.ts',
-    from: 'if (approved.backup && (!goesBackTo || wishOf(goesBackTo.snapshot) !== approved.id)) return false;',
+    from: 'if (approved.backup && (!goesBackTo || wishOf(goesBackTo.snapshot) !== approved.id)) return outdated;',
     to: '',
     without: 'a volume that remembers no snapshot, or another one, is waited for without an end',
     killers: [toBackup],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
+import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { approved, before, beside, forgetting, others } from './adoptions.ts';
 import { noQuorum, silent, withEndpoint, without, type withPod, withRecord, withVolume } from './observations.ts';
 
@@ -12,6 +13,20 @@ describe('a deletion', () => {
     const decision = decide(beside(3, { metadata: { deletionTimestamp, finalizers: [volumesFinalizer] } }));
     assert.ok(decision.kind === 'act' && decision.action.kind === 'remove-member', decision.reason);
     assert.deepEqual([decision.reason, decision.action.name], ['LeavingExisting', 'orders-2']);
+  });
+
+  test('goes on with the removal that was begun before it begins another', () => {
+    const metadata = { deletionTimestamp, finalizers: [volumesFinalizer] };
+    const decision = decide(beside(3, { metadata, slots: { 0: withRecord({ state: 'releasing' }) } }));
+    assert.ok(decision.kind === 'act' && decision.action.kind === 'remove-member', decision.reason);
+    assert.equal(decision.action.name, 'orders-0');
+  });
+
+  test('has a member leave that hears a leader, also where its own health is in doubt', () => {
+    const metadata = { deletionTimestamp, finalizers: [volumesFinalizer] };
+    const ill = (slot: Slot) => ({ ...slot, ...(slot.pod && { pod: { ...slot.pod, ready: false } }) });
+    const decision = decide(beside(1, { metadata, every: ill }));
+    assert.deepEqual([decision.kind, decision.reason], ['act', 'LeavingExisting']);
   });
 
   test('has a member leave whose EtcdPeer is lost: its vote is on the list', () => {

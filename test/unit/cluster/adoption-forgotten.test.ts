@@ -4,6 +4,7 @@ import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import { networkPolicy } from '../../../manifests/render/network-policy.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { planChange } from '../../../reconcile/cluster/foresee/change.ts';
+import type { Action } from '../../../reconcile/cluster/know/action.ts';
 import { inheritedIn } from '../../../reconcile/cluster/know/adoption/inherited.ts';
 import { existingKept } from '../../../reconcile/cluster/know/adoption/kept.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
@@ -93,4 +94,21 @@ describe('a commit that removes members of others that vote beside ours', () => 
     const seen = { ...over, membership: members(3) };
     assert.deepEqual([refusals(seen), kept(seen)], [[], undefined]);
   });
+});
+
+test('what is taken over is kept from the step by which the first of ours joins, and not before', () => {
+  const observation = before();
+  const { life } = situate(observation);
+  assert.equal(life.stage, 'unborn');
+  const decision = decide(observation);
+  assert.ok(decision.kind === 'act' && decision.action.kind === 'prepare-members', decision.reason);
+  const { action } = decision;
+  const keptFor = (taken: Action | undefined) => existingKept({ ...observation, life }, taken)?.clusterID;
+  assert.equal(keptFor(action), existing.clusterID);
+  const members = action.members.map(({ record, ...member }) => ({
+    ...member,
+    record: { ...record, state: 'bootstrapping' as const },
+  }));
+  assert.deepEqual([keptFor(undefined), keptFor({ ...action, members })], [undefined, undefined]);
+  assert.equal(keptFor({ kind: 'start-members', peers: ['orders-0'] }), undefined);
 });

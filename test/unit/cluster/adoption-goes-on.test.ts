@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { takeOver } from '../../../reconcile/cluster/decide/rules/adoption/take-over.ts';
 import { wantedRollback } from '../../../reconcile/cluster/know/backups/rollback.ts';
 import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import { sentBy } from './actions/sent.ts';
 import { approved, beside, existing, forgetting, inherited, others } from './adoptions.ts';
@@ -32,6 +34,19 @@ describe('while members of others vote beside ours', () => {
     assert.deepEqual([decision.kind, decision.reason], ['refuse', 'AdoptionNotApproved']);
     const wrong = beside(3, { metadata: { annotations: { [annotations.adopt]: `${clusterId}/000000000000` } } });
     assert.equal(decide(wrong).reason, 'AdoptionNotApproved');
+  });
+
+  test('a learner of ours is no vote in place of one of theirs, approved or not (I13)', () => {
+    const seen = approved(beside(3));
+    const { membership } = seen;
+    assert.ok(membership.kind === 'known');
+    const list = membership.members.map((one) => ({ ...one, isLearner: one.isLearner || one.name === 'orders-2' }));
+    const slots = seen.slots.map((slot) =>
+      slot.ordinal === 2 ? withEndpoint(endpoint(2, { isLearner: true }))(slot) : slot,
+    );
+    const joining = { ...seen, slots, membership: { ...membership, members: list } };
+    assert.notEqual(decide(joining).reason, 'RemovingInherited');
+    assert.notEqual(takeOver(situate(joining))?.reason, 'RemovingInherited', 'nor by its rule alone');
   });
 
   test('approved, they leave one at a time, the leader last and to one of ours', () => {

@@ -35,3 +35,35 @@ test('where no member answers, what a volume was told counts for an hour', () =>
   assert.deepEqual(now(told(backup, silent), hour), backup);
   assert.equal(now(told(backup, silent), hour + 1), undefined);
 });
+
+test('what volumes were told counts only where they were told the same', () => {
+  const seen = told(one, silent);
+  const another = { ...one, uid: 'u2' };
+  const asleep = all(withRecord({ state: 'hibernating', hibernationBackup: another }), withEndpoint(silent));
+  assert.equal(
+    now({ ...seen, slots: seen.slots.map((slot) => (slot.ordinal === 2 ? asleep(slot) : slot)) }),
+    undefined,
+  );
+});
+
+test('what was taken for it counts where it is good, known, and was taken before this very sleep', () => {
+  const seen = { ...healthy(3, { every: withEndpoint(silent) }) };
+  const good = {
+    kind: 'known',
+    before: 'hibernation',
+    name: one.name,
+    state: 'good',
+    ended: { uid: one.uid, at: '2026-01-02T03:04:05.000Z', revision: 10 },
+  } as const;
+  const of = (change: object) => now({ ...seen, awaitedBackup: { ...good, ...change } as never });
+  assert.deepEqual(of({}), { ...one, revision: 10 });
+  for (const change of [
+    { kind: 'missing' },
+    { before: 'deletion' },
+    { state: 'failed' },
+    { state: 'under-way' },
+    { ended: undefined },
+    { ended: { ...good.ended, at: 'soon' } },
+  ])
+    assert.equal(of(change), undefined, JSON.stringify(change));
+});

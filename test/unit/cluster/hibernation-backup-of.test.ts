@@ -53,6 +53,18 @@ describe('the backup that a cluster was put to sleep on', () => {
     assert.equal(of({ 2: all(withEndpoint(silent), withRecord({ state: 'superseded' })) }), undefined);
   });
 
+  test('is none where a pod alone is left, or what would make one', () => {
+    const remembers = withRecord({ state: 'hibernating', hibernationBackup: backup });
+    for (const left of [without('pod'), without('statefulSet')])
+      assert.equal(of({ 2: all(left, withEndpoint(silent), remembers) }), undefined);
+  });
+
+  test('is none where volumes remember different ones, or one of them is awake', () => {
+    const another = { ...backup, revision: 11 };
+    assert.equal(of({ 2: all(asleep, withRecord({ hibernationBackup: another })) }), undefined);
+    assert.equal(of({ 2: all(asleep, withRecord({ state: 'sealed' })) }), undefined);
+  });
+
   test('does not depend on a volume that was left behind, nor on a member whose volume is gone', () => {
     const behind = all(asleep, withRecord({ state: 'superseded', clusterId: 'dead' }));
     assert.deepEqual(of({ 2: behind }), { ...backup, clusterId });

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { plan } from '../../../reconcile/cluster/foresee/plan.ts';
 import { summaryOf } from '../../../reconcile/cluster/foresee/summary.ts';
@@ -17,7 +15,6 @@ import {
   all,
   clusterId,
   healthy,
-  initialCluster,
   noQuorum,
   token,
   unborn,
@@ -26,22 +23,7 @@ import {
   withRecord,
   withVolume,
 } from './observations.ts';
-
-const snapshot = { object: 'gs://backups/orders/a.db', sha256: 'ab'.repeat(32), revision: 81_724 };
-const rollback = { clusterID: clusterId, snapshot };
-
-const spec = (more: Partial<EtcdClusterSpec> = {}): Partial<EtcdClusterSpec> => ({ rollback, ...more });
-
-/** What a person has to set for exactly this. */
-function approvalFor(wish: NonNullable<EtcdClusterSpec['rollback']> = rollback): string {
-  return wantedRollback(healthy(3, { spec: { rollback: wish } }))?.approval ?? assert.fail('no rollback');
-}
-
-const approved = (text = approvalFor()) => ({ annotations: { [annotations.rollBack]: text } });
-
-function asked(given: string | undefined, wish = rollback): Observation {
-  return healthy(3, { spec: { rollback: wish }, ...(given !== undefined && { metadata: approved(given) }) });
-}
+import { approvalFor, approved, asked, beside, late, rollback, snapshot, spec } from './rollbacks.ts';
 
 describe('a rollback begins only as approved', () => {
   test('without an approval nothing is done, and the command is told', () => {
@@ -161,49 +143,6 @@ function reasonsOf(observation: Observation): readonly string[] {
   return plan(observation).steps.map(({ reason }) => reason);
 }
 
-const late = (attempt = 0, more: Partial<VolumeRecord> = {}): Slot => {
-  const [slot] = healthy(4, { spec: spec() }).slots.slice(3);
-  assert.ok(slot?.volume && slot.peer && slot.configMap);
-  const id = wantedRollback(asked(undefined))?.id ?? '';
-  const {
-    clusterId: _,
-    memberId: __,
-    ...rest
-  } = slot.volume.record.kind === 'valid' ? slot.volume.record.record : assert.fail();
-  const record: VolumeRecord = {
-    ...rest,
-    token: 'another',
-    initialCluster: initialCluster(4).slice(3),
-    state: 'restoring',
-    recovery: { id, attempt, lastSeenOn: {} },
-    gaveUp: [clusterId],
-    ...more,
-  };
-  return {
-    name: slot.name,
-    ordinal: slot.ordinal,
-    peer: slot.peer,
-    configMap: slot.configMap,
-    volume: { ...slot.volume, bound: attempt > 0, record: { kind: 'valid', record } },
-    endpoint: { kind: 'unknown', cause: 'nothing runs there' },
-  };
-};
-
-/** While the snapshot is restored beside it. */
-function beside(
-  given: string | undefined,
-  slot: Slot,
-  view: Partial<Extract<RecoveryView, { kind: 'known' }>> = {},
-): Observation {
-  const observation = healthy(3, {
-    spec: spec(),
-    ...(given !== undefined && { metadata: approved(given) }),
-    more: [slot],
-  });
-  const slots = withoutOutvoted(observation.slots);
-  return { ...observation, slots, recovery: { kind: 'known', pods: [], nodes: {}, ...view } };
-}
-
 describe('while the snapshot is restored', () => {
   test('its Job is made, and the present cluster is still the cluster', () => {
     const observation = beside(approvalFor(), late());
@@ -224,6 +163,7 @@ describe('while the snapshot is restored', () => {
     ]) {
       const decision = decide(observation);
       assert.equal(decision.reason, 'CallingOffRollback', JSON.stringify(decision));
+      assert.match(decision.message, /its rollback is not approved any more, or another one is/);
       assert.partialDeepStrictEqual(decision, { action: { kind: 'call-off-rollback', name: 'orders-3' } });
     }
   });
@@ -240,12 +180,15 @@ describe('while the snapshot is restored', () => {
     const slot = late(1);
     assert.ok(slot.volume);
     const gone = { ...slot, volume: { ...slot.volume, lost: true } };
-    assert.equal(decide(beside(approvalFor(), gone)).reason, 'CallingOffRollback');
+    const off = decide(beside(approvalFor(), gone));
+    assert.equal(off.reason, 'CallingOffRollback');
+    assert.match(off.message, /^orders-3 goes: its volume is lost, and the rollback begins anew, as approved;/);
     const leaving = { ...slot, volume: { ...slot.volume, leaving: true } };
     const decision = decide(beside(approvalFor(), leaving));
     const peer = { name: 'orders-3', uid: 'peer-3' };
     const action = { kind: 'call-off-rollback', name: 'orders-3', peer };
     assert.deepEqual(decision.kind === 'act' && decision.action, action);
+    assert.match(decision.message, /its volume is being deleted, and the rollback begins anew, as approved;/);
   });
 
   test('what is being deleted already is not deleted again, but waited for', () => {

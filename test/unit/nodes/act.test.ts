@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdNodePolicy } from '../../../manifests/api/etcd-node-policy.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { actOnNode } from '../../../reconcile/nodes/act.ts';
-import { cordoned } from '../../../reconcile/nodes/change-node.ts';
+import { cordoned, isOurs } from '../../../reconcile/nodes/change-node.ts';
 import type { NodeAction } from '../../../reconcile/nodes/decision.ts';
 import { giveBack, take } from '../../../reconcile/nodes/hold.ts';
 import type { JobSeen, NodeSeen, NodesObservation } from '../../../reconcile/nodes/observation.ts';
@@ -68,6 +69,39 @@ test('a cordon writes the policy only where it takes an order back', () => {
   assert.deepEqual(asked(cordon).kinds, ['writeNode']);
   const ordered = policyOf({}, [{ ...grant, ordered: '2026-11-23T11:59:30Z' }]);
   assert.deepEqual(asked(cordon, seenWith({}, ordered)).kinds, ['writePolicy', 'writeNode']);
+});
+
+test('an order that is taken back leaves the grants of other nodes as they are', () => {
+  const cordon = { kind: 'cordon', node: 'node-1', id: grant.id } as const;
+  const other = grantOf('node-2', { ordered: '2026-11-23T11:59:40Z' });
+  const both = policyOf({}, [{ ...grant, ordered: '2026-11-23T11:59:30Z' }, other]);
+  const [write] = asked(cordon, seenWith({}, both)).requests;
+  const { policy } = (write ?? assert.fail()).ask as { readonly policy: EtcdNodePolicy };
+  assert.deepEqual(policy.status?.grants, [grant, other]);
+  const { kinds } = asked(cordon, seenWith({}, policyOf({}, [other])));
+  assert.deepEqual(kinds, ['writeNode'], 'one that has no grant by then has no order');
+});
+
+test('a Job reboots as its policy says', () => {
+  for (const method of ['DBus', 'Signal'] as const) {
+    const [made] = asked(order, seenWith({}, policyOf({ reboot: { method } }, [grant]))).requests;
+    assert.partialDeepStrictEqual(made?.ask, { method: { kind: method } });
+  }
+});
+
+test('what this way cordoned is uncordoned by it alone', () => {
+  const marks = (granted: string, cordoned: string) => ({
+    granted: { at: minutesAgo(1), word: granted },
+    cordoned: { at: minutesAgo(1), word: cordoned },
+  });
+  const ours = (granted: string, word: string) => isOurs(nodeOf('node-1', { marks: marks(granted, word) }), grant.id);
+  assert.deepEqual(
+    [ours(grant.id, 'by-us'), ours('stranger', 'by-us'), ours(grant.id, 'before')],
+    [true, false, false],
+  );
+  const { granted } = marks(grant.id, 'by-us');
+  const first = (unschedulable: boolean) => cordoned(nodeOf('node-1', { marks: { granted }, unschedulable }), grant.id);
+  assert.deepEqual([first(true).cordoned, first(false).cordoned], ['before', 'by-us']);
 });
 
 test('a cordon of a stranger, or of another reboot, is not taken for our own', () => {

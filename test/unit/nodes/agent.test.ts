@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Node } from '../../../manifests/kube-types.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { carryOutOrder, parseMethod, type RebootContext, tellHost } from '../../../reconcile/nodes/agent/agent.ts';
+import { orderIn } from '../../../reconcile/nodes/agent/order.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 
 const time = '2026-11-23T12:00:00Z';
@@ -49,6 +50,37 @@ test('an agent that is started again after the reboot does nothing', async () =>
   const kube = seeded(ordered);
   assert.equal((await run(kube)).reboots, 1);
   assert.deepEqual((await run(kube)).reboots, 0);
+});
+
+test('a Job or a boot without a name is none that a Node could mean', () => {
+  const at = new Date(time);
+  const node = (now: string, bootId: string) => ({
+    ...{ name: 'node-1', bootId, unschedulable: true },
+    marks: { granted: { at, word: 'id' }, now: { at, word: now } },
+  });
+  assert.equal(orderIn(node(job, 'boot-1'), { job, grant }).kind, 'taken');
+  assert.equal(orderIn(node('', 'boot-1'), { job: '', grant }).kind, 'none');
+  assert.equal(orderIn(node(job, ''), { job, grant: { ...grant, bootID: '' } }).kind, 'none');
+});
+
+test('an agent tries again after a conflict alone', async () => {
+  for (const [code, reboots] of [
+    [409, 1],
+    [403, 0],
+  ] as const) {
+    const kube = seeded(ordered);
+    const put = kube.update.bind(kube);
+    let tries = 0;
+    const once: typeof kube.update = async (...args) => {
+      tries += 1;
+      if (tries > 1) return put(...args);
+      const reason = code === 409 ? 'Conflict' : 'Forbidden';
+      throw new KubeError(reason, { class: code === 409 ? 'precondition' : 'terminal', status: code, reason });
+    };
+    const ended = await run({ ...kube, update: once }).catch((error: Error) => ({ words: error.message, reboots: 0 }));
+    assert.equal(ended.reboots, reboots, ended.words);
+    assert.equal(tries, code === 409 ? 2 : 1);
+  }
 });
 
 const strangers: readonly (readonly [why: string, found: Readonly<Record<string, string>>])[] = [

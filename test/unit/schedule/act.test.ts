@@ -34,15 +34,20 @@ describe('a schedule', () => {
         if (fails && verb === 'DELETE' && when === 'before')
           throw new KubeError('no right to delete', { class: 'terminal', status: 403, reason: 'Forbidden' });
       };
-      const actions = [{ kind: 'give-up', backups: [backup] } as const, { kind: 'start', at } as const];
+      const prune = { kind: 'prune', after: backup, spare: [] } as const;
+      const actions = [{ kind: 'give-up', backups: [backup] } as const, { kind: 'start', at } as const, prune];
       const deeds = await actOnSchedule(life.schedule(), actions, context(life));
       assert.deepEqual(
         deeds.map(({ action, failure }) => [action.kind, failure?.reason]),
         fails
-          ? [['give-up', 'Forbidden']]
+          ? [
+              ['give-up', 'Forbidden'],
+              ['prune', undefined],
+            ]
           : [
               ['give-up', undefined],
               ['start', undefined],
+              ['prune', undefined],
             ],
       );
     }
@@ -81,6 +86,11 @@ describe('a schedule', () => {
     );
     const second = await again();
     assert.deepEqual([second?.created, second?.failure], [undefined, undefined], 'another invocation was faster');
+    life.fault = ({ key }, when) => {
+      if (key === 'GET etcdbackups' && when === 'before') life.kube.remove(resources.backups, 'default', metadata.name);
+    };
+    const third = await again();
+    assert.deepEqual([third?.created, third?.failure], [undefined, undefined], 'and it has gone since');
   });
 
   test('sends no Job that prunes to a host that the installation does not list', async () => {

@@ -48,6 +48,18 @@ test('a schedule at rest that this release does not understand is told', async (
   assert.equal(life.schedule().status?.conditions?.[0]?.reason, 'InvalidSchedule');
 });
 
+test('a schedule that is suspended, or has nothing to prune yet, is at rest', async () => {
+  for (const [spec, due] of [
+    [{ suspend: true }, undefined],
+    [{ schedule: '@hourly', retention: { last: 2 } }, '2026-03-01T01:00:00.000Z'],
+  ] as const) {
+    const life = createLife(spec);
+    await life.run(1);
+    assert.deepEqual(await next(life, 1), atRest);
+    assert.equal((await life.tick())?.toISOString(), due);
+  }
+});
+
 test('a plan writes nothing', async () => {
   const life = createLife();
   life.clock = new Date('2026-03-01T00:10:30Z');

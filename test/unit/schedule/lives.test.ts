@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
-import type { Job } from '../../../manifests/kube-types.ts';
+import type { Job, Pod } from '../../../manifests/kube-types.ts';
 import { refusal } from '../../../reconcile/clients/kube-errors.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { kinds } from '../../../reconcile/kinds.ts';
@@ -414,6 +414,8 @@ test('a retention that fails, or says nonsense, is told and tried again after th
     [{ ok: false, reason: 'Forbidden', message: 'may not delete' }, /RetentionFailed: Forbidden: may not delete/],
     ['{"ok":"yes"}', /RetentionFailed: ResultLost: its pod said no result/],
     ['', /RetentionFailed: ResultLost/],
+    [{ ok: false, reason: 'Odd', pruned: { kept: 1.5 } }, /RetentionFailed: Odd/],
+    [{ ok: false, reason: 'Large', pruned: { kept: 2 ** 31 } }, /RetentionFailed: Large/],
     [
       { ok: false, reason: 7, message: null, pruned: { kept: -1, removed: 'x', names: [1, 'y'.repeat(9000)] } },
       /RetentionFailed: Unexpected/,
@@ -429,6 +431,22 @@ test('a retention that fails, or says nonsense, is told and tried again after th
     await life.run(10);
     assert.deepEqual(life.prunes(), ['nightly-202603010010-prune', 'nightly-202603010020-prune']);
   }
+});
+
+test('what a pod says that is of no Job of ours is not told as the end of a retention', async () => {
+  const life = createLife({ retention: { last: 2 } });
+  await life.run(12);
+  life.endPrune({ ok: false, reason: 'Forbidden', message: 'may not delete' });
+  const [pod = assert.fail()] = life.kube.stored<Pod>(resources.pods);
+  const message = JSON.stringify({ ok: true, pruned: { kept: 1, removed: 1 } });
+  const [said = assert.fail()] = pod.status?.containerStatuses ?? [];
+  life.kube.seed<Pod>(resources.pods, {
+    ...pod,
+    metadata: { ...pod.metadata, name: 'zz', uid: 'zz', ownerReferences: [] },
+    status: { ...pod.status, containerStatuses: [{ ...said, state: { terminated: { exitCode: 0, message } } }] },
+  });
+  await life.run(1);
+  assert.match(ready(life), /RetentionFailed: Forbidden/);
 });
 
 test('a retention whose node died is told, and runs again after the next backup', async () => {

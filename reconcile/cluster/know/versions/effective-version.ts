@@ -44,8 +44,7 @@ const needsSnapshots: ReadonlySet<string> = new Set(['3.7']);
 
 /** `--snapshot-count` where the spec does not say: etcd's own, from 3.6 on. */
 const usualSnapshotCount = 10_000;
-/**
- */
+/** Entries that a leader keeps from before its last snapshot, for members that lag. */
 const usualCatchUp = 5_000;
 /** Entries beyond it until the snapshot is certainly on the disk. */
 const margin = 200n;

@@ -8,9 +8,10 @@ import type {
   RecoveryJobView,
   RecoveryPodView,
   RecoveryView,
+  Slot,
 } from '../../../../reconcile/cluster/know/observation.ts';
 import { all, healthy, noQuorum, silent, withEndpoint, without, withRecord } from '../observations.ts';
-import { assertStopped, sentBy } from './sent.ts';
+import { assertStopped, leftBy, sentBy } from './sent.ts';
 
 /** Each guard of an action by itself: the world is as no rule would begin it, as after the decision it may be. */
 
@@ -110,12 +111,14 @@ describe('a restore', () => {
     assert.deepEqual(sentBy(starting, beside([ownPod, late], done)).writes, concluded);
   });
 
+  const ofAnother = { state: 'restoring', recovery: { id: 'another', attempt: 1, lastSeenOn: {} } } as const;
   for (const [what, observation] of [
     ['its Job runs', seen(restoring(1), { job: {} })],
     ['its Job has failed', seen(restoring(1), { job: { failed: true } })],
     ['its Job is of another attempt', seen(restoring(1), { job: { ...done, attempt: `${id}/2` } })],
     ['its Job is another one', seen(restoring(1), { job: { ...done, uid: 'another' } })],
     ['its volume is at another attempt', seen(restoring(2), { job: done })],
+    ['its volume is of another restore', seen(ofAnother, { job: done })],
     ['its volume is sealed', seen({ ...restoring(1), state: 'sealed' }, { job: done })],
   ] as const)
     test(`is not concluded where ${what} (I11)`, () => assertStopped(sentBy(action, observation)));
@@ -152,6 +155,21 @@ describe('a rollback', () => {
     assert.deepEqual([writes, ended], [['makeVolume orders-1', 'makePeer orders-1', 'makeConfigMap orders-1'], 'done']);
   });
 
+  test('remembers from its beginning where the members run by then (I11)', () => {
+    const observation = healthy(1, { metadata: approved });
+    const [slot] = observation.slots;
+    assert.ok(slot?.peer && slot.pod && slot.volume?.record.kind === 'valid');
+    const moved = { ...observation, slots: [{ ...slot, pod: { ...slot.pod, node: 'node-z' } }] };
+    const recovery = { id, attempt: 0, lastSeenOn: { 'orders-0': ['node-a'] } };
+    const record = { ...slot.volume.record.record, ...restoring(0), token: 'fresh', gaveUp, recovery };
+    const { inputs } = slot.peer;
+    const member = { name: 'orders-1', record };
+    const after = leftBy({ kind: 'begin-rollback', approval, member, inputs }, moved);
+    const made = after.slots.find(({ name }) => name === 'orders-1')?.volume?.record;
+    assert.ok(made?.kind === 'valid');
+    assert.deepEqual(made.record.recovery, { ...recovery, lastSeenOn: { 'orders-0': ['node-a', 'node-z'] } });
+  });
+
   test('remembers where the members run that it gives up, also those that moved since (I11)', () => {
     const action: ActionOf<'conclude-restore'> = {
       ...{ kind: 'conclude-restore', volume, job: { name: 'orders-0-restore', uid: 'job' }, id, attempt: 1 },
@@ -161,6 +179,7 @@ describe('a rollback', () => {
     assert.ok(looks(sentBy(action, given({ ...restoring(1), gaveUp }, approved, tried))));
     const { approval: _, ...ofBirth } = action;
     assert.ok(!looks(sentBy(ofBirth, given(restoring(1), {}, done))), 'a birth gives nothing up');
+    assert.equal(sentBy(ofBirth, given(restoring(1), approved, done)).ended, 'done', 'an approval of before is no bar');
     const before = { 'orders-0': ['a'], 'orders-1': ['b'] };
     assert.deepEqual(bothOf(before, { 'orders-0': ['c'], 'orders-1': ['b'] }), { ...before, 'orders-0': ['a', 'c'] });
   });
@@ -222,6 +241,46 @@ describe('a rollback', () => {
     assert.deepEqual(writes, ['deleteVolume orders-0', 'deletePeer orders-0']);
   });
 
+  test('is called off where its data are there and lost, if no etcd can have started on them (I4)', () => {
+    const action: ActionOf<'call-off-rollback'> = {
+      kind: 'call-off-rollback',
+      name: 'orders-0',
+      peer: { name: 'orders-0', uid: 'peer-0' },
+      volume,
+    };
+    type Change = (slot: Slot) => Slot;
+    const after = (record: Partial<VolumeRecord>, change: Change, ...more: readonly Change[]) =>
+      sentBy(action, healthy(1, { every: all(withRecord({ ...restoring(1), ...record }), ...more, change) }));
+    const isLost = ({ volume: found, ...slot }: Slot) => ({
+      ...slot,
+      ...(found && { volume: { ...found, lost: true } }),
+    });
+    const isLeaving = ({ volume: found, ...slot }: Slot) => ({
+      ...slot,
+      ...(found && { volume: { ...found, leaving: true } }),
+    });
+    const restored = { state: 'restored', gaveUp } as const;
+    assert.deepEqual(after(restored, isLost, gone).writes, ['deleteVolume orders-0', 'deletePeer orders-0']);
+    assert.deepEqual(after(restored, isLeaving, gone).writes, ['deletePeer orders-0']);
+    assertStopped(after(restored, gone));
+    assertStopped(after(restored, isLost, without('pod')));
+    assertStopped(after(restored, isLost, without('statefulSet')));
+    assertStopped(after({ ...restored, state: 'sealed' }, isLost, gone));
+    assertStopped(after({ state: 'restored' }, isLost, gone));
+  });
+
+  test('is called off without a volume, and beside one that was made anew', () => {
+    const action: ActionOf<'call-off-rollback'> = {
+      kind: 'call-off-rollback',
+      name: 'orders-0',
+      peer: { name: 'orders-0', uid: 'peer-0' },
+    };
+    const observation = given({ ...restoring(1), gaveUp });
+    assert.deepEqual(sentBy(action, observation).writes, ['deletePeer orders-0']);
+    const another = { ...action, volume: { ...volume, uid: 'another' } };
+    assert.deepEqual(sentBy(another, observation).writes, ['deletePeer orders-0']);
+  });
+
   test('deletes peers of members only that were left behind (I4)', () => {
     const action: ActionOf<'drop-peers'> = {
       kind: 'drop-peers',
@@ -235,5 +294,7 @@ describe('a rollback', () => {
     assertStopped(sentBy(action, pair({ ...restored, state: 'restoring' }, { state: 'superseded' })));
     assertStopped(sentBy(action, pair({ ...restoring(1), state: 'restored' }, { state: 'superseded' })));
     assert.deepEqual(sentBy(action, pair(restored, { state: 'superseded' })).writes, ['deletePeer orders-1']);
+    const bare = healthy(2, { slots: { 0: withRecord(restored), 1: without('volume') } });
+    assert.deepEqual(sentBy(action, bare).writes, ['deletePeer orders-1']);
   });
 });

@@ -24,22 +24,28 @@ export interface Sent {
  * Runs the program of an action on the world as it is observed, which need not be one in which any rule would begin it.
  */
 export function sentBy(action: Action, observation: Observation): Sent {
-  const definition = definitionOf(action);
-  if (!definition) throw new Error(`${action.kind} is no program`);
   const asked: string[] = [];
   const writes: string[] = [];
-  const program = definition.run(action as never, leasedOf(observation.cluster));
-  const played = play(program, requests, observation, observationHost, {
-    settle,
-    onAnswered: (request) => {
-      const written = writtenBy(request, requests);
-      const what = named(request, written);
-      asked.push(what);
-      if (written) writes.push(what);
-    },
+  const played = playedOut(action, observation, (request) => {
+    const written = writtenBy(request, requests);
+    const what = named(request, written);
+    asked.push(what);
+    if (written) writes.push(what);
   });
   const ended = played.kind === 'ended' ? played.failure.reason : played.kind;
   return { writes, asked, ended };
+}
+
+/** What it leaves. */
+export function leftBy(action: Action, observation: Observation): Observation {
+  return playedOut(action, observation, () => undefined).state;
+}
+
+function playedOut(action: Action, observation: Observation, onAnswered: (request: Request) => void) {
+  const definition = definitionOf(action);
+  if (!definition) throw new Error(`${action.kind} is no program`);
+  const program = definition.run(action as never, leasedOf(observation.cluster));
+  return play(program, requests, observation, observationHost, { settle, onAnswered });
 }
 
 function named({ kind, ask }: Request, written: Written | undefined): string {

@@ -18,9 +18,9 @@ import { awaitEnds, mark, stop } from './recover-quorum.ts';
 export function handOver(chosen: Slot, record: VolumeRecord, situation: Situation): Decision | undefined {
   const { gaveUp, recovery } = record;
   if (!gaveUp) return undefined;
-  if (!mayTakeOver(record) && !chosen.statefulSet && !chosen.pod) return neverTried(chosen, situation);
-  // Also members whose volumes are gone. No other member has been added yet.
-  const former = situation.slots.filter((slot) => slot !== chosen && (hasDeparted(slot) || !slot.volume));
+  if (!mayTakeOver(record) && !chosen.statefulSet && !chosen.pod) return neverTried(chosen.name, situation);
+  // Also members whose volumes are gone. No other member has been added yet, and the chosen one has its volume.
+  const former = situation.slots.filter((slot) => hasDeparted(slot) || !slot.volume);
   const { [chosen.name]: _, ...lastSeenOn } = recovery?.lastSeenOn ?? {};
   const held = runningElsewhere(former, lastSeenOn, situation);
   if (held) return held;
@@ -54,10 +54,9 @@ function runningElsewhere(
  * As where another hand took the mark away, or an earlier build made none: what is there now is not known to be what
  * was tried. Where all others have ended already, to wait protects nothing: a person may let it take their place.
  */
-function neverTried(chosen: Slot, { cluster, slots }: Situation): Decision {
+function neverTried(name: string, { cluster, slots }: Situation): Decision {
   const { namespace } = cluster.metadata;
-  const { name } = chosen;
-  const haveEnded = slots.every((slot) => slot === chosen || !(slot.statefulSet || slot.pod));
+  const haveEnded = !slots.some(({ statefulSet, pod }) => statefulSet || pod);
   const anew = `let only ${name} go, and the rollback begins anew, as approved: ${kubectl({ namespace }, `delete pvc ${name}`)}`;
   const goesOn = kubectl({ namespace }, `annotate pvc ${name} ${annotations.trial}=waived`);
   return refuse(

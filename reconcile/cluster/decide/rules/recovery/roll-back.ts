@@ -26,11 +26,12 @@ export function rollBack(situation: Situation): Decision | undefined {
   if (isAdopting(situation)) return undefined;
   const approved = approvedRollback(situation, life);
   const aspirants = aspirantsIn(slots);
-  const outdated = aspirants.find((slot) => !isGoing(slot, approved));
-  if (outdated) return callOff(outdated);
+  for (const slot of aspirants) {
+    const why = whyNot(slot, approved);
+    if (why !== undefined) return callOff(slot, why);
+  }
   const [chosen, another] = aspirants;
-  // A late request made it.
-  if (another) return callOff(another);
+  if (another) return callOff(another, 'a late request made it, and another one is there for the rollback');
   const record = chosen && recordOf(chosen);
   if (!approved) return undefined;
   if (!chosen || !record) return begin(approved, situation);
@@ -38,17 +39,20 @@ export function rollBack(situation: Situation): Decision | undefined {
   return restore({ chosen, record, wanted: approved, approval: approved.approval }, situation);
 }
 
-/** It gives up the very cluster whose end is approved, and its volume is there to stay. */
-function isGoing(slot: Slot, approved: WantedRollback | undefined): boolean {
+/** Unless it gives up the very cluster whose end is approved, and its volume is there to stay. */
+function whyNot(slot: Slot, approved: WantedRollback | undefined): string | undefined {
+  const outdated = 'its rollback is not approved any more, or another one is';
+  if (!approved) return outdated;
   const { volume } = slot;
-  if (!approved || !volume || volume.leaving || volume.lost) return false;
+  if (!volume || volume.lost) return 'its volume is lost, and the rollback begins anew, as approved';
+  if (volume.leaving) return 'its volume is being deleted, and the rollback begins anew, as approved';
   const { gaveUp, goesBackTo } = recordOf(slot) ?? {};
   // What it goes back to is looked up there, and nowhere else.
-  if (approved.backup && (!goesBackTo || wishOf(goesBackTo.snapshot) !== approved.id)) return false;
-  return gaveUp?.at(-1) === approved.clusterId;
+  if (approved.backup && (!goesBackTo || wishOf(goesBackTo.snapshot) !== approved.id)) return outdated;
+  return gaveUp?.at(-1) === approved.clusterId ? undefined : outdated;
 }
 
-function callOff({ name, peer, volume }: Slot): Decision {
+function callOff({ name, peer, volume }: Slot, why: string): Decision {
   const peerRef = peer?.current && !peer.leaving ? { peer: { name, uid: peer.uid } } : undefined;
   const volumeRef = volume && !volume.leaving ? { volume: { name, uid: volume.uid } } : undefined;
   if (!peerRef && !volumeRef)
@@ -59,7 +63,7 @@ function callOff({ name, peer, volume }: Slot): Decision {
   return act(
     { kind: 'call-off-rollback', name, ...peerRef, ...volumeRef },
     'CallingOffRollback',
-    `${name} goes: its rollback is not approved any more, or another one is; the present cluster is as it was`,
+    `${name} goes: ${why}; the present cluster is as it was`,
   );
 }
 
