@@ -8,7 +8,7 @@ import { defineAction } from '../define.ts';
  * cert-manager: it is deleted first.
  */
 export const requestIntermediate = defineAction('request-intermediate', {
-  target: ({ order }) => order.name,
+  target: ({ order }) => order.issuer,
   *run({ order, instead, at }) {
     const found = yield* ourAuthority('client');
     if (!found?.facts) throw moved('the client CA has gone since it was looked at');

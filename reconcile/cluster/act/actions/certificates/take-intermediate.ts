@@ -9,7 +9,7 @@ import { defineAction } from '../define.ts';
  * Guards the trust: only the very certificate that was judged is taken, and of no other owner's request.
  */
 export const takeIntermediate = defineAction('take-intermediate', {
-  target: ({ order }) => order.name,
+  target: ({ order }) => order.issuer,
   *run({ order, fingerprint, at }) {
     const found = yield* ourAuthority('client');
     if (!found?.facts) throw moved('the client CA has gone since it was looked at');
