@@ -93,6 +93,10 @@ const rows: Readonly<Record<Key, Row>> = {
   goesBackTo: own(volume, 'the EtcdBackup that a rollback goes back to, as it was when that began'),
   stays: own(volume, 'a removal of another member began: an older request to mark this one fails'),
   trust: own('Secret of a CA', 'which CAs members trust'),
+  issuer: own(
+    'Secret of a CA',
+    'the issuer of cert-manager that signed it as well ([TLS](../how-to/tls.md#signed-by-your-company-too))',
+  ),
   servedSince: own('Secret of a CA', 'since when every member presents a certificate of the new CA'),
   handedOverAt: own('Secret of a leaf that others signed', 'when members got it'),
   object: own('Job of a backup', 'where the backup is stored'),

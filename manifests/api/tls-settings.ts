@@ -128,6 +128,12 @@ export const tlsSchema = object(
               rules: [durationBetween('24h', '876000h')],
             }),
           ),
+          issuerRef: Type.Optional(
+            object(issuerSchema.properties, {
+              description:
+                "An issuer of cert-manager that signs the cluster's client CA as well, so that clients who trust that issuer's CA can verify members. Members trust only the cluster's own CAs. The installation must let the cluster have any name of that issuer.",
+            }),
+          ),
         },
         { description: 'Of mode Managed.' },
       ),

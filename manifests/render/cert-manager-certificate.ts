@@ -156,7 +156,7 @@ export function corrected(found: CertManagerCertificate, wanted: CertManagerCert
 }
 
 /** As Go writes it, and so as cert-manager's clients hand it back. */
-function goDuration(milliseconds: number): string {
+export function goDuration(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000);
   const hours = Math.floor(seconds / 3600);
   return `${hours > 0 ? `${hours}h` : ''}${Math.floor(seconds / 60) % 60}m${seconds % 60}s`;

@@ -1,7 +1,7 @@
 import type { CertManagerCertificate } from './cert-manager-certificate.ts';
 
 /** A machine reason and a sentence of cert-manager's or its issuer's, cut to what fits a condition of ours. */
-interface Said {
+export interface Said {
   readonly reason: string;
   readonly message: string;
 }
@@ -55,7 +55,7 @@ export function certificateState(found: CertManagerCertificate): CertificateStat
   };
 }
 
-function said({ reason = '', message = '' }: { readonly reason?: string; readonly message?: string }): Said {
+export function said({ reason = '', message = '' }: { readonly reason?: string; readonly message?: string }): Said {
   // A reason of ours must be CamelCase, and an issuer's controller may write what it likes.
   const word = /^[A-Za-z][A-Za-z0-9_]*$/.test(reason) ? reason.slice(0, longestReason) : 'Unknown';
   return { reason: word, message: shortened(message.replace(/[\p{C}\s]+/gu, ' ').trim()) };

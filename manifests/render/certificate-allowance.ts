@@ -77,6 +77,11 @@ export function namesRefused(
   });
 }
 
+/** Whether the issuer may be asked to sign a CA of this cluster, which can sign any name. */
+export function mayHaveAuthority(asking: Asking, allowances: readonly NameAllowance[]): boolean {
+  return allowances.some((one) => isOf(one, asking.issuerRef) && one.names.includes('*'));
+}
+
 /** A name that one issuer was let have may be forbidden with another. */
 function isSameIssuer(one: IssuerRef, other: IssuerRef): boolean {
   const full = ({ name, kind, group }: IssuerRef) => [name, kind || issuerDefaults.kind, group || issuerDefaults.group];

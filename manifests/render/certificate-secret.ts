@@ -15,6 +15,8 @@ export interface AuthorityRecord {
   readonly rotation?: string;
   /** Since when all present leaves of this CA, while the CA before it is still trusted. ISO 8601. */
   readonly servedSince?: string;
+  /** The issuer of cert-manager that signed it, or the one before it, as well. */
+  readonly issuer?: string;
 }
 
 /** The Secret of one leaf. Its owner is the peer for a member's leaf, else the cluster. */
@@ -38,7 +40,7 @@ export function leafSecret(plan: LeafPlan, cluster: KubeObject, owner: OwnerRefe
 export function authoritySecret(
   authority: Authority,
   cluster: KubeObject,
-  { token, trust, rotation, servedSince }: AuthorityRecord,
+  { token, trust, rotation, servedSince, issuer }: AuthorityRecord,
   data: SecretData,
 ): Secret {
   const { name, namespace } = cluster.metadata;
@@ -54,6 +56,7 @@ export function authoritySecret(
         ...(trust !== undefined && { [annotations.trust]: trust }),
         ...(rotation !== undefined && { [annotations.rotateCertificates]: rotation }),
         ...(servedSince !== undefined && { [annotations.servedSince]: servedSince }),
+        ...(issuer !== undefined && { [annotations.issuer]: issuer }),
       },
     },
     type: 'kubernetes.io/tls',
@@ -77,10 +80,12 @@ export function authorityRecordOf({ metadata }: KubeObject): AuthorityRecord {
   const rotation = metadata.annotations?.[annotations.rotateCertificates];
   const trust = metadata.annotations?.[annotations.trust];
   const servedSince = metadata.annotations?.[annotations.servedSince];
+  const issuer = metadata.annotations?.[annotations.issuer];
   return {
     token: metadata.annotations?.[annotations.token] ?? '',
     ...(trust !== undefined && { trust }),
     ...(rotation !== undefined && { rotation }),
     ...(servedSince !== undefined && Number.isFinite(Date.parse(servedSince)) && { servedSince }),
+    ...(issuer !== undefined && { issuer }),
   };
 }

@@ -59,6 +59,7 @@ export const annotations = {
   // On the Secrets of CAs.
   trust: `${group}/trust`,
   servedSince: `${group}/served-since`,
+  issuer: `${group}/issuer`,
   // On the Secrets of leaves that others sign.
   handedOverAt: `${group}/handed-over-at`,
   // On the Jobs of backups.

@@ -2,9 +2,11 @@
 
 import { createHash, type KeyObject, sign, type X509Certificate } from 'node:crypto';
 import { isIPv6 } from 'node:net';
+import { Attributes, CertificationRequest, CertificationRequestInfo } from '@peculiar/asn1-csr';
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import {
   AlgorithmIdentifier,
+  Attribute,
   AttributeTypeAndValue,
   AttributeValue,
   AuthorityKeyIdentifier,
@@ -38,7 +40,7 @@ import { unbracketed, urlOf } from '../../manifests/render/hosts.ts';
 
 /** What a certificate is for. */
 type Profile =
-  | { readonly kind: 'authority'; readonly pathLength: number }
+  | { readonly kind: 'authority'; readonly pathLength?: number }
   | {
       readonly kind: 'leaf';
       readonly dnsNames: readonly string[];
@@ -64,6 +66,8 @@ export interface CertificateRequest {
 const purposes = { serverAuth: id_kp_serverAuth, clientAuth: id_kp_clientAuth } as const;
 const commonNameType = '2.5.4.3';
 const ecdsaWithSha256 = '1.2.840.10045.4.3.2';
+/** PKCS#9: the extensions that a certificate is to have. */
+const extensionRequest = '1.2.840.113549.1.9.14';
 
 /** Signs one certificate (RFC 5280), in DER. @throws {Error} when an address cannot be read */
 export function signCertificate(request: CertificateRequest): Uint8Array {
@@ -98,6 +102,30 @@ export function signCertificate(request: CertificateRequest): Uint8Array {
   return new Uint8Array(AsnConvert.serialize(new Certificate({ tbsCertificate, signatureAlgorithm, signatureValue })));
 }
 
+/** A request (PKCS#10), in DER, that another CA signs this one: the same name and key, and again a CA. */
+export function requestForAuthority({
+  certificate,
+  key,
+}: {
+  certificate: X509Certificate;
+  key: KeyObject;
+}): Uint8Array {
+  const { subject, subjectPublicKeyInfo } = AsnConvert.parse(certificate.raw, Certificate).tbsCertificate;
+  const extensions = new Extensions([...extensionsOf({ kind: 'authority' })]);
+  const asked = new Attribute({ type: extensionRequest, values: [AsnConvert.serialize(extensions)] });
+  const certificationRequestInfo = new CertificationRequestInfo({
+    subject,
+    subjectPKInfo: subjectPublicKeyInfo,
+    attributes: new Attributes([asked]),
+  });
+  const signed = Buffer.from(AsnConvert.serialize(certificationRequestInfo));
+  const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: ecdsaWithSha256 });
+  const signature = new Uint8Array(sign('sha256', signed, key)).buffer;
+  return new Uint8Array(
+    AsnConvert.serialize(new CertificationRequest({ certificationRequestInfo, signatureAlgorithm, signature })),
+  );
+}
+
 /** By attribute, not as a string of RFC 4514: nothing in a name is syntax here. */
 function nameOf(commonName: string): Name {
   const value = new AttributeValue({ utf8String: commonName });
@@ -121,10 +149,11 @@ function extensionsOf(profile: Profile): readonly Extension[] {
   const critical = true;
   switch (profile.kind) {
     case 'authority': {
-      const { pathLength: pathLenConstraint } = profile;
+      const { pathLength } = profile;
+      const limit = pathLength !== undefined && { pathLenConstraint: pathLength };
       const usage = new KeyUsage(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign);
       return [
-        extension(id_ce_basicConstraints, new BasicConstraints({ cA: true, pathLenConstraint }), critical),
+        extension(id_ce_basicConstraints, new BasicConstraints({ cA: true, ...limit }), critical),
         extension(id_ce_keyUsage, usage, critical),
       ];
     }

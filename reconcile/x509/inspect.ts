@@ -1,5 +1,6 @@
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { type CertificateFacts, factsOf } from './facts.ts';
+import { type Intermediate, intermediateIn, intermediateKey, isCross } from './intermediate.ts';
 import { type Read, readCertificates, readPrivateKey } from './read-entry.ts';
 
 /** What the certificates in a Secret say. No private key, nor any part of one, comes out of here. */
@@ -44,6 +45,7 @@ export interface AuthorityFacts extends CertificateFacts, Trusting {
   /** Whether a cross certificate of the same name and key follows in `tls.crt`. */
   readonly crossed: boolean;
   readonly cross?: CertificateFacts;
+  readonly intermediate?: Intermediate<CertificateFacts>;
 }
 
 const keys = ['tls.crt', 'tls.key', 'ca.crt'] as const satisfies readonly SecretKey[];
@@ -67,6 +69,7 @@ export function inspectAuthority(data: SecretData): AuthorityInspection {
   const [authority, cross] = read.chainFacts;
   const [certificate, further] = read.chain;
   const crossed = further !== undefined && isCross(certificate, further);
+  const intermediate = intermediateIn([certificate, crossed ? further : undefined], storedIn(data));
   return {
     kind: 'readable',
     authority: {
@@ -74,8 +77,20 @@ export function inspectAuthority(data: SecretData): AuthorityInspection {
       ...trustingOf(read),
       crossed,
       ...(crossed && cross !== undefined ? { cross } : {}),
+      ...(intermediate && { intermediate }),
     },
   };
+}
+
+/** Nothing rests on it: what cannot be read is asked for anew. */
+function storedIn(data: SecretData) {
+  const found = data[intermediateKey] === undefined ? undefined : readChain(data[intermediateKey]);
+  if (!found || 'problem' in found) return [];
+  const { certificates, facts } = found.value;
+  return certificates.flatMap((certificate, index) => {
+    const as = facts[index];
+    return as ? [{ certificate, as }] : [];
+  });
 }
 
 type AtLeastOne<T> = readonly [T, ...T[]];
@@ -143,14 +158,4 @@ function hasDates({ notBefore, notAfter }: CertificateFacts): boolean {
 function trustingOf({ chain: [certificate], key, authorities }: Parts): Trusting {
   const trust = [...new Set(authorities.map(({ fingerprint }) => fingerprint))].sort();
   return { trust, authorities, keyMatches: certificate.checkPrivateKey(key) };
-}
-
-/** The same CA, vouched for by another one. */
-function isCross(certificate: X509Certificate, further: X509Certificate): boolean {
-  return (
-    further.ca &&
-    further.subject === certificate.subject &&
-    further.issuer !== further.subject &&
-    further.publicKey.equals(certificate.publicKey)
-  );
 }

@@ -2,6 +2,7 @@ import { createPrivateKey, generateKeyPair, type KeyObject, randomBytes, X509Cer
 import { promisify } from 'node:util';
 import type { LeafPlan } from '../../manifests/render/certificate-names.ts';
 import type { CertificateRequest } from '../clients/x509.ts';
+import { behindLeaf, type Intermediate } from './intermediate.ts';
 import { writePem } from './pem.ts';
 
 /** Makes CAs and leaves. Reads no clock and writes nothing: times come in, PEM goes out. */
@@ -14,11 +15,13 @@ export interface Authority {
   readonly key: string;
   /** The same name and key, signed by the CA before it: parties that trust only that one can still verify. */
   readonly cross?: string;
+  /** The same, signed by an issuer: clients that trust only that one can still verify. */
+  readonly intermediate?: Intermediate<string>;
 }
 
 /** A leaf with its key, all PEM. */
 export interface IssuedLeaf {
-  /** The leaf, then the CA's cross certificate if it has one that is still valid. */
+  /** The leaf, then what leads to others that vouch for its CA, as far as that is still valid. */
   readonly certificate: string;
   /** PKCS#8. */
   readonly key: string;
@@ -107,11 +110,27 @@ export async function issueLeaf(plan: LeafPlan, authority: Authority, asked: Val
     signingKey: signer.key,
     profile: { kind: 'leaf', dnsNames, ipAddresses, usages },
   });
-  const useful = signer.cross !== undefined && signer.cross.validToDate > validity.notBefore;
   return {
-    certificate: certificate + (useful ? (authority.cross ?? '') : ''),
+    certificate: certificate + chainBehind(plan, authority, validity.notBefore),
     key: exportKey(keys.privateKey),
   };
+}
+
+/** PEM: what follows a leaf of this CA, of what is valid at that time. */
+export function chainBehind({ purpose }: Pick<LeafPlan, 'purpose'>, authority: Authority, at: Date): string {
+  const lasts = (pem: string | undefined) => pem !== undefined && new X509Certificate(pem).validToDate > at;
+  const { cross, intermediate } = authority;
+  return behindLeaf(purpose, {
+    ...(cross !== undefined && lasts(cross) && { cross }),
+    ...(intermediate && lasts(intermediate.chain[0]) && { intermediate }),
+  }).join('');
+}
+
+/** PEM: a request to another CA, that it signs this one. @throws {CertificateError} when the CA cannot sign */
+export async function requestFor(authority: Authority): Promise<string> {
+  const { facts, key } = await signerOf(authority);
+  const { requestForAuthority } = await import('../clients/x509.ts');
+  return writePem('CERTIFICATE REQUEST', requestForAuthority({ certificate: facts, key }));
 }
 
 /** The library is loaded here, by the first certificate that is really signed. */

@@ -1,5 +1,6 @@
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { CertificateFacts } from './facts.ts';
+import { type Intermediate, intermediateIn, intermediateKey } from './intermediate.ts';
 import { type Authority, CertificateError, type IssuedLeaf } from './issue.ts';
 import { decodeBase64, readPem, writePem } from './pem.ts';
 
@@ -27,7 +28,29 @@ export function authorityData({ certificate, cross, key }: Authority, trust: rea
 export function authorityOf(data: Readonly<Record<string, string>>): Authority {
   const [certificate, cross] = pemsOf(data, 'tls.crt', 'CERTIFICATE');
   if (certificate === undefined) throw new CertificateError('tls.crt holds no certificate');
-  return { certificate, key: keyIn(data), ...(cross === undefined ? {} : { cross }) };
+  const intermediate = storedBeside(data, [certificate, cross]);
+  return {
+    certificate,
+    key: keyIn(data),
+    ...(cross === undefined ? {} : { cross }),
+    ...(intermediate && { intermediate }),
+  };
+}
+
+/** Nothing rests on it: what cannot be read is left out, and asked for anew. */
+function storedBeside(
+  data: Readonly<Record<string, string>>,
+  [certificate, cross]: readonly [string, string | undefined],
+): Intermediate<string> | undefined {
+  if (data[intermediateKey] === undefined) return undefined;
+  try {
+    const stored = pemsOf(data, intermediateKey, 'CERTIFICATE');
+    const parsed = stored.map((pem) => ({ certificate: new X509Certificate(pem), as: pem }));
+    const before = cross === undefined ? undefined : new X509Certificate(cross);
+    return intermediateIn([new X509Certificate(certificate), before], parsed);
+  } catch {
+    return undefined;
+  }
 }
 
 /** In PKCS#8, also where the key is stored in another form (`EC PRIVATE KEY`). */
@@ -44,6 +67,11 @@ function keyIn(data: Readonly<Record<string, string>>): string {
 /** The certificates of a Secret's `ca.crt`, one PEM each, in order. @throws {CertificateError} if it is unreadable */
 export function trustOf(data: Readonly<Record<string, string>>): readonly string[] {
   return pemsOf(data, 'ca.crt', 'CERTIFICATE');
+}
+
+/** Those of `tls.crt`, one PEM each, in order. @throws {CertificateError} if it is unreadable */
+export function certificatesIn(data: Readonly<Record<string, string>>): readonly string[] {
+  return pemsOf(data, 'tls.crt', 'CERTIFICATE');
 }
 
 /** A certificate that was read, written as it stood there. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { Secret, StatefulSet } from '../../manifests/kube-types.ts';
+import type { Pod, Secret, StatefulSet } from '../../manifests/kube-types.ts';
 import { certificateResource } from '../../manifests/render/cert-manager-certificate.ts';
+import { podHost } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { tools } from '../support/cluster/tools.ts';
 import { startCertManager } from './support/cert-manager-controllers.ts';
@@ -14,7 +15,7 @@ import { inOwnSandbox, startOwnCluster } from './support/own-cluster.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
-import { fingerprintIn, textIn } from './support/wire.ts';
+import { ask, fingerprintIn, textIn } from './support/wire.ts';
 
 /**
  * With cert-manager's own controllers, where they can be had; else with the stand-in of cert-manager.test.ts. On a
@@ -23,6 +24,8 @@ import { fingerprintIn, textIn } from './support/wire.ts';
  * A renewed certificate is served five minutes after it begins (clocks differ), and theirs begin now: what follows a
  * renewal is told by cert-manager.test.ts.
  */
+// An admin lets the issuer sign CAs of clusters: its clients believe whatever they sign.
+process.env.RATCHET_CERTIFICATE_NAMES = 'ClusterIssuer/company=*';
 const binary = await tools.certManager.provide();
 const binaries = await inOwnSandbox();
 const cluster = await startOwnCluster({ binaries });
@@ -99,6 +102,34 @@ test('a denied request is named with the words of its denial, and cured', async 
   );
   await issuer().resume();
   await tickUntil('refused', isReady, 120);
+});
+
+test('a shared issuer’s certificate opens no cluster with CAs of its own, and every other one', async () => {
+  const { kubectl, namespace, get, ticksUntil, tickUntil } = stage();
+  const issuerRef = { name: 'company', kind: 'ClusterIssuer' };
+  await apply('own', { replicas: 1, tls: { mode: 'Managed', managed: { issuerRef } } });
+  const spec = { secretName: 'stranger', issuerRef, commonName: 'root', usages: ['client auth'], duration: '2160h' };
+  const theirs = {
+    apiVersion: 'cert-manager.io/v1',
+    kind: 'Certificate',
+    metadata: { name: 'stranger', namespace },
+    spec,
+  };
+  await kubectl(['apply', '-f', '-'], { stdin: JSON.stringify(theirs) });
+  await tickUntil('own', (found) => condition(found, 'CertificatesReady')?.status === 'True' && isReady(found), 120);
+  const stranger = await ticksUntil('the stranger has a certificate', () => get<Secret>(resources.secrets, 'stranger'));
+
+  const company = await issuer().authority('company');
+  const asked = async (of: string, port: number, from: Secret) => {
+    const pod = await get<Pod>(resources.pods, `${of}-0-0`);
+    const [cert, key] = ['tls.crt', 'tls.key'].map((name) => textIn(from, name));
+    const tls = { serverName: podHost(namespace, of, `${of}-0`), ca: company, cert: cert ?? '', key: key ?? '' };
+    return ask({ host: pod?.status?.podIP ?? '', port, path: '/v3/kv/range', body: '{"key":"aw=="}', tls });
+  };
+  const mine = await secret('own-client-tls');
+  assert.partialDeepStrictEqual(await asked('own', 2379, mine), { status: 200 }, 'verified by the CA of the issuer');
+  for (const port of [2379, 2380]) assert.ok('refused' in (await asked('own', port, stranger)), `port ${port}`);
+  assert.partialDeepStrictEqual(await asked(name, 2379, stranger), { status: 200 }, 'as the pages say');
 });
 
 test('a deleted cluster takes its Certificates and what was issued for them along', async () => {

@@ -11,8 +11,10 @@ import { issueCertificates } from './actions/certificates/issue-certificates.ts'
 import { makeAuthorities } from './actions/certificates/make-authorities.ts';
 import { noteServed } from './actions/certificates/note-served.ts';
 import { requestCertificates } from './actions/certificates/request-certificates.ts';
+import { requestIntermediate } from './actions/certificates/request-intermediate.ts';
 import { retireAuthorities } from './actions/certificates/retire-authorities.ts';
 import { rotateAuthorities } from './actions/certificates/rotate-authorities.ts';
+import { takeIntermediate } from './actions/certificates/take-intermediate.ts';
 import type { ActContext } from './actions/context.ts';
 import { type ActionDefinition, type Leased, leasedOf } from './actions/define.ts';
 import { hibernateMembers, wakeMembers } from './actions/deletion/hibernate-members.ts';
@@ -84,6 +86,8 @@ const definitions: { readonly [K in ActionKind]: ActionDefinition<K> } = {
   'hand-over-certificates': handOverCertificates,
   'rotate-authorities': rotateAuthorities,
   'note-served': noteServed,
+  'request-intermediate': requestIntermediate,
+  'take-intermediate': takeIntermediate,
   'retire-authorities': retireAuthorities,
   'delete-authorities': deleteAuthorities,
   'seal-members': sealMembers,

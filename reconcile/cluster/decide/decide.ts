@@ -15,6 +15,7 @@ import { supportMembers } from './rules/birth/support-members.ts';
 import { takeBack } from './rules/birth/take-back.ts';
 import { keepRequesting } from './rules/certificates/ask-cert-manager.ts';
 import { blameCertificates } from './rules/certificates/blame-certificates.ts';
+import { keepIntermediate } from './rules/certificates/keep-intermediate.ts';
 import { provideCertificates } from './rules/certificates/provide-certificates.ts';
 import { reloadAuthorities } from './rules/certificates/reload-authorities.ts';
 import { dropOldAuthorities, renewAuthorities } from './rules/certificates/renew-authorities.ts';
@@ -204,6 +205,7 @@ export const tiers = [
       [upgrade, 'the version before the configuration: every failure has one cause'],
       [rollConfiguration, 'after the version, and before new members start with all of it'],
       [renewAuthorities, 'new CAs need rolls of their own: after those that the spec asks for'],
+      [keepIntermediate, 'an issuer signs the CA that stays: after a rotation, and it changes nothing that is trusted'],
       [lackSpace, 'what frees space stands above; no member joins a cluster that accepts no writes'],
       [grow, 'new members start with the version and configuration that all members have by now'],
       [shrink, 'while another change is under way, the number of members is corrected last'],

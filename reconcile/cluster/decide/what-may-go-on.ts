@@ -14,6 +14,7 @@ import { supportMembers } from './rules/birth/support-members.ts';
 import { keepRequesting } from './rules/certificates/ask-cert-manager.ts';
 import { blameCertificates } from './rules/certificates/blame-certificates.ts';
 import { lackedBeforeAStart } from './rules/certificates/certify.ts';
+import { keepIntermediate } from './rules/certificates/keep-intermediate.ts';
 import { provideCertificates } from './rules/certificates/provide-certificates.ts';
 import { reloadAuthorities } from './rules/certificates/reload-authorities.ts';
 import { dropOldAuthorities, renewAuthorities } from './rules/certificates/renew-authorities.ts';
@@ -104,6 +105,7 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   [freeSpace, onlyAction(besides)],
   [enlargeVolumes, () => besides],
   [keepRequesting, () => cares],
+  [keepIntermediate, () => cares],
   [blameCertificates, (_, { certificates: { kind } }) => (kind === 'read' ? beforeTheGate : undefined)],
   [
     reloadAuthorities,

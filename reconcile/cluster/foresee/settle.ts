@@ -1,7 +1,7 @@
 import type { Observation } from '../know/observation.ts';
 import type { Effect } from './effect.ts';
 import { takeBackup } from './settle/backup.ts';
-import { issueRequested, presentLeaves } from './settle/certificates.ts';
+import { issueRequested, presentLeaves, signAuthority } from './settle/certificates.ts';
 import { readDiskLogs } from './settle/disk-logs.ts';
 import { runEtcd } from './settle/etcd.ts';
 import { collectGarbage, dropVolumes, endPods } from './settle/garbage.ts';
@@ -20,6 +20,7 @@ const actors = [
   bindVolumes,
   growVolumes,
   issueRequested,
+  signAuthority,
   runContainers,
   runRecovery,
   readDiskLogs,

@@ -5,6 +5,7 @@ import { isFatal } from '../../x509/defect.ts';
 import { renewalTime } from '../../x509/judge.ts';
 import { staySuspended } from '../decide/rules/general/stay-suspended.ts';
 import { isDue, sameSet } from '../know/certificates/due.ts';
+import { signingTrouble } from '../know/certificates/intermediate.ts';
 import { issuanceStatement } from '../know/certificates/issuance.ts';
 import { issuanceWord } from '../know/certificates/issued.ts';
 import type { ReadCertificates } from '../know/observation.ts';
@@ -18,7 +19,10 @@ export function certificatesStatus({ certificates, cluster }: Situation): Certif
   if (certificates.kind === 'none') return undefined;
   if (certificates.kind !== 'read') return cluster.status?.certificates;
   const all = [
-    ...Object.values(certificates.authorities).map(({ name, facts }) => ({ name, facts })),
+    ...Object.values(certificates.authorities).flatMap(({ name, facts }) => [
+      { name, facts },
+      { name, facts: facts?.intermediate?.current === true ? facts.intermediate.chain[0] : undefined },
+    ]),
     ...certificates.leaves.map(({ plan, facts }) => ({ name: plan.secretName, facts })),
   ].flatMap(({ name, facts }) => (facts ? [{ name, notAfter: facts.notAfter, due: renewalTime(facts) }] : []));
   const [first] = all.toSorted((a, b) => a.notAfter.getTime() - b.notAfter.getTime());
@@ -95,6 +99,11 @@ function judged(situation: Situation, { authorities, leaves }: ReadCertificates)
       reason: 'LoadingAuthorities',
       message: `${behind} has not loaded the current CAs yet`,
     };
+  }
+  const unsigned = signingTrouble(situation, { authorities });
+  if (unsigned) {
+    const { reason, message, cure } = unsigned;
+    return { status: 'False', reason, message: cure === undefined ? message : withCure(message, cure) };
   }
   // Due and not being renewed: the cluster is suspended, or a Secret of another owner, or a member that is away, holds
   // it up.

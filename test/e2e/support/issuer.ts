@@ -6,6 +6,7 @@ import {
   type CertManagerCertificate,
   certificateResource,
 } from '../../../manifests/render/cert-manager-certificate.ts';
+import { type CertificateRequest, certificateRequestResource } from '../../../manifests/render/cert-manager-request.ts';
 import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Authority, createAuthority, issueLeaf } from '../../../reconcile/x509/issue.ts';
 import { leafData } from '../../../reconcile/x509/secret-data.ts';
@@ -25,10 +26,12 @@ import {
   violation,
 } from './issuer-answers.ts';
 import { renewed } from './renewal.ts';
+import { answered } from './signed-requests.ts';
 
 /**
  * Stands in for cert-manager in one namespace: its controllers' half of the conversation, with CAs of its own, one for
- * each issuer that a Certificate names. No CertificateRequests, and no hour of waiting after a failure.
+ * each issuer that a Certificate names. It makes no CertificateRequests, answers those of others, and does not wait for
+ * an hour after a failure.
  */
 export interface Issuer extends AsyncDisposable {
   /** What it is, for people. */
@@ -59,13 +62,14 @@ export interface IssuerOptions {
   readonly backdated?: number;
 }
 
-const crd = resolve(import.meta.dirname, '../../support/fixtures/cert-manager/certificates.yaml');
+const crds = resolve(import.meta.dirname, '../../support/fixtures/cert-manager');
 const year = 365 * 24 * 3600e3;
 
-/** Makes Certificates a kind of this cluster. May be said again, also by several at once. */
+/** Makes Certificates, and requests, kinds of this cluster. May be said again, also by several at once. */
 export async function installCertificates(kubectl: Kubectl): Promise<void> {
-  await kubectl(['apply', '--server-side', '-f', crd]);
-  await kubectl(['wait', '--for=condition=Established', 'crd/certificates.cert-manager.io', '--timeout=30s']);
+  await kubectl(['apply', '--server-side', '-f', crds]);
+  const names = ['certificates', 'certificaterequests'].map((kind) => `crd/${kind}.cert-manager.io`);
+  await kubectl(['wait', '--for=condition=Established', '--timeout=30s', ...names]);
 }
 
 type Mode = { readonly kind: 'issue' | 'hold' | 'fail'; readonly message: string; readonly names: readonly string[] };
@@ -95,7 +99,19 @@ export async function startIssuer({ kube, namespace, lifetime, backdated = 0 }: 
       const found = secrets.items.find(({ metadata }) => metadata.name === certificate.spec.secretName);
       due = Math.min(due, await attend(certificate, found));
     }
+    const requests = await kube.list<CertificateRequest>(certificateRequestResource, { namespace, signal });
+    for (const request of requests.items) await answerRequest(request);
     return due;
+  }
+
+  async function answerRequest(request: CertificateRequest): Promise<void> {
+    if (request.status !== undefined || mode.kind === 'hold') return;
+    const notBefore = new Date(Math.floor(Date.now() / 1000) * 1000 - backdated);
+    const life = lifetime ?? parseDuration(request.spec.duration ?? '2160h');
+    const validity = { notBefore, notAfter: new Date(notBefore.getTime() + life) };
+    const how = mode.kind === 'fail' ? 'deny' : 'sign';
+    const reply = answered(request, await authorityOf(request.spec.issuerRef.name), { how, validity });
+    await kube.updateStatus<CertificateRequest>(certificateRequestResource, reply, { signal });
   }
 
   /** When it is due next: a time, or not before something changes. */
@@ -145,7 +161,7 @@ export async function startIssuer({ kube, namespace, lifetime, backdated = 0 }: 
     await kube.updateStatus<CertManagerCertificate>(certificateResource, { ...certificate, status }, { signal });
   }
 
-  const watched = [certificateResource, resources.secrets];
+  const watched = [certificateResource, certificateRequestResource, resources.secrets];
   const controller = startController({ kube, namespace, watched, attend: attendAll, signal });
   // The next wait reports the failure, at the latest the one for its end.
   controller.ended.catch(() => stop.abort());

@@ -15,6 +15,7 @@ export function objectOf(world: World, kind: ObjectKind | undefined, name: strin
       return world.shared[kind].state === 'missing' ? undefined : world.shared[kind];
     case 'secret':
     case 'certificate':
+    case 'certificateRequest':
       throw new Error(`the model has no ${kind}s`);
     default:
       return name === undefined ? undefined : placeOf(world, name)?.[kind];

@@ -74,8 +74,9 @@ export async function startTlsMembers(
   count: number,
   clientAuthority: Authority,
   extra: readonly string[] = [],
+  sharedPeerAuthority?: Authority,
 ): Promise<TlsCluster> {
-  const peerAuthority = await authority('peers');
+  const peerAuthority = sharedPeerAuthority ?? (await authority('peers'));
   const directory = await mkdtemp(join(tmpdir(), 'ratchet-etcd-tls-'));
   const running = new Map<string, ChildProcess>();
   const planned = Array.from({ length: count }, (_, index) => plan(`m${index}`));

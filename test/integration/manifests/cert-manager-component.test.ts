@@ -23,11 +23,13 @@ test('the plain installation knows nothing of cert-manager', async () => {
   for (const verb of verbs) assert.equal(await may(verb, 'certificates'), false, verb);
 });
 
-test('with the component, etcd-ratchet may ask for Certificates only', async () => {
+test('with the component, etcd-ratchet may ask for Certificates and signatures only', async () => {
   await using kustomization = await withComponent('', 'cert-manager');
   await api.kubectl(['apply', '-k', kustomization.directory]);
   for (const verb of verbs) assert.equal(await may(verb, 'certificates'), true, verb);
   assert.equal(await may('watch', 'certificates'), false, 'nothing waits for one by watch');
+  for (const verb of ['get', 'create', 'delete']) assert.equal(await may(verb, 'certificaterequests'), true, verb);
+  for (const verb of ['list', 'update', 'watch']) assert.equal(await may(verb, 'certificaterequests'), false, verb);
   for (const other of ['issuers', 'clusterissuers', 'certificaterequests', 'certificates/status']) {
     assert.equal(await may('update', other), false, other);
   }

@@ -141,6 +141,12 @@ export const authorities = {
   trustOnlyNewest: [
     { when: 'another CA is trusted beside it', tls, start: withCa({ beside: true }), asks: retired },
     { when: 'it is the only one already', tls, start: withCa(), asks: retired },
+    {
+      when: 'an issuer signed the one before it',
+      tls,
+      start: withCa({ beside: true, signed: 'earlier' }),
+      asks: retired,
+    },
     ...stale(retired, { beside: true }),
   ],
   deleteAuthority: [
@@ -187,6 +193,7 @@ export const authorities = {
     { when: 'the one before it ends sooner', tls, start: withCa({ left: 5 }), asks: succeeded },
     { when: 'the one before it has ended', tls, start: withCa({ left: -0.5 }), asks: succeeded },
     { when: 'the one before it had one before', tls, start: withCa({ beside: true }), asks: succeeded },
+    { when: 'an issuer signed the one before it', tls, start: withCa({ signed: 'this' }), asks: succeeded },
     ...stale(succeeded),
   ],
   hasMemberPods: [

@@ -1,4 +1,5 @@
 import type { StatefulSet } from '../../../manifests/kube-types.ts';
+import { readAllowances } from '../../../manifests/render/certificate-allowance.ts';
 import { requests } from '../../../reconcile/cluster/act/requests/all.ts';
 import type { ReadAt } from '../../../reconcile/cluster/act/requests/read-at.ts';
 import type { ClusterSubject } from '../../../reconcile/cluster/act/requests/request.ts';
@@ -6,10 +7,13 @@ import { runLive } from '../../../reconcile/cluster/act/requests/run-live.ts';
 import { observationHost } from '../../../reconcile/cluster/foresee/host.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
+import { allowedInContracts } from './intermediates.ts';
 import { member } from './members.ts';
 import type { Part } from './part.ts';
 import { makeScene, type Scene } from './scene.ts';
 import { told } from './told.ts';
+
+const { allowances: nameAllowances } = readAllowances(allowedInContracts);
 
 /** Requests about a cluster. */
 export const clusterPart: Part<ClusterSubject, Scene, Observation> = {
@@ -21,7 +25,8 @@ export const clusterPart: Part<ClusterSubject, Scene, Observation> = {
     const { cluster } = observation;
     return {
       state: observation,
-      runLive: (program, kube, signal) => runLive(program, { kube: withStatefulSets(kube), etcd, cluster, signal }),
+      runLive: (program, kube, signal) =>
+        runLive(program, { kube: withStatefulSets(kube), etcd, cluster, signal, nameAllowances }),
     };
   },
   host: (stale) => ({

@@ -6,6 +6,7 @@ import { changing } from './changing.ts';
 import { cluster } from './cluster.ts';
 import { contractsFor } from './contract.ts';
 import { disks } from './disks.ts';
+import { intermediates } from './intermediates.ts';
 import { leadership } from './leadership.ts';
 import { leaves } from './leaves.ts';
 import { making } from './making.ts';
@@ -32,6 +33,7 @@ export const contracts = contractsFor(requests, {
   ...membership,
   ...leadership,
   ...authorities,
+  ...intermediates,
   ...leaves,
   ...certManager,
   ...space,

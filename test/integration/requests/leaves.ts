@@ -30,6 +30,7 @@ import { whenStale } from './stale.ts';
 /** Of a member, and of the applications. */
 const ofMember = 'orders-0-peer-tls';
 const ofCluster = 'orders-client-tls';
+const ofServer = 'orders-0-server-tls';
 const tls = managed;
 
 interface LeafStart {
@@ -38,15 +39,20 @@ interface LeafStart {
   readonly isWhole?: boolean;
   /** Of the CA that was there before. */
   readonly of?: 'earlier';
+  /** An issuer of cert-manager has signed its CA since. */
+  readonly signed?: 'this';
 }
 
 /** A CA, and what it has signed. */
 const withLeaf =
-  ({ name = ofMember, of, ...start }: LeafStart = {}) =>
+  ({ name = ofMember, of, signed: since, ...start }: LeafStart = {}) =>
   async (scene: Scene) => {
     await member(scene, { upTo: 'peer' });
     const plan = await planOf(scene, name);
-    const { made, earlier } = await authority(scene, plan.authority, { beside: of === 'earlier' });
+    const { made, earlier } = await authority(scene, plan.authority, {
+      beside: of === 'earlier',
+      ...(since && { signed: since }),
+    });
     await leaf(scene, plan, of === 'earlier' ? earlier : made, start);
   };
 
@@ -100,7 +106,8 @@ function* bundled(seen: Observation, name = ofMember) {
   const signer = yield* readAuthority({ authority: plan.authority });
   if (!signer || !found) throw moved('there is no CA, or no leaf');
   yield* othersAct();
-  return yield* trustBesideLeaf({ plan, owner, readAt: found.readAt, authority: signer.readAt });
+  const at = seen.at.toISOString();
+  return yield* trustBesideLeaf({ plan, owner, readAt: found.readAt, authority: signer.readAt, at });
 }
 
 /** What cert-manager has, and what is mounted by now, if anything. */
@@ -177,6 +184,12 @@ export const leaves = {
     { when: "there is none, of the cluster's", tls, start: withoutLeaf, asks: (seen) => signed(seen, ofCluster) },
     { when: 'it is renewed', tls, start: withLeaf(), asks: (seen) => signed(seen) },
     {
+      when: 'it is renewed, and an issuer has signed its CA as well',
+      tls,
+      start: withLeaf({ name: ofServer, signed: 'this' }),
+      asks: (seen) => signed(seen, ofServer),
+    },
+    {
       when: "it is renewed, of the cluster's",
       tls,
       start: withLeaf({ name: ofCluster }),
@@ -197,6 +210,18 @@ export const leaves = {
   trustBesideLeaf: [
     { when: 'another CA is to be trusted', tls, start: withLeaf({ of: 'earlier' }), asks: (seen) => bundled(seen) },
     { when: 'these are trusted already', tls, start: withLeaf(), asks: (seen) => bundled(seen) },
+    {
+      when: 'an issuer has signed its CA as well',
+      tls,
+      start: withLeaf({ name: ofServer, signed: 'this' }),
+      asks: (seen) => bundled(seen, ofServer),
+    },
+    {
+      when: 'an issuer has signed its CA as well, and members verify it without',
+      tls,
+      start: withLeaf({ signed: 'this' }),
+      asks: (seen) => bundled(seen),
+    },
     {
       when: "it is the cluster's",
       tls,

@@ -1,5 +1,6 @@
 import type { EtcdCluster, EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import { certificateResource } from '../../../manifests/render/cert-manager-certificate.ts';
+import { certificateRequestResource } from '../../../manifests/render/cert-manager-request.ts';
 import { podName } from '../../../manifests/render/names.ts';
 import { connectEtcd } from '../../../reconcile/clients/etcd.ts';
 import type { ActContext } from '../../../reconcile/cluster/act/actions/context.ts';
@@ -129,6 +130,7 @@ const kinds = {
   job: resources.jobs,
   secret: resources.secrets,
   certificate: certificateResource,
+  certificateRequest: certificateRequestResource,
   headlessService: resources.services,
   clientService: resources.services,
   disruptionBudget: resources.disruptionBudgets,

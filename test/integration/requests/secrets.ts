@@ -13,8 +13,10 @@ import { certificateFor } from '../../../reconcile/cluster/know/certificates/ord
 import { wantedLeaves } from '../../../reconcile/cluster/know/certificates/wanted.ts';
 import { certificateOwner } from '../../../reconcile/cluster/observe/certificates/issued.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { intermediateKey } from '../../../reconcile/x509/intermediate.ts';
 import { createAuthority, issueLeaf, type Authority as Made } from '../../../reconcile/x509/issue.ts';
 import { authorityData, leafData } from '../../../reconcile/x509/secret-data.ts';
+import { intermediateOf, rootAuthority } from '../../e2e/support/signed-requests.ts';
 import { clusterName, type Scene } from './scene.ts';
 
 /** Secrets and Certificates to begin with, made by the same builders as in real life. */
@@ -36,6 +38,8 @@ export interface AuthorityStart {
   readonly left?: number;
   /** An earlier CA is trusted beside it. */
   readonly beside?: boolean;
+  /** An issuer of cert-manager signed it as well, or the earlier one. */
+  readonly signed?: 'this' | 'earlier';
   /** `none`: nothing in it can be read. `halved`: its key is another one's. */
   readonly data?: 'none' | 'halved';
   readonly ownerReferences?: readonly OwnerReference[];
@@ -47,17 +51,25 @@ export async function authority(
   which: Authority,
   start: AuthorityStart = {},
 ): Promise<{ readonly made: Made; readonly earlier: Made }> {
-  const { left = 50_000, beside = false, data: damage, record, ownerReferences } = start;
+  const { left = 50_000, beside = false, data: damage, record, ownerReferences, signed: of } = start;
   const [earlier, other] = await Promise.all([ca('earlier', 40_000), ca('other', 40_000)]);
   const made = await createAuthority({ commonName: which, ...life(left), ...(beside && { previous: earlier }) });
   const whole = authorityData(made, beside ? [made.certificate, earlier.certificate] : [made.certificate]);
   const halved = { ...whole, 'tls.key': authorityData(other, [])['tls.key'] };
-  const data = damage === 'none' ? {} : damage === 'halved' ? halved : whole;
+  const besideIt = of && { [intermediateKey]: signedBy(of === 'this' ? made : earlier) };
+  const data = damage === 'none' ? {} : damage === 'halved' ? halved : { ...whole, ...besideIt };
   const secret = authoritySecret(which, scene.cluster, { token: 'token', ...record }, data);
   const metadata = { ...secret.metadata, ...(ownerReferences && { ownerReferences }) };
   // A Secret of the type for TLS is refused without its keys.
   await scene.make<Secret>(resources.secrets, { ...secret, metadata, ...(damage === 'none' && { type: 'Opaque' }) });
   return { made, earlier };
+}
+
+function signedBy(made: Made): string {
+  const { notBefore, notAfter } = life(20_000);
+  const [from, to] = [notBefore, notAfter].map((time) => new Date(Math.floor(time.getTime() / 1000) * 1000));
+  const validity = { notBefore: from ?? notBefore, notAfter: to ?? notAfter };
+  return intermediateOf(made, rootAuthority('company', validity), validity);
 }
 
 function ca(commonName: string, left: number): Promise<Made> {

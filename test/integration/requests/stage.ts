@@ -20,7 +20,7 @@ export interface Stage extends AsyncDisposable {
 
 const crds = resolve(import.meta.dirname, '../../../manifests/install/crds');
 /** Of cert-manager, as far as we use it. */
-const certManager = resolve(import.meta.dirname, '../../support/fixtures/cert-manager/certificates.yaml');
+const certManager = resolve(import.meta.dirname, '../../support/fixtures/cert-manager');
 const namespaces: Resource = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' };
 const serviceAccounts: Resource = { apiVersion: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' };
 const storageClasses: Resource = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', plural: 'storageclasses' };

@@ -18,7 +18,7 @@ export function toldCertificates(certificates: Certificates, known: ReadonlySet<
   };
 }
 
-function ofAuthority({ name, state, uid, record, facts }: AuthorityView, named: Named) {
+function ofAuthority({ name, state, uid, record, facts, signing }: AuthorityView, named: Named) {
   const { trust, ...rest } = record ?? {};
   return {
     name,
@@ -26,6 +26,7 @@ function ofAuthority({ name, state, uid, record, facts }: AuthorityView, named: 
     uid: uid && named(uid),
     record: record && { ...rest, trust: trust && (known(trust, named) ?? newWord(trust)) },
     facts: facts && ofFacts(facts, named),
+    signing: signing?.state,
   };
 }
 
@@ -76,5 +77,5 @@ function ofFacts(facts: Facts, named: Named) {
 /** Certificates of CAs that stand with it. */
 function besideOf(facts: Facts) {
   if ('intermediates' in facts) return facts.intermediates;
-  return facts.cross ? [facts.cross] : [];
+  return [...(facts.cross ? [facts.cross] : []), ...(facts.intermediate?.chain ?? [])];
 }

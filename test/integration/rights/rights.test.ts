@@ -22,6 +22,7 @@ const ofInvocations = [
   'unit/cluster/world/final-backup.test.ts',
   'unit/cluster/world/corruption.test.ts',
   'unit/cluster/world/cert-manager.test.ts',
+  'unit/cluster/world/intermediate.test.ts',
   'unit/cluster/actions/certificates-live.test.ts',
   'unit/cluster/world/certificates.test.ts',
   'unit/restore/restores.test.ts',

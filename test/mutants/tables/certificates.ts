@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 const guards = 'test/unit/cluster/actions/certificates.test.ts';
 const trusted = 'test/unit/cluster/actions/make-authorities.test.ts';
+const intermediates = 'test/unit/cluster/actions/intermediate.test.ts';
 
 /** What an action about certificates looks at again just before it acts, and what its writes carry. */
 export const ofCertificates: readonly Mutant[] = [
@@ -109,5 +110,54 @@ export const ofCertificates: readonly Mutant[] = [
     to: 'if (!facts) return [...known.values()][0] as CertificateFacts;\n    if (!fingerprint) throw',
     without: 'leaves are handed over beside other CAs than were judged',
     killers: [guards],
+  },
+  {
+    file: 'manifests/render/certificate-allowance.ts',
+    from: "isOf(one, asking.issuerRef) && one.names.includes('*')",
+    to: 'isOf(one, asking.issuerRef)',
+    without: 'who may have one name of an issuer gets a CA of it, which signs any name',
+    killers: [intermediates],
+  },
+  {
+    file: 'reconcile/cluster/act/requests/intermediates.ts',
+    from: 'if (!mayBeSigned(cluster, order, nameAllowances)) {',
+    to: 'if (order === null) {',
+    without: 'an issuer is asked to sign a CA that the installation does not let the cluster have',
+    killers: [intermediates],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/certificates/take-intermediate.ts',
+    from: "signing?.state === 'signed' && signing.flaw === undefined",
+    to: "signing?.state === 'signed'",
+    without: 'a certificate goes behind leaves that is none of a CA, and OpenSSL finds no way on',
+    killers: [intermediates],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/certificates/take-intermediate.ts',
+    from: '|| signing.chain[0]?.fingerprint !== fingerprint',
+    to: '',
+    without: 'what was signed since is taken, and never judged',
+    killers: [intermediates],
+  },
+  {
+    file: 'reconcile/cluster/observe/certificates/signing.ts',
+    from: "if (!isControlledBy(found, metadata.uid ?? '')) return { state: 'foreign' };",
+    to: '',
+    without: 'what another owner has had signed is taken for ours',
+    killers: [intermediates],
+  },
+  {
+    file: 'reconcile/x509/judge-intermediate.ts',
+    from: 'if (!isCross(parsed(authority), parsed(first))) return',
+    to: 'if (first === null) return',
+    without: 'a CA of our name and of another key stands behind our leaves',
+    killers: ['test/unit/certificates/intermediate.test.ts'],
+  },
+  {
+    file: 'reconcile/x509/intermediate.ts',
+    from: "if (!intermediate || purpose !== 'server') return crossed;",
+    to: 'if (!intermediate) return crossed;',
+    without: 'leaves for members bear what only clients of an issuer need',
+    killers: ['test/unit/certificates/intermediate.test.ts'],
   },
 ];

@@ -4,8 +4,9 @@ import {
   type CertManagerCertificate,
   certificateResource,
 } from '../../../manifests/render/cert-manager-certificate.ts';
+import { type CertificateRequest, certificateRequestResource } from '../../../manifests/render/cert-manager-request.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
-import { type Authority, createAuthority, issueLeaf } from '../../../reconcile/x509/issue.ts';
+import { type Authority, issueLeaf } from '../../../reconcile/x509/issue.ts';
 import { leafData } from '../../../reconcile/x509/secret-data.ts';
 import {
   askedBy,
@@ -18,6 +19,7 @@ import {
   secretOf,
   violation,
 } from '../../e2e/support/issuer-answers.ts';
+import { type Answer, answered, rootAuthority } from '../../e2e/support/signed-requests.ts';
 import type { World } from './world.ts';
 
 /** cert-manager in the world: does one round of its work whenever it is told to. */
@@ -26,6 +28,8 @@ export interface CertManager {
   attend(): Promise<void>;
   /** What it does from now on with the Certificates of these names, or with all. */
   answer(how: 'issue' | 'hold' | 'fail', ...names: readonly string[]): void;
+  /** What it does from now on with what CAs of clusters ask; `hold`: nothing. */
+  answerRequests(how: Answer | 'hold'): void;
   /** As `cmctl renew`: the next round issues it anew. */
   renew(...names: readonly string[]): void;
   /** The next certificate begins so many milliseconds ago. */
@@ -51,6 +55,7 @@ interface Past {
   readonly renewing: ReadonlySet<string>;
   readonly backdating: number;
   readonly mode: Mode;
+  readonly requests: Answer | 'hold';
 }
 
 /** As many issuers do; cert-manager's own does not. Milliseconds. */
@@ -62,20 +67,18 @@ export function certManagerIn({ kube, now }: Place, past?: Past): CertManager {
   const asked = new Map(past?.asked);
   const renewing = new Set(past?.renewing);
   let backdating = past?.backdating ?? backdated;
+  let requests = past?.requests ?? 'sign';
   let mode: Mode = past?.mode ?? { how: 'issue', names: [] };
 
-  async function newAuthority(issuer: string): Promise<Authority> {
-    const notBefore = new Date(now() - backdated);
-    const made = await createAuthority({
-      commonName: issuer,
-      notBefore,
-      notAfter: new Date(notBefore.getTime() + decade),
-    });
+  function newAuthority(issuer: string): Authority {
+    // Whole seconds, as certificates have them.
+    const notBefore = new Date(Math.floor((now() - backdated) / 1000) * 1000);
+    const made = rootAuthority(issuer, { notBefore, notAfter: new Date(notBefore.getTime() + decade) });
     authorities.set(issuer, made);
     return made;
   }
 
-  const authority = async (issuer: string) => authorities.get(issuer) ?? (await newAuthority(issuer));
+  const authority = async (issuer: string) => authorities.get(issuer) ?? newAuthority(issuer);
 
   async function attendTo(certificate: CertManagerCertificate): Promise<void> {
     const { name, uid = '' } = certificate.metadata;
@@ -103,6 +106,16 @@ export function certManagerIn({ kube, now }: Place, past?: Past): CertManager {
     say(certificate, issuedStatus(certificate, new X509Certificate(leaf.certificate)));
   }
 
+  async function attendToRequest(request: CertificateRequest): Promise<void> {
+    if (request.status !== undefined || requests === 'hold') return;
+    const notBefore = new Date(Math.floor((now() - backdating) / 1000) * 1000);
+    const life = Number.parseInt(request.spec.duration ?? '2160', 10) * 3600e3;
+    const validity = { notBefore, notAfter: new Date(notBefore.getTime() + life) };
+    const signer = await authority(request.spec.issuerRef.name);
+    const reply = answered(request, signer, { how: requests, validity });
+    kube.seed<CertificateRequest>(certificateRequestResource, reply);
+  }
+
   function say(certificate: CertManagerCertificate, status: Status): void {
     kube.seed<CertManagerCertificate>(certificateResource, { ...certificate, status });
   }
@@ -110,6 +123,10 @@ export function certManagerIn({ kube, now }: Place, past?: Past): CertManager {
   return {
     attend: async () => {
       for (const one of kube.stored<CertManagerCertificate>(certificateResource)) await attendTo(one);
+      for (const one of kube.stored<CertificateRequest>(certificateRequestResource)) await attendToRequest(one);
+    },
+    answerRequests: (how) => {
+      requests = how;
     },
     answer: (how, ...names) => {
       mode = { how, names };
@@ -121,9 +138,9 @@ export function certManagerIn({ kube, now }: Place, past?: Past): CertManager {
       for (const one of names) renewing.add(one);
     },
     replaceAuthority: async (issuer) => {
-      await newAuthority(issuer);
+      newAuthority(issuer);
     },
     authority,
-    fork: (world) => certManagerIn(world, { authorities, asked, renewing, backdating, mode }),
+    fork: (world) => certManagerIn(world, { authorities, asked, renewing, backdating, mode, requests }),
   };
 }

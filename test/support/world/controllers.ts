@@ -6,6 +6,7 @@ import type {
   StatefulSet,
 } from '../../../manifests/kube-types.ts';
 import { certificateResource } from '../../../manifests/render/cert-manager-certificate.ts';
+import { certificateRequestResource } from '../../../manifests/render/cert-manager-request.ts';
 import { hashOf } from '../../../manifests/render/inputs-hash.ts';
 import { type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import { warnOf } from './events.ts';
@@ -21,6 +22,7 @@ const owned = [
   resources.configMaps,
   resources.secrets,
   certificateResource,
+  certificateRequestResource,
   resources.statefulSets,
   resources.jobs,
   resources.pods,

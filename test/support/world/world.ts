@@ -61,7 +61,10 @@ export interface World extends State {
   apply(changes?: Partial<EtcdClusterSpec>): Promise<void>;
   remove(): Promise<void>;
   /** What would be done if this were applied (`delete`: if it were deleted) now. Dies of any write. */
-  plan(changes: Partial<EtcdClusterSpec> | 'delete' | 'keep'): Promise<ClusterPlan>;
+  plan(
+    changes: Partial<EtcdClusterSpec> | 'delete' | 'keep',
+    options?: Pick<TickOptions, 'nameAllowances'>,
+  ): Promise<ClusterPlan>;
   /** One invocation, from its first LIST to its end. `undefined`: it died on the way, or could not begin. */
   tick(faults?: Faults, options?: TickOptions): Promise<ClusterResult | undefined>;
   /** Every controller takes one small step. */
@@ -201,7 +204,10 @@ export function createWorld(past?: Past): World {
     });
   }
 
-  async function plan(changes: Partial<EtcdClusterSpec> | 'delete' | 'keep'): Promise<ClusterPlan> {
+  async function plan(
+    changes: Partial<EtcdClusterSpec> | 'delete' | 'keep',
+    { nameAllowances = [] }: Pick<TickOptions, 'nameAllowances'> = {},
+  ): Promise<ClusterPlan> {
     const reader = asInvocation(kube, {
       before: () => {
         throw new Error('a plan writes');
@@ -214,6 +220,7 @@ export function createWorld(past?: Past): World {
         wire: wireOf(state),
         holder: { pod: 'etcd-ratchet/plan', uid: 'plan' },
         nonce,
+        nameAllowances,
         signal: AbortSignal.timeout(60_000),
       },
       { namespace, intents: [intentFor(changes)] },

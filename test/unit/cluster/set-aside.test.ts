@@ -143,6 +143,8 @@ const occasions: Readonly<Record<ActionKind, Occasion | string>> = {
   'advance-log': 'after healing',
   'rotate-authorities': 'after healing',
   'note-served': 'after healing',
+  'request-intermediate': 'after healing',
+  'take-intermediate': 'after healing',
   compact: 'only while every member is well',
   'defragment-member': 'only while every member is well',
   'disarm-alarm': 'only while every member is well',

@@ -6,6 +6,7 @@ import { adoptIssued, orderCertificate, readCertificate, readIssued } from './ce
 import { growVolume, markReplacing, unmarkReplacing, writeConfigMap } from './changing.ts';
 import { applySharedObject, restoreLabelsOf, setClusterFinalizer } from './cluster.ts';
 import { isOnDisk, readDiskBehind } from './disks.ts';
+import { dropSigning, orderSigning, readSigning, takeSigned } from './intermediates.ts';
 import { askMember, askMembers, moveLeader, requireAgreement } from './leadership.ts';
 import { handOverLeaf, readLeaf, signLeaf, trustBesideLeaf } from './leaves.ts';
 import { makeConfigMap, makePeer, makeStatefulSet, makeVolume, makeVolumeAnew } from './making.ts';
@@ -90,6 +91,10 @@ export const requests = named({
   trustOnlyNewest,
   writeAuthorityRecord,
   deleteAuthority,
+  readSigning,
+  orderSigning,
+  takeSigned,
+  dropSigning,
   readLeaf,
   signLeaf,
   trustBesideLeaf,

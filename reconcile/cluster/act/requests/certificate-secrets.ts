@@ -51,6 +51,7 @@ function othersOf({ metadata }: Secret): Record<string, string> {
     annotations.trust,
     annotations.rotateCertificates,
     annotations.servedSince,
+    annotations.issuer,
   ];
   return Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([key]) => !ours.includes(key)));
 }

@@ -2,6 +2,7 @@ import type { LeafPlan } from '../../../../manifests/render/certificate-names.ts
 import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import type { CertificateFacts } from '../../../x509/facts.ts';
 import type { AuthorityFacts, LeafFacts } from '../../../x509/inspect.ts';
+import { behindLeaf } from '../../../x509/intermediate.ts';
 
 /**
  * What certificates will say that are not made yet: all that a rule looks at, and no key, nor anything that one was
@@ -41,7 +42,15 @@ export function authorityFacts(
     notAfter: earlier(facts.notAfter, previous.notAfter),
     fingerprint: hashOf(['cross', commonName]),
   };
-  return { ...facts, ...trusting([facts, ...trusted]), crossed: cross !== undefined, ...(cross && { cross }) };
+  // Until an issuer signs this one, what it signed for the one before leads its clients on.
+  const before = cross && previous.intermediate?.current ? { ...previous.intermediate, current: false } : undefined;
+  return {
+    ...facts,
+    ...trusting([facts, ...trusted]),
+    crossed: cross !== undefined,
+    ...(cross && { cross }),
+    ...(before && { intermediate: before }),
+  };
 }
 
 /** The same CA, with others, or none, trusted beside it. */
@@ -51,6 +60,7 @@ export function trusting(authorities: readonly CertificateFacts[]) {
 }
 
 export function leafFacts(plan: LeafPlan, authority: AuthorityFacts, { notBefore, notAfter }: Times): LeafFacts {
+  const intermediates = chainFacts(plan, authority, new Date(notBefore));
   return {
     ...key,
     subject: `CN=${plan.commonName}`,
@@ -66,9 +76,18 @@ export function leafFacts(plan: LeafPlan, authority: AuthorityFacts, { notBefore
     trust: authority.trust,
     authorities: authority.authorities,
     keyMatches: true,
-    intermediates: authority.cross ? [authority.cross] : [],
-    chainLength: authority.cross ? 2 : 1,
+    intermediates,
+    chainLength: 1 + intermediates.length,
   };
+}
+
+/** What follows a leaf of this CA, of what is valid at that time. */
+export function chainFacts(plan: LeafPlan, authority: AuthorityFacts, at: Date): readonly CertificateFacts[] {
+  const { cross, intermediate } = authority;
+  return behindLeaf(plan.purpose, {
+    ...(cross && cross.notAfter > at && { cross }),
+    ...(intermediate && intermediate.chain[0].notAfter > at && { intermediate }),
+  });
 }
 
 function earlier(a: Date, b: Date): Date {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import type { Secret } from '../../../../manifests/kube-types.ts';
 import type { LeafPlan } from '../../../../manifests/render/certificate-names.ts';
 import { leafSecret } from '../../../../manifests/render/certificate-secret.ts';
@@ -7,8 +8,8 @@ import { resources } from '../../../interfaces/kube.ts';
 import type { Program } from '../../../requests/program.ts';
 import type { CertificateFacts } from '../../../x509/facts.ts';
 import { inspectLeaf, type LeafFacts } from '../../../x509/inspect.ts';
-import { issueLeaf } from '../../../x509/issue.ts';
-import { authorityOf, leafData, pemOf, trustOf } from '../../../x509/secret-data.ts';
+import { chainBehind, issueLeaf } from '../../../x509/issue.ts';
+import { authorityOf, certificatesIn, leafData, pemOf, trustOf } from '../../../x509/secret-data.ts';
 import type { Validity } from '../../know/certificates/validity.ts';
 import type { LeafView } from '../../know/observation.ts';
 import { moved } from '../../know/outcome.ts';
@@ -17,7 +18,7 @@ import { nameTaken } from '../actions/context.ts';
 import type { Leased } from '../actions/define.ts';
 import { type LeafOwner, referenceTo, requireAsRead, secretWritten, writeSecret } from './certificate-secrets.ts';
 import type { Host } from './host.ts';
-import { leafFacts, trusting } from './issued-facts.ts';
+import { chainFacts, leafFacts, trusting } from './issued-facts.ts';
 import { getOne } from './live.ts';
 import { livePeer } from './objects.ts';
 import type { ReadAt } from './read-at.ts';
@@ -119,23 +120,46 @@ export const signLeaf = defineRequest('signLeaf', {
   },
 });
 
-/** The leaf stays as it is; beside it stand the CAs that the CA's Secret says are to be trusted. */
+/**
+ * The leaf stays as it is. Beside it stand the CAs that the CA's Secret says are to be trusted, and behind a leaf of
+ * this very CA what vouches for that.
+ */
 export const trustBesideLeaf = defineRequest('trustBesideLeaf', {
-  words: ({ plan }: OneLeaf & { readonly readAt: ReadAt; readonly authority: ReadAt }) =>
+  words: ({ plan }: OneLeaf & { readonly readAt: ReadAt; readonly authority: ReadAt; readonly at: string }) =>
     `writes into Secret ${plan.secretName} which CAs to trust`,
   writes: ({ plan, readAt }) => secretWritten(plan.secretName, readAt),
-  live: async ({ plan, owner, readAt, authority }, live): Promise<void> => {
-    const trust = encoded(trustOf(live.kept<Secret>(authority).data ?? {}));
-    const data = { ...live.kept<Secret>(readAt).data, 'ca.crt': trust };
+  live: async ({ plan, owner, readAt, authority, at }, live): Promise<void> => {
+    const { data: signer = {} } = live.kept<Secret>(authority);
+    const before = live.kept<Secret>(readAt).data;
+    const data = { ...before, ...chainOver(plan, before, signer, new Date(at)), 'ca.crt': encoded(trustOf(signer)) };
     await writeSecret(live, leafSecret(plan, live.cluster, referenceTo(owner, live), data), readAt);
   },
-  model: (state, { plan, readAt }, host) => {
+  model: (state, { plan, readAt, at }, host) => {
     const before = inModel(state, plan.secretName, host)?.facts;
-    const { trust, authorities } = host.certificates.authority(state, plan.authority)?.facts ?? {};
-    const facts = before && trust && authorities && { ...before, trust, authorities };
+    const signer = host.certificates.authority(state, plan.authority)?.facts;
+    const { trust, authorities, intermediate } = signer ?? {};
+    const isOfIt = intermediate !== undefined && before?.issuer === signer?.subject;
+    const intermediates = signer && isOfIt && chainFacts(plan, signer, new Date(at));
+    const chain = intermediates && { intermediates, chainLength: 1 + intermediates.length };
+    const facts = before && trust && authorities && { ...before, trust, authorities, ...chain };
     return { state: written(state, plan, { readAt, facts }, host), answer: undefined };
   },
 });
+
+/** A leaf of another CA, and one whose CA no issuer signed, keeps what follows it. */
+function chainOver(
+  plan: LeafPlan,
+  before: Secret['data'],
+  signer: Readonly<Record<string, string>>,
+  at: Date,
+): { readonly 'tls.crt'?: string } {
+  const authority = authorityOf(signer);
+  const [leaf] = certificatesIn(before ?? {});
+  const isOfIt =
+    leaf !== undefined && new X509Certificate(leaf).checkIssued(new X509Certificate(authority.certificate));
+  if (!authority.intermediate || !isOfIt) return {};
+  return { 'tls.crt': encoded([leaf, chainBehind(plan, authority, at)]) };
+}
 
 interface HandedOver extends OneLeaf {
   /** The Secret that key and certificate are taken from. */

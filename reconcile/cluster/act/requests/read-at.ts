@@ -7,6 +7,7 @@ export type ObjectKind =
   | 'job'
   | 'secret'
   | 'certificate'
+  | 'certificateRequest'
   | 'headlessService'
   | 'clientService'
   | 'disruptionBudget'

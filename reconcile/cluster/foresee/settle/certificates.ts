@@ -54,6 +54,23 @@ export const issueRequested: Effect = (observation) =>
     return { ...leaf, plan, issued: answered };
   });
 
+/** And an issuer signs the CA that it was asked to sign. */
+export const signAuthority: Effect = (observation) => {
+  const { certificates, at, cluster } = observation;
+  if (certificates.kind !== 'read') return observation;
+  const { client } = certificates.authorities;
+  if (client?.facts === undefined || client.signing?.state !== 'pending') return observation;
+  const issuer = `CN=the issuer of ${cluster.metadata.namespace}/${cluster.metadata.name}`;
+  const notAfter = new Date(at.getTime() + 3650 * days);
+  const { cross: _, intermediate: __, ...facts } = client.facts;
+  const fingerprint = hashOf(['intermediate', facts.fingerprint, issuer, at.toISOString()]);
+  const signed = { ...facts, issuer, notBefore: at, notAfter, fingerprint, der: '' };
+  const { uid, createdAt } = client.signing;
+  const signing = { state: 'signed', uid, createdAt, chain: [signed] } as const;
+  const authorities = { ...certificates.authorities, client: { ...client, signing } };
+  return { ...observation, certificates: { ...certificates, authorities } };
+};
+
 const days = 86_400_000;
 
 function signedFor({ plan }: LeafView, { leaves }: ReadCertificates, { at, cluster }: Observation): LeafFacts {

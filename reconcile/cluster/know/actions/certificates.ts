@@ -27,6 +27,20 @@ export type CertificatesAction =
     }
   /** From now on every member presents leaves of these CAs: the time is recorded, because leaves are renewed later. */
   | { readonly kind: 'note-served'; readonly authorities: readonly Authority[]; readonly since: string }
+  /** An issuer of cert-manager is asked to sign the client CA as well. `instead`: of a request that was refused. */
+  | {
+      readonly kind: 'request-intermediate';
+      readonly order: IntermediateOrder;
+      readonly instead?: string;
+      readonly at: string;
+    }
+  /** What it signed goes into the Secret of the CA; `fingerprint`: of what was judged. */
+  | {
+      readonly kind: 'take-intermediate';
+      readonly order: IntermediateOrder;
+      readonly fingerprint: string;
+      readonly at: string;
+    }
   /** Only the newest CA stays trusted; members learn that at their next start. */
   | { readonly kind: 'retire-authorities'; readonly authorities: readonly Authority[] }
   /** Deletion with policy Delete: the CAs are deleted after the volumes. */
@@ -57,6 +71,16 @@ export interface CertificateOrder {
   readonly lifetime: number;
   /** Of the peer that owns it; absent for what the cluster owns. */
   readonly peerUid?: string;
+}
+
+export interface IntermediateOrder {
+  /** Of the CertificateRequest. */
+  readonly name: string;
+  readonly issuerRef: IssuerRef;
+  /** The same in a word, for messages and records. */
+  readonly issuer: string;
+  /** Milliseconds. */
+  readonly lifetime: number;
 }
 
 /** Which CAs the holders of this CA's leaves must trust: by fingerprint, to be found in the named Secrets. */

@@ -28,7 +28,18 @@ export function remedyFor(
   // An expired leaf is rejected everywhere: a holder that does not trust the new one loses nothing.
   const free = (facts && hasEnded(facts, at)) || mayGiveOut(authority, authority.facts, slots, at);
   if (!good && isValidAt(authority.facts, at) && free) return 'issue';
-  return !facts || sameSet(facts.trust, authority.facts.trust) ? undefined : 'bundle';
+  if (!facts) return undefined;
+  return sameSet(facts.trust, authority.facts.trust) && !lacksIntermediate(leaf, authority.facts, at)
+    ? undefined
+    : 'bundle';
+}
+
+/** What an issuer of cert-manager signed for its CA does not stand behind it yet. */
+function lacksIntermediate({ plan, facts }: LeafView, authority: AuthorityFacts, at: Date): boolean {
+  if (plan.purpose !== 'server' || !facts || facts.issuer !== authority.subject) return false;
+  const { chain } = authority.intermediate ?? {};
+  if (!chain || hasEnded(chain[0], at)) return false;
+  return chain.some((one) => !facts.intermediates.some(({ fingerprint }) => fingerprint === one.fingerprint));
 }
 
 /**

@@ -2,20 +2,12 @@ import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import { kubectl } from '../../../../manifests/render/kubectl.ts';
 import { withCure } from '../../../reasons/cure.ts';
 import type { Reason } from '../../../reasons/reasons.ts';
-import type { RefusalReason } from '../../../reasons/refusals.ts';
-import type { LastingReason } from '../../../reasons/waits.ts';
 import { isFatal } from '../../../x509/defect.ts';
-import type { LeafView, ReadCertificates } from '../observation.ts';
+import type { LeafView, ReadCertificates, Trouble } from '../observation.ts';
 import type { Statement } from '../statement.ts';
 import { trustsBoth, usable } from './hand-over.ts';
 import { issuerOf } from './order.ts';
 import { sourceDefects } from './provided.ts';
-
-/** Why a leaf does not exist; without a cure it is being made. */
-export type Trouble = { readonly message: string } & (
-  | { readonly reason: RefusalReason; readonly cure: string }
-  | { readonly reason: LastingReason; readonly cure?: undefined }
-);
 
 /** How long a Certificate may have no status of cert-manager before a person is told, in milliseconds. */
 const patience = 2 * 60_000;

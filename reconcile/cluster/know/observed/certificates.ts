@@ -4,6 +4,7 @@ import type { Authority, LeafPlan } from '../../../../manifests/render/certifica
 import type { AuthorityRecord } from '../../../../manifests/render/certificate-secret.ts';
 import type { RefusalReason } from '../../../reasons/refusals.ts';
 import type { LastingReason } from '../../../reasons/waits.ts';
+import type { CertificateFacts } from '../../../x509/facts.ts';
 import type { AuthorityFacts, LeafFacts } from '../../../x509/inspect.ts';
 import type { Defect } from '../../../x509/judge.ts';
 
@@ -24,13 +25,7 @@ export type Certificates =
       readonly forMembersToCome?: readonly IssuedView[];
     };
 
-export type CertManagerView =
-  | { readonly kind: 'known' }
-  /** Without a cure, it may pass by itself. */
-  | ({ readonly kind: 'unknown'; readonly message: string } & (
-      | { readonly reason: RefusalReason; readonly cure: string }
-      | { readonly reason: LastingReason; readonly cure?: undefined }
-    ));
+export type CertManagerView = { readonly kind: 'known' } | ({ readonly kind: 'unknown' } & Trouble);
 
 /** All certificates, read. */
 export type ReadCertificates = Extract<Certificates, { kind: 'read' }>;
@@ -45,7 +40,33 @@ export interface AuthorityView {
   readonly record?: AuthorityRecord;
   /** Absent when it cannot be read, or is no CA with its key: it cannot sign. */
   readonly facts?: AuthorityFacts;
+  /** What an issuer of cert-manager makes of the request to sign it. Read where that is due. */
+  readonly signing?: SigningView;
 }
+
+export type SigningView =
+  | { readonly state: 'missing' | 'foreign' }
+  | { readonly state: 'unknown'; readonly trouble: Trouble }
+  | {
+      readonly state: 'pending' | 'failed';
+      readonly uid: string;
+      readonly createdAt: Date;
+      readonly said: { readonly reason: string; readonly message: string };
+    }
+  | {
+      readonly state: 'signed';
+      readonly uid: string;
+      readonly createdAt: Date;
+      readonly chain: readonly CertificateFacts[];
+      /** Why it is of no use, after "what it signed". */
+      readonly flaw?: string;
+    };
+
+/** Why something that others sign does not exist; without a cure it is being made. */
+export type Trouble = { readonly message: string } & (
+  | { readonly reason: RefusalReason; readonly cure: string }
+  | { readonly reason: LastingReason; readonly cure?: undefined }
+);
 
 export interface LeafView {
   readonly plan: LeafPlan;

@@ -107,7 +107,7 @@ function judgeTls({ tls }: EtcdClusterSpec, slots: readonly Slot[]): Judged<Inpu
     refusal: {
       reason: 'TlsModeRefused',
       message: `the cluster was created with TLS mode ${born}, and its members' peer URLs keep it for life`,
-      cure: `set spec.tls.mode to ${born}`,
+      cure: `set spec.tls.mode to ${born}; to have ${wanted}, restore a backup to a cluster of another name`,
       field: 'spec.tls.mode',
     },
   };

@@ -16,10 +16,19 @@ import { isDue, saysWhatIsPlanned } from '../../know/certificates/due.ts';
 import { callsForAll, certManagerCallsForAll, itsTurn } from '../../know/certificates/occasion.ts';
 import type { Requested } from '../../know/certificates/requested.ts';
 import { refusedNames, sourceNameOf, tlsModeOf, wantedLeaves } from '../../know/certificates/wanted.ts';
-import type { Certificates, CertManagerView, IssuedView, LeafView, Slot } from '../../know/observation.ts';
+import type {
+  AuthorityView,
+  Certificates,
+  CertManagerView,
+  IssuedView,
+  LeafView,
+  ReadCertificates,
+  Slot,
+} from '../../know/observation.ts';
 import { credentialsIn, type EtcdAccess } from './credentials.ts';
 import { askedIn, issuedView, withUnlabelled } from './issued.ts';
 import { providedView } from './provided.ts';
+import { withSigning } from './signing.ts';
 import { authorityView, leafView } from './views.ts';
 
 /** What one port of one member presents right now, by its fingerprint; `undefined` when it does not answer. */
@@ -176,16 +185,24 @@ async function readAll(
         return { ...view, ...(served !== undefined && { served }), ...(issued && { issued }) };
       }),
     ),
-    mode === 'Managed' ? Promise.all([authority('peer'), authority('client')]) : undefined,
+    mode === 'Managed' ? bothOf(authority, question) : {},
     mode === 'Provided' ? providedForMembersToCome(question, plans, read) : [],
   ]);
   return {
     kind: 'read',
-    authorities: authorities ? { peer: authorities[0], client: authorities[1] } : {},
+    authorities,
     leaves,
     ...(mode === 'CertManager' && { certManager: certManagerView(question.requested) }),
     ...(forMembersToCome.length > 0 && { forMembersToCome }),
   };
+}
+
+async function bothOf(
+  authority: (which: Authority) => Promise<AuthorityView>,
+  question: Question,
+): Promise<ReadCertificates['authorities']> {
+  const [peer, client] = await Promise.all([authority('peer'), authority('client')]);
+  return withSigning(question, { peer, client });
 }
 
 /** A plan of a birth says whether they are good. Once there is a member, its leaves say it. */

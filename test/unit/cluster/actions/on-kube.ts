@@ -1,4 +1,5 @@
 import type { KubeObject, Secret } from '../../../../manifests/kube-types.ts';
+import type { NameAllowance } from '../../../../manifests/render/certificate-allowance.ts';
 import { ownerReference } from '../../../../manifests/render/owner-reference.ts';
 import { definitionOf } from '../../../../reconcile/cluster/act/act.ts';
 import { leasedOf } from '../../../../reconcile/cluster/act/actions/define.ts';
@@ -48,6 +49,7 @@ export async function carryOut(
   { cluster }: Observation,
   kube: FakeKube,
   beforeWrite: (written: Written) => void = () => {},
+  nameAllowances: readonly NameAllowance[] = [],
 ): Promise<readonly Exchange[]> {
   const definition = definitionOf(action);
   if (!definition) throw new Error(`${action.kind} is no program`);
@@ -58,6 +60,7 @@ export async function carryOut(
     kube,
     etcd,
     cluster,
+    nameAllowances,
     signal: AbortSignal.timeout(60_000),
   });
   return exchanges;

@@ -22,7 +22,13 @@ export function* issueLeaves(leaves: readonly LeafOrder[], validity: Validity, c
     if (!authority?.facts) throw moved(`Secret ${authoritySecretName(cluster.name, plan.authority)} has gone`);
     const found = yield* ownLeaf(plan, owner);
     if (remedy === 'bundle' && found) {
-      yield* trustBesideLeaf({ plan, owner, readAt: found.readAt, authority: authority.readAt });
+      yield* trustBesideLeaf({
+        plan,
+        owner,
+        readAt: found.readAt,
+        authority: authority.readAt,
+        at: validity.notBefore,
+      });
     } else {
       const readAt = found && { readAt: found.readAt };
       yield* signLeaf({ plan, owner, ...readAt, authority: authority.readAt, validity });

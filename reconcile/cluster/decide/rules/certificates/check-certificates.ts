@@ -1,6 +1,7 @@
 import { isFatal } from '../../../../x509/defect.ts';
 import type { Defect } from '../../../../x509/judge.ts';
 import { trustsBoth } from '../../../know/certificates/hand-over.ts';
+import { signingTrouble } from '../../../know/certificates/intermediate.ts';
 import { behind, firstTrouble, followedSlowly } from '../../../know/certificates/issuance.ts';
 import { sourceDefects } from '../../../know/certificates/provided.ts';
 import { type Decision, refuse, wait } from '../../../know/decision.ts';
@@ -67,7 +68,8 @@ export function checkCertificates(situation: Situation): Decision | undefined {
 }
 
 /** Failures of cert-manager are harmless at first: members keep their certificates. */
-function issuanceDecision({ cluster, at }: Situation, read: ReadCertificates): Decision | undefined {
+function issuanceDecision(situation: Situation, read: ReadCertificates): Decision | undefined {
+  const { cluster, at } = situation;
   const taken = read.leaves.find(
     ({ issued }) => issued?.certificate?.state === 'foreign' || issued?.secret === 'foreign',
   );
@@ -79,7 +81,7 @@ function issuanceDecision({ cluster, at }: Situation, read: ReadCertificates): D
       `rename or delete that ${kind}`,
     );
   }
-  const trouble = firstTrouble(cluster, read, at);
+  const trouble = firstTrouble(cluster, read, at) ?? signingTrouble(situation, read);
   if (!trouble) return rotating(read);
   const { reason, message, cure } = trouble;
   return cure === undefined ? wait(reason, message, { on: 'time', afterSeconds: 5 }) : refuse(reason, message, cure);

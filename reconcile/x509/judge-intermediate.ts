@@ -1,0 +1,68 @@
+import { X509Certificate } from 'node:crypto';
+import { chainOf } from './chain.ts';
+import { type CertificateFacts, factsOf } from './facts.ts';
+import type { AuthorityFacts } from './inspect.ts';
+import { isCross } from './intermediate.ts';
+import { readCertificates } from './read-entry.ts';
+
+/** Whether what an issuer signed for a CA of ours leads its clients from our leaves to the issuer's own CA. */
+
+/** Both as cert-manager has them: PEM, base64. */
+interface Signed {
+  readonly certificate: string;
+  readonly ca?: string;
+}
+
+/** The flaw follows "what it signed". */
+export interface JudgedIntermediate {
+  readonly chain: readonly CertificateFacts[];
+  readonly flaw?: string;
+}
+
+const skewMs = 5 * 60_000;
+
+export function judgeIntermediate(signed: Signed, authority: AuthorityFacts, now: Date): JudgedIntermediate {
+  const chain = factsIn(signed.certificate);
+  const anchors = signed.ca === undefined ? [] : factsIn(signed.ca);
+  if ('flaw' in chain) return { chain: [], flaw: chain.flaw };
+  if ('flaw' in anchors) return { chain: [], flaw: anchors.flaw };
+  const flaw = flawOf(chain, anchors, authority, now);
+  return { chain, ...(flaw !== undefined && { flaw }) };
+}
+
+function factsIn(encoded: string): readonly CertificateFacts[] | { readonly flaw: string } {
+  const read = readCertificates(encoded);
+  if ('problem' in read) return { flaw: read.problem };
+  try {
+    return read.value.map(factsOf);
+  } catch {
+    // Left out: OpenSSL's error about a key of an unknown kind does not help.
+    return { flaw: 'holds a certificate whose public key cannot be read' };
+  }
+}
+
+function flawOf(
+  chain: readonly CertificateFacts[],
+  anchors: readonly CertificateFacts[],
+  authority: AuthorityFacts,
+  now: Date,
+): string | undefined {
+  const [first, ...above] = chain;
+  if (!first) return 'holds no certificate';
+  if (!first.isAuthority) return 'is not the certificate of a CA';
+  if (first.subject !== authority.subject) return `names "${first.subject}" instead of "${authority.subject}"`;
+  if (!isCross(parsed(authority), parsed(first))) return 'is of another key, or signed by itself';
+  if (first.notAfter <= now) return `ended at ${first.notAfter.toISOString()}`;
+  if (first.notBefore.getTime() > now.getTime() + skewMs) return `begins only at ${first.notBefore.toISOString()}`;
+  const short = [...above, ...anchors].find(
+    ({ pathLength }, index) => pathLength !== undefined && pathLength <= Math.min(index, above.length),
+  );
+  if (short) return `cannot be used: "${short.subject}" allows ${short.pathLength} CAs below it`;
+  if (anchors.length === 0) return undefined;
+  const led = chainOf({ leaf: first, intermediates: above, trust: anchors, usages: [], now, skewMs });
+  return led.kind === 'anchored' ? undefined : `does not lead to the CA of its issuer: ${led.why}`;
+}
+
+function parsed({ der }: CertificateFacts): X509Certificate {
+  return new X509Certificate(Buffer.from(der, 'base64'));
+}
