@@ -395,4 +395,11 @@ export const ofSchedules: readonly Mutant[] = [
     without: 'a retention that the API server refused is told as under way',
     killers: [lives],
   },
+  {
+    file: 'reconcile/schedule/observe.ts',
+    from: 'one.metadata.namespace === namespace && ',
+    to: '',
+    without: 'who writes another namespace makes backups count as those of a schedule',
+    killers: ['test/unit/schedule/observe.test.ts'],
+  },
 ];
