@@ -21,7 +21,8 @@ export const clusterPart: Part<ClusterSubject, Scene, Observation> = {
     const { cluster } = observation;
     return {
       state: observation,
-      runLive: (program, kube, signal) => runLive(program, { kube: withStatefulSets(kube), etcd, cluster, signal }),
+      runLive: (program, kube, signal) =>
+        runLive(program, { kube: withStatefulSets(kube, scene.kube), etcd, cluster, signal }),
     };
   },
   host: (stale) => ({
@@ -33,7 +34,7 @@ export const clusterPart: Part<ClusterSubject, Scene, Observation> = {
 };
 
 /** What waits for the controller of StatefulSets is told by us that it has seen the new template. */
-function withStatefulSets(kube: Kube): Kube {
+function withStatefulSets(kube: Kube, controller: Kube): Kube {
   return {
     ...kube,
     update: async <T extends KubeObject>(resource: Resource, object: T, options = {}) => {
@@ -41,7 +42,7 @@ function withStatefulSets(kube: Kube): Kube {
       if (resource !== resources.statefulSets) return written;
       const { generation = 0 } = written.metadata;
       const status = { replicas: 1, observedGeneration: generation, updateRevision: `revision-${generation}` };
-      await kube.updateStatus<StatefulSet>(resource, { ...(written as unknown as StatefulSet), status });
+      await controller.updateStatus<StatefulSet>(resource, { ...(written as unknown as StatefulSet), status });
       return written;
     },
   };
