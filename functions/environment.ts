@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Network } from '../gitops/net/agent.ts';
+import { type AllowLists, listVariables, readEntries } from '../manifests/egress/allow-lists.ts';
 import type { Egress } from '../manifests/egress/egress.ts';
 import { type NameAllowance, readAllowances } from '../manifests/render/certificate-allowance.ts';
 import { type HostPattern, readHosts } from '../manifests/render/listed-hosts.ts';
@@ -44,11 +45,22 @@ export function networkFrom(env: NodeJS.ProcessEnv): Network {
 export function egressFrom(env: NodeJS.ProcessEnv): Egress {
   const { RATCHET_HOSTS: hosts, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   return {
-    ...(hosts?.trim() && { hosts: patternsIn(hosts) }),
+    ...((hosts?.trim() || isStrict(env)) && { hosts: patternsIn(hosts) }),
+    lists: listsFrom(env),
     plainHttp: patternsIn(env.RATCHET_PLAIN_HTTP_HOSTS),
     local: patternsIn(env.RATCHET_LOCAL_HOSTS),
     ...(host && { apiServer: { host, port: Number(port ?? 443) } }),
   };
+}
+
+/** `RATCHET_STRICT`: a list that is not set allows nothing. */
+function isStrict(env: NodeJS.ProcessEnv): boolean {
+  return env.RATCHET_STRICT === 'Enabled';
+}
+
+function listsFrom(env: NodeJS.ProcessEnv): AllowLists {
+  const said = Object.entries(listVariables).filter(([, variable]) => env[variable]?.trim() || isStrict(env));
+  return Object.fromEntries(said.map(([list, variable]) => [list, readEntries(env[variable]).entries]));
 }
 
 /** Where the Jobs are made that reboot nodes: a namespace, which the component node-reboots sets. */
@@ -85,6 +97,7 @@ export function wrongSettings(env: NodeJS.ProcessEnv): readonly string[] {
     RATCHET_PLAIN_HTTP_HOSTS: readHosts,
     RATCHET_LOCAL_HOSTS: readHosts,
     RATCHET_CERTIFICATE_NAMES: readAllowances,
+    ...Object.fromEntries(Object.values(listVariables).map((variable) => [variable, readEntries])),
   };
   return Object.entries(read).flatMap(([name, wrongIn]) =>
     wrongIn(env[name]).wrong.map((entry) => `${name}: ${entry.slice(0, 100)}`),

@@ -62,6 +62,11 @@ Environment:
   RATCHET_LOCAL_HOSTS      hosts that may be on this machine or its link all the same
   RATCHET_PLAIN_HTTP_HOSTS   hosts that a Secret may be shown to without TLS
   RATCHET_CERTIFICATE_NAMES  what issuers of cert-manager may be asked for besides a cluster's own names
+  RATCHET_IMAGES           what images of members and of a podTemplate begin with; unset: any
+  RATCHET_BUCKETS          what names of stored backups begin with, scheme included; unset: any
+  RATCHET_SERVICE_TYPES    types of Services for clients outside, beside ClusterIP; unset: any
+  RATCHET_SERVICE_ANNOTATIONS   what keys of their annotations begin with; unset: any
+  RATCHET_STRICT           Enabled: of these lists and of RATCHET_HOSTS, one that is unset allows nothing
   RATCHET_STORAGE_MIGRATION  Enabled: after its pass a tick moves stored objects to the newest version of the API
   RATCHET_NODE_REBOOTS     the namespace of the Jobs that reboot nodes; unset: no EtcdNodePolicy is looked at
   NO_COLOR                 plain text on a terminal

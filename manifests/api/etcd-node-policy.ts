@@ -138,7 +138,7 @@ const rebootSchema = object(
       Type.Enum(['DBus', 'Signal', 'Command', 'External'], {
         default: nodePolicyDefaults.reboot.method,
         description:
-          "DBus: systemd-logind is asked on the host's system bus; the Job runs as root with that socket, and is not privileged. Signal: SIGRTMIN+5 for the host's systemd; the Job sees the host's processes and may signal them. Command: a privileged Job runs the command. External: no Job; tooling of your own reboots a node with the annotation etcd.ratchet.dev/reboot-now.",
+          "Each but External is root on the host. DBus: systemd-logind is asked on the host's system bus; the Job runs as root with that socket, which takes orders of root: it is not privileged, and could take the host over all the same. Signal: SIGRTMIN+5 for the host's systemd; the Job sees the host's processes and may signal them. Command: a privileged Job runs the command. External: no Job; tooling of your own reboots a node with the annotation etcd.ratchet.dev/reboot-now.",
       }),
     ),
     command: Type.Optional(

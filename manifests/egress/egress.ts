@@ -2,9 +2,11 @@ import { lookup as lookupOfSystem } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { type HostPattern, hostOf, isListed, portOf } from '../render/listed-hosts.ts';
 import { isForbiddenAddress, isSameHost } from './addresses.ts';
+import type { AllowLists } from './allow-lists.ts';
 
-/** Where an installation lets us go for those who write fleets and backups. */
+/** Where an installation lets us go for those who write fleets and backups, and what these may name. */
 export interface Egress {
+  readonly lists?: AllowLists;
   /** Only there. Absent: anywhere but to forbidden hosts. */
   readonly hosts?: readonly HostPattern[];
   /** Where a Secret may be shown without TLS. */

@@ -1,5 +1,7 @@
+import { type ObjectLocation, urlOf } from '../api/object-template.ts';
 import { isListed } from '../render/listed-hosts.ts';
-import type { NamedHost } from '../stores/stores.ts';
+import { type NamedHost, stores } from '../stores/stores.ts';
+import { listRefusal } from './allow-lists.ts';
 import { type Egress, EgressError, refusalOf, strictEgress } from './egress.ts';
 
 /**
@@ -13,8 +15,22 @@ export function hostRefusal(endpoint: string | undefined, egress: Egress = stric
   return refused?.message;
 }
 
-/** The same of a store, which may be sent a token. */
-export function storeRefusal(named: NamedHost | undefined, egress: Egress = strictEgress): string | undefined {
+/** Where an object lies, or is to lie: a host that the author names, if any, and a bucket. */
+export interface Place {
+  readonly location: ObjectLocation;
+  readonly host: NamedHost | undefined;
+  readonly namespace: string | undefined;
+}
+
+/** The same of a store, which may be sent a token, and of its bucket. A PVC is offered by its owner. */
+export function placeRefusal(place: Place, egress: Egress = strictEgress): string | undefined {
+  const { location, host, namespace = '' } = place;
+  const ofHost = storeRefusal(host, egress);
+  if (ofHost !== undefined || stores[location.scheme].reach === 'claim') return ofHost;
+  return listRefusal(egress.lists, 'buckets', urlOf(location), namespace);
+}
+
+function storeRefusal(named: NamedHost | undefined, egress: Egress): string | undefined {
   if (named === undefined) return undefined;
   return hostRefusal(named.endpoint, egress) ?? (named.getsToken ? tokenRefusal(named.endpoint, egress) : undefined);
 }

@@ -135,16 +135,21 @@ const helpers = `{{/* ${header} */}}
 
 const settings = `# ${header}
 {{- include "etcd-ratchet.check" . }}
-{{- with .Values.settings }}
+{{- if or .Values.settings .Values.strict }}
 apiVersion: v1
 kind: ConfigMap
 metadata:
   name: etcd-ratchet-settings
-  namespace: {{ $.Release.Namespace | quote }}
+  namespace: {{ .Release.Namespace | quote }}
   labels:
     app.kubernetes.io/name: etcd-ratchet
 data:
+  {{- if and .Values.strict (not (hasKey .Values.settings "RATCHET_STRICT")) }}
+  RATCHET_STRICT: Enabled
+  {{- end }}
+  {{- with .Values.settings }}
   {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
 `;
 

@@ -137,6 +137,13 @@ export const values: readonly Value[] = [
     default: {},
   },
   {
+    path: 'strict',
+    about:
+      'Of the lists of settings (hosts, images, buckets, Services), one that is not set allows nothing: docs/how-to/limit-tenants.md. Off: it allows everything.',
+    schema: boolean,
+    default: false,
+  },
+  {
     path: 'fleetAccounts',
     about:
       "The service accounts of the release's namespace that fleets there may act as: one for each team. Never one of etcd-ratchet itself.",

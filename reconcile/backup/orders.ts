@@ -8,7 +8,8 @@ import {
   urlOf,
 } from '../../manifests/api/object-template.ts';
 import { imageDefaults } from '../../manifests/api/spec-defaults.ts';
-import { hostRefusal, storeRefusal } from '../../manifests/egress/host-refusal.ts';
+import { listRefusal } from '../../manifests/egress/allow-lists.ts';
+import { hostRefusal, placeRefusal } from '../../manifests/egress/host-refusal.ts';
 import type { TakeOrder } from '../../manifests/render/backup-jobs.ts';
 import { applicationSecretName } from '../../manifests/render/certificate-names.ts';
 import { etcdImage } from '../../manifests/render/image.ts';
@@ -42,7 +43,8 @@ function hostRefused(
   sources: readonly string[] = [],
 ): BackupDecision | undefined {
   const { backup, egress } = situation;
-  const ofStore = storeRefusal(hostNamed(location, backup.spec.to), egress);
+  const { namespace } = backup.metadata;
+  const ofStore = placeRefusal({ location, host: hostNamed(location, backup.spec.to), namespace }, egress);
   const problem = ofStore ?? sources.flatMap((endpoint) => hostRefusal(endpoint, egress) ?? [])[0];
   return problem === undefined ? undefined : failed(situation, 'HostRefused', problem, failures.HostRefused);
 }
@@ -127,18 +129,22 @@ export function verify(
   if ('problem' in location) return failed(situation, 'InvalidRequest', location.problem, 'request');
   const refused = hostRefused(situation, location);
   if (refused) return refused;
+  const { egress, backup } = situation;
   const { image = imageDefaults, version } = situation.cluster?.spec ?? {};
   // A digest names the bytes of one version.
   const { digest, ...unpinned } = { digest: undefined, ...image };
   const sameVersion = version?.replace(/^v/, '') === taken.etcdVersion;
   const pinned = digest !== undefined && sameVersion ? { ...unpinned, digest } : unpinned;
+  const ran = etcdImage({ image: { ...imageDefaults, ...pinned }, version: taken.etcdVersion });
+  const problem = listRefusal(egress?.lists, 'images', ran, backup.metadata.namespace ?? '');
+  if (problem !== undefined) return failed(situation, 'ImageRefused', problem, failures.ImageRefused);
   return {
     kind: 'verify',
     message: `${object} is stored; attempt ${attempt} restores it with etcd ${taken.etcdVersion}`,
     order: {
       attempt,
       location,
-      etcdImage: etcdImage({ image: { ...imageDefaults, ...pinned }, version: taken.etcdVersion }),
+      etcdImage: ran,
       pullSecrets: 'pullSecrets' in image ? (image.pullSecrets ?? []) : [],
       snapshotBytes: taken.snapshot.bytes,
       sha256: taken.sha256,

@@ -19,6 +19,7 @@ export const failures = {
   Forbidden: 'person',
   PlainHttpRefused: 'person',
   HostRefused: 'person',
+  ImageRefused: 'person',
   NotTrusted: 'person',
   NoSuchBucket: 'person',
   WrongRegion: 'person',

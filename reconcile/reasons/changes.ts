@@ -110,6 +110,10 @@ export const changes = {
     cure: honoured,
   },
   TemplateRefused: { means: 'The spec has a pod or PVC template with fields that are not allowed.', cure: honoured },
+  NotAllowed: {
+    means: 'The installation does not allow an image, or the type or an annotation of a Service, that the spec names.',
+    cure: 'name another one, or have the admin of the installation list it ([Limit what tenants may name](docs/how-to/limit-tenants.md#images-buckets-and-services)); what the cluster has already stays as it is',
+  },
   InvalidWindow: {
     means: 'A window of `spec.maintenance` says a time that never comes: changes that can wait do not begin.',
     cure: 'correct the window that the message names, or remove it ([runbook](docs/runbooks/spec-refused.md#a-template-or-a-mode))',

@@ -103,6 +103,7 @@ export const refusals = {
   StorageClassRefused: 'person',
   ClaimTemplateRefused: 'person',
   TemplateRefused: 'person',
+  NotAllowed: 'person',
   TlsModeRefused: 'person',
   InvalidWindow: 'person',
   InvalidRequest: 'person',

@@ -1,8 +1,8 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
-import { claimNamedIn, parseObjectTemplate } from '../../manifests/api/object-template.ts';
+import { claimNamedIn, parseObjectTemplate, prefixOf } from '../../manifests/api/object-template.ts';
 import type { Egress } from '../../manifests/egress/egress.ts';
-import { storeRefusal } from '../../manifests/egress/host-refusal.ts';
+import { placeRefusal } from '../../manifests/egress/host-refusal.ts';
 import { namedBy } from '../../manifests/render/offers.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { dueBackup, pruneJob } from '../../manifests/render/schedule-objects.ts';
@@ -71,11 +71,14 @@ async function carryOut(
 }
 
 /** @throws {KubeError} `HostRefused`: the installation lets no Job go to that store. */
-function refuseHost({ spec }: EtcdBackupSchedule, egress: Egress | undefined): void {
-  const { to } = spec.template;
+function refuseHost({ metadata, spec }: EtcdBackupSchedule, egress: Egress | undefined): void {
+  const { to, clusterName = '' } = spec.template;
+  const { namespace = '' } = metadata;
   const template = parseObjectTemplate(to.object);
-  const problem = 'problem' in template ? undefined : storeRefusal(hostNamed(template, to), egress);
-  throwIf(problem, 'HostRefused');
+  if ('problem' in template) return;
+  // What it deletes begins with this.
+  const location = { ...template, path: prefixOf(template, { namespace, cluster: clusterName }) };
+  throwIf(placeRefusal({ location, host: hostNamed(template, to), namespace }, egress), 'HostRefused');
 }
 
 /** @throws {KubeError} `NotOffered`: its owner lets no backup use what the schedule names; `MemberVolume` */

@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts';
 import { ofAdoption } from './tables/adoption.ts';
+import { ofAllowLists } from './tables/allow-lists.ts';
 import { ofAwaitedBackups } from './tables/awaited-backups.ts';
 import { ofBackups } from './tables/backups.ts';
 import { ofCertificates } from './tables/certificates.ts';
@@ -38,6 +39,7 @@ export const mutants: readonly Mutant[] = [
   ...ofSignatures,
   ...ofFleets,
   ...ofFunctions,
+  ...ofAllowLists,
   ...ofBackups,
   ...ofAwaitedBackups,
   ...ofNodes,

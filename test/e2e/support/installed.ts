@@ -40,6 +40,8 @@ async function applied(
     };
     await writeFile(join(directory, 'kustomization.yaml'), JSON.stringify(kustomization));
     await kubectl(['apply', '--server-side', '-k', directory]);
+    // As an admin of the cluster does once for all such installations.
+    await kubectl(['apply', '--server-side', '-k', join(manifests, 'own-account')]);
   } finally {
     await rm(directory, { recursive: true });
   }

@@ -4,17 +4,20 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import type { CronJob } from '../../../functions/pass/follow-up/chain.ts';
+import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import { type Component, kustomizationOf } from '../../../manifests/helm/chart.ts';
+import { takeJob } from '../../../manifests/render/backup-jobs.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { until } from '../../e2e/support/until.ts';
 import { helmFor } from '../../support/cluster/helm.ts';
 import { tools } from '../../support/cluster/tools.ts';
+import { backup as plain } from '../../unit/manifests/api-documents.ts';
 import { installKnativeKinds } from '../docs/knative-kinds.ts';
 import { standIn } from '../docs/stand-in-kinds.ts';
 import { startApiServer } from './api-server.ts';
 import { jobOfServer, tried } from './server-jobs.ts';
 
-/** Jobs and pods of other people beside all that we install, and our webhook server, which makes only its own. */
+/** What other people make beside all that we install, and our own accounts, which make only what is theirs. */
 
 const manifests = resolve(import.meta.dirname, '../../../manifests');
 // Before the sandbox, which reaches no network.
@@ -79,7 +82,7 @@ const installations: readonly (readonly [how: string, namespace: string, rendere
 ];
 
 for (const [how, namespace, rendered] of installations) {
-  test(`with ${how}, the policy stops our webhook server only`, async () => {
+  test(`with ${how}, the policies stop our own accounts only`, async () => {
     await api.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], { stdin: await rendered() });
     await keptInItsPlace(namespace);
     await bystandersGoOn();
@@ -87,7 +90,15 @@ for (const [how, namespace, rendered] of installations) {
     const look = ['create', 'job', '--from=cronjob/etcd-ratchet', `look-${nextNumber()}`];
     await api.kubectl(['-n', namespace, ...look]);
     const us = `--as=system:serviceaccount:${namespace}:etcd-ratchet`;
-    await api.kubectl([us, '-n', others, 'create', 'job', `backup-${nextNumber()}`, '--image=example.com/a']);
+    const taken = takeJob(backup(`backup-${nextNumber()}`), {
+      ...{ image: 'example.com/a', attempt: 1, endpoints: ['https://10.0.0.1:2379'] },
+      location: { scheme: 's3', bucket: 'backups', path: 'a.db' },
+    });
+    await api.kubectl([us, 'create', '-f', '-'], { stdin: JSON.stringify(taken) });
+    const bare = ['-n', others, 'create', 'job', `bare-${nextNumber()}`, '--image=example.com/a'];
+    await until('our own account makes no other Job', async () =>
+      /etcd-ratchet-own-pods/.test(await api.kubectl([us, ...bare, '--dry-run=server']).then(String, String)),
+    );
   });
 }
 
@@ -104,9 +115,9 @@ async function keptInItsPlace(namespace: string): Promise<void> {
   const cronJob = await server.get<CronJob>(resources.cronJobs, namespace, 'etcd-ratchet', { signal });
   const job = () => jobOfServer(cronJob ?? assert.fail('no CronJob'), ['--fleet=etcd-ratchet/production', '--go-on']);
   // A policy counts a moment after it was made.
-  const refused = await until('a Job of another account is refused', async () => {
+  const refused = await until('another Job is refused', async () => {
     const wanted = job();
-    wanted.spec.template.spec.serviceAccountName = 'fleet';
+    wanted.spec.template.spec.terminationGracePeriodSeconds = 7;
     const answer = await tried(server, wanted, signal);
     return answer !== 'made' && answer;
   });
@@ -132,12 +143,37 @@ async function bystandersGoOn(): Promise<void> {
   await api.kubectl([...someone, 'apply', '-f', '-'], { stdin: await api.kubectl([...someone, ...cronJob]) });
   await api.kubectl([...someone, 'create', 'job', `by-hand-${nextNumber()}`, '--from=cronjob/nightly']);
   await api.kubectl([...someone, 'run', `pod-${nextNumber()}`, image]);
+  const database = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'database' }, spec: setSpec() };
+  await api.kubectl([...someone, 'apply', '-f', '-'], { stdin: JSON.stringify(database) });
+  await api.kubectl([...someone, 'scale', 'statefulset', 'database', `--replicas=${nextNumber() % 3}`]);
+  await api.kubectl([...someone, 'create', 'secret', 'generic', `secret-${nextNumber()}`]);
+  await api.kubectl([...someone, 'create', 'configmap', `map-${nextNumber()}`]);
+  await api.kubectl([
+    ...someone,
+    'create',
+    'service',
+    'externalname',
+    `s-${nextNumber()}`,
+    '--external-name=a.example',
+  ]);
   await api.kubectl(['create', '-f', '-'], { stdin: JSON.stringify(node(`node-${nextNumber()}`)) });
   await api.kubectl(['label', 'nodes', '--all', 'example.com/pool=a', '--overwrite']);
 }
 
 function jobSpec(): object {
   return { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'example.com/a' }] } } };
+}
+
+/** As people have them: an agent on each node sees its host. */
+function setSpec(): object {
+  const volumes = [{ name: 'host', hostPath: { path: '/var/log' } }];
+  const spec = { hostNetwork: true, containers: [{ name: 'a', image: 'example.com/a' }], volumes };
+  const labels = { app: 'database' };
+  return { serviceName: 'database', selector: { matchLabels: labels }, template: { metadata: { labels }, spec } };
+}
+
+function backup(name: string): EtcdBackup {
+  return { ...plain, metadata: { ...plain.metadata, name, namespace: others, uid: name } };
 }
 
 function node(name: string): object {

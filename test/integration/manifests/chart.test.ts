@@ -240,6 +240,19 @@ interface PodOwner {
   };
 }
 
+test('strict has a list that is not set allow nothing, beside the settings that are', async () => {
+  const data = async (...settings: string[]) => {
+    const found = objectsIn(await template(...settings)).get('v1 ConfigMap etcd-ratchet/etcd-ratchet-settings');
+    return (found as unknown as { data?: object } | undefined)?.data;
+  };
+  assert.equal(await data(), undefined);
+  assert.deepEqual(await data('strict=true'), { RATCHET_STRICT: 'Enabled' });
+  const listed = { RATCHET_IMAGES: 'quay.io/coreos/etcd' };
+  const settings = `settings=${JSON.stringify(listed)}`;
+  assert.deepEqual(await data(settings, 'strict=true'), { ...listed, RATCHET_STRICT: 'Enabled' });
+  assert.deepEqual(await data('settings={"RATCHET_STRICT":"Enabled"}', 'strict=true'), { RATCHET_STRICT: 'Enabled' });
+});
+
 describe('a wrong value is refused by name', () => {
   for (const [setting, says] of [
     ['components.webhook={"enabled":true}', /components.*webhook/s],

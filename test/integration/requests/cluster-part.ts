@@ -26,7 +26,7 @@ export const clusterPart: Part<ClusterSubject, Scene, Observation> = {
     return {
       state: observation,
       runLive: (program, kube, signal) =>
-        runLive(program, { kube: withStatefulSets(kube), etcd, cluster, signal, nameAllowances }),
+        runLive(program, { kube: withStatefulSets(kube, scene.kube), etcd, cluster, signal, nameAllowances }),
     };
   },
   host: (stale) => ({
@@ -38,7 +38,7 @@ export const clusterPart: Part<ClusterSubject, Scene, Observation> = {
 };
 
 /** What waits for the controller of StatefulSets is told by us that it has seen the new template. */
-function withStatefulSets(kube: Kube): Kube {
+function withStatefulSets(kube: Kube, controller: Kube): Kube {
   return {
     ...kube,
     update: async <T extends KubeObject>(resource: Resource, object: T, options = {}) => {
@@ -46,7 +46,7 @@ function withStatefulSets(kube: Kube): Kube {
       if (resource !== resources.statefulSets) return written;
       const { generation = 0 } = written.metadata;
       const status = { replicas: 1, observedGeneration: generation, updateRevision: `revision-${generation}` };
-      await kube.updateStatus<StatefulSet>(resource, { ...(written as unknown as StatefulSet), status });
+      await controller.updateStatus<StatefulSet>(resource, { ...(written as unknown as StatefulSet), status });
       return written;
     },
   };

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
-import type { Kube, KubeObject, Resource } from '../../../reconcile/interfaces/kube.ts';
+import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
+import { until } from '../../e2e/support/until.ts';
 import { type EtcdVersion, etcdVersions } from '../../support/cluster/binaries/catalogue.ts';
 import { binariesEnvironment, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { startControlPlane } from '../../support/cluster/control-plane.ts';
@@ -13,12 +14,24 @@ import { type EtcdPlace, startEtcdPlace } from './etcd-place.ts';
 /** One API server and a few etcd clusters of each minor, which all contracts share. */
 export interface Stage extends AsyncDisposable {
   readonly kube: Kube;
+  /** The same as the account of a tick, with its rights and the policies that hold it to what it makes. */
+  readonly us: Kube;
   /** A namespace of its own. */
   namespace(): Promise<string>;
   readonly etcd: Readonly<Record<EtcdVersion, EtcdPlace>>;
 }
 
-const crds = resolve(import.meta.dirname, '../../../manifests/install/crds');
+const install = resolve(import.meta.dirname, '../../../manifests/install');
+/** What an installation has for the whole cluster, and what it needs for nodes and for cert-manager. */
+const installed = [
+  ...['crds', 'cluster'].map((one) => ['-k', join(install, one)]),
+  ...['namespace', 'controller-role', 'agent-role'].map((one) => [
+    '-f',
+    join(install, `components/node-reboots/${one}.yaml`),
+  ]),
+  ['-f', join(install, 'components/cert-manager/role.yaml')],
+] as const;
+const account = { namespace: 'etcd-ratchet', name: 'etcd-ratchet' } as const;
 /** Of cert-manager, as far as we use it. */
 const certManager = resolve(import.meta.dirname, '../../support/fixtures/cert-manager');
 const namespaces: Resource = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' };
@@ -41,7 +54,8 @@ export async function startStage(): Promise<Stage> {
   );
   const { kubeconfigPath } = parts.use(await startControlPlane(binaries, directory, { withControllers: false }));
   const kubectl = kubectlFor(binaries.kubernetes.kubectl, kubeconfigPath);
-  await Promise.all([kubectl(['apply', '-k', crds]), kubectl(['apply', '-f', certManager])]);
+  await kubectl(['apply', '-f', certManager]);
+  for (const what of installed) await kubectl(['apply', ...what]);
   await kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
   const kube = await connectKube({ userAgent: 'etcd-ratchet/test', kubeconfig: kubeconfigPath });
   parts.defer(() => kube.close());
@@ -49,11 +63,14 @@ export async function startStage(): Promise<Stage> {
     const more = { provisioner: 'contract.test/none', allowVolumeExpansion: name === classes.grows };
     await kube.create<KubeObject>(storageClasses, { metadata: { name }, ...more } as KubeObject);
   }
+  const us = kube.as(account);
+  await untilHeld(us);
   const places = await Promise.all(starting);
   for (const [, place] of places) parts.use(place);
   const started = parts.move();
   return {
     kube,
+    us,
     etcd: Object.fromEntries(places) as Stage['etcd'],
     namespace: async () => {
       const name = `requests-${randomBytes(5).toString('hex')}`;
@@ -65,3 +82,14 @@ export async function startStage(): Promise<Stage> {
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }
+
+/** A policy counts a moment after it was made. */
+async function untilHeld(us: Kube): Promise<void> {
+  const bare = { metadata: { name: 'bare', namespace: account.namespace }, spec: bareJob } as KubeObject;
+  await until('the account of a tick is held to what it makes', async () => {
+    const said = await us.dryRun(resources.jobs, bare).then(String, String);
+    return said.includes('that Pod Security calls restricted');
+  });
+}
+
+const bareJob = { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a' }] } } };

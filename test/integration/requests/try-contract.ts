@@ -100,7 +100,7 @@ async function liveHalf<A extends Subject, At extends SomeScene, S>(
     meanwhile.push((await part.look(scene)).state);
   };
   const signal = AbortSignal.timeout(contract.patience ?? 20_000);
-  const ended = await runLive(contract.asks(state, scene), withOthers(scene.kube, others), signal).then(
+  const ended = await runLive(contract.asks(state, scene), withOthers(scene.stage.us, others), signal).then(
     (answer) => ({ end: { answer }, words: 'it was done' }),
     (error: unknown) => refusal(error),
   );

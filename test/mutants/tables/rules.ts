@@ -6,7 +6,7 @@ const unit = 'test/unit/cluster';
 export const ofRules: readonly Mutant[] = [
   {
     file: 'reconcile/cluster/decide/rules/birth/support-members.ts',
-    from: '} else if (sealed && isToBeMade(shared.externalService))',
+    from: '} else if (sealed && !effective.keepsService && isToBeMade(shared.externalService))',
     to: '} else if (isToBeMade(shared.externalService))',
     without: 'clients from outside are let in before every member is sealed (I5)',
     killers: ['test/unit/cluster/support-members.test.ts'],

@@ -292,7 +292,7 @@ export const ofSchedules: readonly Mutant[] = [
   },
   {
     file: 'reconcile/schedule/act.ts',
-    from: "  throwIf(problem, 'HostRefused');",
+    from: "throwIf(placeRefusal({ location, host: hostNamed(template, to), namespace }, egress), 'HostRefused');",
     to: '',
     without: 'a Job that prunes takes credentials to a host that the installation does not list',
     killers: ['test/unit/schedule/act.test.ts'],

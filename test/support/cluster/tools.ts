@@ -81,7 +81,7 @@ const toolsOfTests: readonly (readonly [files: RegExp, tool: () => Promise<Envir
   [/(chart[^/]*|bystanders|uninstall)\.test\.ts$/, () => handIn(helm)],
   [/\/integration\/docs\/typed\.test\.ts$/, () => handIn(pageTools)],
   [/\/integration\/monitoring\//, () => handIn(monitoring)],
-  [/(tutorials|forge|uninstall)\.test\.ts$/, () => handIn(gitea)],
+  [/(tutorials|forge|uninstall|gitea-labels)\.test\.ts$/, () => handIn(gitea)],
   [/\/e2e\/cert-manager-controllers\.test\.ts$/, () => handIn(certManager)],
 ];
 

@@ -66,6 +66,7 @@ const simulated: readonly Simulated[] = [
     test: 'cluster/world/roll-back-trial',
     why: 'etcdutl restores only what etcd serves: integration/backup/trial spoils the copy between the containers',
   },
+  { reasons: ['NotAllowed'], test: 'cluster/world/not-allowed', why: 'a setting of the installation' },
   { reasons: ['SnapshotHostRefused'], test: 'cluster/world/snapshot-host', why: 'a setting of the installation' },
   {
     reasons: ['SnapshotNotOffered'],
@@ -200,6 +201,7 @@ const ofKinds: Readonly<Record<string, readonly Told[]>> = {
     { test: 'integration/backup/look', reasons: ['NotFound'], why: 'what was stored is deleted' },
     { test: 'integration/backup/store-contract', reasons: ['Changed'], why: 'on each real store' },
     { test: 'integration/backup/tls', reasons: ['HostRefused'], why: 'a setting of the installation' },
+    { test: 'unit/backup/not-allowed', reasons: ['ImageRefused'], why: 'a setting of the installation' },
     { test: 'integration/backup/drill-stages', reasons: ['Mismatch'], why: 'with real etcd' },
     {
       test: 'integration/backup/staged',

@@ -49,6 +49,11 @@ export const typedBy = {
     'docs/how-to/monitoring.md#in-ten-minutes-with-the-prometheus-operator:2',
     'docs/how-to/air-gapped.md#2-install-from-the-mirror:2',
   ],
+  'integration/manifests/own-account': [
+    'docs/how-to/install.md#what-its-own-account-may-do:1',
+    'docs/how-to/install.md#what-its-own-account-may-do:2',
+  ],
+  'integration/manifests/own-account-shapes': ['docs/how-to/node-reboots.md#how-the-host-is-told'],
   'integration/manifests/webhook-jobs-namespaced': [
     'docs/how-to/webhooks.md#in-one-namespace-only:1',
     'docs/how-to/webhooks.md#in-one-namespace-only:2',

@@ -1,6 +1,7 @@
 import { withDefaults } from '../../../manifests/api/defaults.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import type { Egress } from '../../../manifests/egress/egress.ts';
 import type { PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.ts';
 import type { NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
 import { type ClusterPlan, type Intent, planClusters } from '../../../reconcile/cluster/foresee/plan-clusters.ts';
@@ -102,6 +103,8 @@ export interface TickOptions {
   readonly dryRun?: boolean;
   /** What the installation lets issuers be asked for. */
   readonly nameAllowances?: readonly NameAllowance[];
+  /** What it lets authors name. */
+  readonly egress?: Egress;
   /** Clusters that are only listed, and the fleets whose room they take. */
   readonly beside?: { readonly clusters: readonly EtcdCluster[]; readonly fleets: readonly EtcdFleet[] };
 }
@@ -248,7 +251,7 @@ export function createWorld(past?: Past): World {
 
   async function tick(
     faults: Faults = {},
-    { dryRun = false, nameAllowances = [], beside }: TickOptions = {},
+    { dryRun = false, nameAllowances = [], egress, beside }: TickOptions = {},
   ): Promise<ClusterResult | undefined> {
     invocations += 1;
     const holder = { pod: `etcd-ratchet/tick-${invocations}`, uid: `tick-${invocations}` };
@@ -265,6 +268,7 @@ export function createWorld(past?: Past): World {
           log: (fields, message) => logged.push(`${message} ${JSON.stringify(fields)}`),
           dryRun,
           nameAllowances,
+          ...(egress && { egress }),
           signal: AbortSignal.timeout(60_000),
         },
         { namespace, clusters: items, ...(beside && { all: [...items, ...beside.clusters], fleets: beside.fleets }) },

@@ -4,27 +4,133 @@ import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { checkout, read } from './pages.ts';
 
+type Rights = Readonly<Record<string, string>>;
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+}
+
 interface Job {
   readonly 'timeout-minutes'?: number;
-  readonly steps: readonly { readonly uses?: string; readonly run?: string }[];
+  readonly permissions?: Rights;
+  readonly needs?: string;
+  /** A workflow that is called has these itself. */
+  readonly steps?: readonly Step[];
+  readonly uses?: string;
 }
 
 interface Workflow {
-  readonly permissions?: Readonly<Record<string, string>>;
+  readonly permissions?: Rights;
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
 const files = globSync('.github/workflows/*.yml', { cwd: checkout }).toSorted();
 const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
 
-test('there is a workflow for changes, and one for releases', () => {
-  assert.deepEqual(files, ['.github/workflows/ci.yml', '.github/workflows/release.yml']);
+const workflow = (name: string) => parse(read(`.github/workflows/${name}.yml`)) as Workflow;
+
+/** What each job may beside to read, by the workflow. A job that is not here may read only. */
+const rights: Readonly<Record<string, Readonly<Record<string, Rights>>>> = {
+  ci: {},
+  codeql: { analyze: { 'security-events': 'write' } },
+  image: {
+    build: { packages: 'write' },
+    sign: { packages: 'write', 'id-token': 'write', attestations: 'write' },
+  },
+  release: {
+    // Those of the workflow that it calls, which no job of the release has itself.
+    image: { packages: 'write', 'id-token': 'write', attestations: 'write' },
+    sign: { 'id-token': 'write', attestations: 'write' },
+    publish: { contents: 'write' },
+  },
+  scorecard: { scorecard: { 'security-events': 'write', 'id-token': 'write' } },
+};
+
+test('the workflows are those for changes, releases, their image and two judges', () => {
+  assert.deepEqual(
+    files,
+    Object.keys(rights).map((name) => `.github/workflows/${name}.yml`),
+  );
+});
+
+for (const [name, ofJobs] of Object.entries(rights))
+  test(`each job of ${name} has the rights of what it does, and no other`, () => {
+    for (const [job, { permissions = {} }] of Object.entries(workflow(name).jobs)) {
+      const { contents, ...others } = permissions;
+      const asked = contents === undefined || contents === 'read' ? others : permissions;
+      assert.deepEqual(asked, ofJobs[job] ?? {}, job);
+    }
+    for (const job of Object.keys(ofJobs)) assert.ok(job in workflow(name).jobs, job);
+  });
+
+test('no job that signs, or publishes, runs what is in the repository', () => {
+  for (const name of Object.keys(rights)) {
+    for (const [job, { permissions = {}, steps = [] }] of Object.entries(workflow(name).jobs)) {
+      const judges = permissions['security-events'] === 'write';
+      if (judges || (permissions['id-token'] !== 'write' && permissions.contents !== 'write')) continue;
+      for (const { uses = '', run = '' } of steps) {
+        assert.doesNotMatch(uses, /^actions\/(checkout|setup-node)@/, `${name}: ${job}`);
+        assert.doesNotMatch(run, /\b(npm|npx|node|docker buildx)\b|\.ci\//, `${name}: ${job}`);
+      }
+    }
+  }
+});
+
+test('a release is tested before it is built, and signed before it is published', () => {
+  const { jobs } = workflow('release');
+  const order = Object.entries(jobs).map(([name, { needs }]) => [name, needs]);
+  assert.deepEqual(order, [
+    ['test', undefined],
+    ['image', 'test'],
+    ['files', 'image'],
+    ['sign', 'files'],
+    ['publish', 'sign'],
+  ]);
+  assert.equal(jobs.image?.uses, './.github/workflows/image.yml');
+  assert.deepEqual(
+    Object.entries(workflow('image').jobs).map(([name, { needs }]) => [name, needs]),
+    [
+      ['build', undefined],
+      ['sign', 'build'],
+    ],
+  );
+});
+
+test('signatures and provenance have names that Scorecard knows', () => {
+  const written =
+    workflow('release')
+      .jobs.sign?.steps?.flatMap(({ run }) => run ?? [])
+      .join('\n') ?? '';
+  assert.match(written, /SHA256SUMS\.sigstore\.json/);
+  assert.match(written, /\.intoto\.jsonl/);
+});
+
+test('each place whose updates are asked for is there, and each lock file has one', () => {
+  const { updates } = parse(read('.github/dependabot.yml')) as {
+    readonly updates: readonly { readonly 'package-ecosystem': string; readonly directories?: readonly string[] }[];
+  };
+  const asked = updates.map((one) => one['package-ecosystem']);
+  assert.deepEqual(asked, ['npm', 'github-actions', 'docker']);
+  const locked = globSync('**/package-lock.json', {
+    cwd: checkout,
+    exclude: ['**/node_modules/**', 'test/support/**'],
+  });
+  const directories = locked.map((file) => `/${file.split('/').slice(0, -1).join('/')}`).toSorted();
+  assert.deepEqual(updates[0]?.directories?.toSorted(), directories);
+});
+
+test('the security policy says within how many days, and how a weakness becomes public', () => {
+  const policy = read('SECURITY.md');
+  assert.match(policy, /disclosure/i);
+  assert.match(policy, /within \d+ (working )?days/);
+  assert.match(policy, /workflows\/image\\\.yml@refs\/tags\/v/, 'the image is signed by the workflow that built it');
 });
 
 for (const file of files) {
   describe(file, () => {
     const { permissions, jobs } = parse(read(file)) as Workflow;
-    const steps = Object.values(jobs).flatMap((job) => job.steps);
+    const steps = Object.values(jobs).flatMap((job) => job.steps ?? []);
     const commands = steps.flatMap(({ run }) => run ?? []);
 
     test('may only read, where a job does not ask for more', () => {
@@ -32,13 +138,14 @@ for (const file of files) {
     });
 
     test('ends in a time that is said', () => {
-      for (const [name, job] of Object.entries(jobs)) assert.ok((job['timeout-minutes'] ?? 0) > 0, name);
+      for (const [name, job] of Object.entries(jobs))
+        if (job.uses === undefined) assert.ok((job['timeout-minutes'] ?? 0) > 0, name);
     });
 
     test('takes each action by its commit: a tag can be moved', () => {
       const taken = steps.flatMap(({ uses }) => uses ?? []);
       for (const action of taken) {
-        assert.match(action, /^[\w.-]+\/[\w.-]+@[0-9a-f]{40}$/);
+        assert.match(action, /^[\w.-]+(\/[\w.-]+){1,2}@[0-9a-f]{40}$/);
         assert.match(
           read(file),
           new RegExp(`uses: ${action} # v\\d+\\.\\d+\\.\\d+$`, 'm'),

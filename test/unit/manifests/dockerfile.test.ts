@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-/** No registry can be asked here: what the Dockerfile says is read, and the release workflow builds it. */
+/** No registry can be asked here: what the Dockerfile says is read, and a workflow of the release builds it. */
 
 const checkout = join(import.meta.dirname, '../../..');
 const dockerfile = readFileSync(join(checkout, 'Dockerfile'), 'utf8');
@@ -76,7 +76,7 @@ test('packages are installed without their scripts', () => {
 });
 
 test('a release checks who signed the base before it builds on it', () => {
-  const workflow = readFileSync(join(checkout, '.github/workflows/release.yml'), 'utf8');
+  const workflow = readFileSync(join(checkout, '.github/workflows/image.yml'), 'utf8');
   const [check, build] = ['cosign verify "$base"', 'docker buildx build'].map((words) => workflow.indexOf(words));
   assert.ok(check !== undefined && build !== undefined && check > 0 && check < build);
 });

@@ -28,7 +28,7 @@ interface Binding {
   readonly metadata: { readonly name: string };
   readonly spec: {
     readonly policyName: string;
-    readonly paramRef?: { readonly parameterNotFoundAction: string };
+    readonly paramRef?: { readonly namespace?: string; readonly parameterNotFoundAction: string };
     readonly matchResources?: { readonly namespaceSelector?: { readonly matchLabels?: object } };
   };
 }
@@ -39,8 +39,8 @@ const objects = globSync(['install/**/*.yaml', 'knative/**/*.yaml'], { cwd: mani
 const policies = objects.filter((one): one is Policy => one?.kind === 'ValidatingAdmissionPolicy');
 const bindings = objects.filter((one): one is Binding => one?.kind === 'ValidatingAdmissionPolicyBinding');
 
-test('there are six policies, each with its binding, and no other admission', () => {
-  assert.equal(policies.length, 6);
+test('there are nine policies, each with its binding, and no other admission', () => {
+  assert.equal(policies.length, 9);
   const names = (all: readonly string[]) => all.toSorted();
   assert.deepEqual(
     names(bindings.map(({ spec }) => spec.policyName)),
@@ -57,7 +57,11 @@ for (const { metadata, spec } of policies) {
     const [condition] = spec.matchConditions ?? [];
     if (objectSelector) assert.deepEqual(objectSelector.matchLabels, { [labels.managedBy]: 'etcd-ratchet' });
     else if (groups.every((one) => one === group)) assert.equal(condition, undefined);
-    else assert.match(condition?.expression ?? '', /^request\.userInfo\.username == 'system:serviceaccount:/);
+    else
+      assert.match(
+        condition?.expression ?? '',
+        /^request\.userInfo\.username( == |\.matches\()'\^?system:serviceaccount:/,
+      );
   });
 }
 
@@ -69,6 +73,24 @@ for (const { metadata, spec } of bindings) {
     assert.equal(paramRef === undefined, paramKind === undefined);
     if (paramRef === undefined) return;
     assert.equal(paramRef.parameterNotFoundAction, 'Deny', 'without its parameter it would not be asked at all');
-    assert.deepEqual(matchResources?.namespaceSelector?.matchLabels, { 'kubernetes.io/metadata.name': 'etcd-ratchet' });
+    // The Jobs on nodes are in a namespace of their own, and the CronJob that they are compared with is not.
+    const where = paramRef.namespace === undefined ? 'etcd-ratchet' : 'etcd-ratchet-reboots';
+    assert.deepEqual(matchResources?.namespaceSelector?.matchLabels, { 'kubernetes.io/metadata.name': where });
   });
 }
+
+test('the policies for our own account know it by its name, in whatever namespace it is', () => {
+  const ours = policies.filter(({ spec }) =>
+    spec.matchConditions?.some(({ expression }) => expression.includes('(-webhooks|-page)?$')),
+  );
+  assert.deepEqual(ours.map(({ metadata }) => metadata.name).toSorted(), [
+    'etcd-ratchet-node-reboot-image',
+    'etcd-ratchet-own-pods',
+    'etcd-ratchet-own-writes',
+  ]);
+  const accounts = objects.filter((one) => one?.kind === 'ServiceAccount').map((one) => one?.metadata.name ?? '');
+  const held = accounts.filter((name) => /^etcd-ratchet(-webhooks|-page)?$/.test(name));
+  const watch = ['etcd-ratchet-metrics', 'etcd-ratchet-source'];
+  const own = accounts.filter((name) => name.startsWith('etcd-ratchet') && !watch.includes(name));
+  assert.deepEqual(new Set(held), new Set(own));
+});

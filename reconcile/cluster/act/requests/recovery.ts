@@ -1,7 +1,7 @@
 import type { SnapshotSource } from '../../../../manifests/api/backup-settings.ts';
 import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import { claimNamedIn, parseLocation } from '../../../../manifests/api/object-template.ts';
-import { storeRefusal } from '../../../../manifests/egress/host-refusal.ts';
+import { placeRefusal } from '../../../../manifests/egress/host-refusal.ts';
 import type { Job, Pod } from '../../../../manifests/kube-types.ts';
 import { logJob } from '../../../../manifests/render/log-job.ts';
 import { annotations, type JobWork, jobNameOf, logJobName, podName } from '../../../../manifests/render/names.ts';
@@ -241,8 +241,11 @@ async function keepOffMembers({ object }: SnapshotSource, { kube, cluster, signa
 }
 
 /** @throws {StepError} `SnapshotHostRefused` */
-function keepToHosts(snapshot: SnapshotSource, { egress }: Live): void {
-  const refused = storeRefusal(hostOf(snapshot), egress);
+function keepToHosts(snapshot: SnapshotSource, { egress, cluster }: Live): void {
+  const location = parseLocation(snapshot.object);
+  if ('problem' in location) return;
+  const { namespace } = cluster.metadata;
+  const refused = placeRefusal({ location, host: hostOf(snapshot), namespace }, egress);
   if (refused !== undefined) throw needsPerson('SnapshotHostRefused', curedBy(refused, hostRefusedCure));
 }
 

@@ -20,6 +20,7 @@ import { type Life, recordOf } from '../life.ts';
 import type { Observation, Slot } from '../observation.ts';
 import { judgeVersion, type Pending } from '../versions/effective-version.ts';
 import { flagsReserved } from '../versions/version-refusals.ts';
+import { type Allowing, imageNotAllowed, serviceNotAllowed, templateNotAllowed } from './allowed.ts';
 import { judgeVolumes } from './effective-storage.ts';
 import type { Inputs } from './inputs.ts';
 import type { Refusal } from './refusal.ts';
@@ -37,6 +38,8 @@ export interface Effective {
   readonly refusals: readonly Refusal[];
   /** For members that are added to a healthy cluster: as the spec says, also where existing volumes cannot follow. */
   readonly newStorage: Inputs['storage'];
+  /** The Service for clients outside is neither made nor changed: the installation does not allow what is wanted. */
+  readonly keepsService: boolean;
   /** What must precede the next minor that the spec asks for. */
   readonly pending?: Pending;
 }
@@ -48,7 +51,9 @@ interface Judged<T> {
 
 export function effectiveSpec(
   observation: Pick<Observation, 'cluster' | 'slots' | 'certificates'> &
-    Partial<Pick<Observation, 'clusterVersion' | 'membership' | 'inherited' | 'namedBackups' | 'nameAllowances'>> & {
+    Partial<
+      Pick<Observation, 'clusterVersion' | 'membership' | 'inherited' | 'namedBackups' | 'nameAllowances' | 'egress'>
+    > & {
       readonly refused?: readonly ClusterSetAside[];
     },
   life: Life,
@@ -61,7 +66,10 @@ export function effectiveSpec(
   const names = judgeNames(observation, tls.value.mode);
   const size = judgeGrowth(observation.refused, slots) ?? judgeSize(spec.storage.size, slots);
   const volumes = judgeVolumes(spec, { slots, life, namespace: cluster.metadata.namespace ?? '' });
-  const template = judgeTemplate(spec, slots);
+  const allowing = { lists: observation.egress?.lists, namespace: cluster.metadata.namespace ?? '' };
+  const image = judgeImage(spec, slots, allowing);
+  const service = serviceNotAllowed(spec, allowing);
+  const template = judgeTemplate(spec, slots, allowing);
   const rollback = rollbackRefusal(observation, life);
   const removed = existingRemoved(observation);
   const etcd = judgeQuota(spec, size.value, slots);
@@ -69,6 +77,7 @@ export function effectiveSpec(
   const { podTemplate: _, ...rest } = spec;
   const effective = {
     ...rest,
+    ...(image.value && { image: image.value }),
     ...(template.value && { podTemplate: template.value }),
     ...(etcd.value && { etcd: etcd.value }),
     version: version.value,
@@ -78,17 +87,30 @@ export function effectiveSpec(
   return {
     inputs: peerInputs(effective),
     replicas: replicasOf(spec.replicas, life),
+    keepsService: service !== undefined,
     newStorage: { ...spec.storage, size: size.value },
     refusals: [
-      ...[version, tls, size, template, etcd].flatMap(({ refusal }) => refusal ?? []),
+      ...[version, tls, size, image, template, etcd].flatMap(({ refusal }) => refusal ?? []),
       ...(reserved.length > 0 ? [flagsReserved(reserved)] : []),
       ...(names ? [names] : []),
+      ...(service ? [service] : []),
       ...volumes.refusals,
       ...(rollback ? [rollback] : []),
       ...(removed ? [removed] : []),
     ],
     ...(version.pending && { pending: version.pending }),
   };
+}
+
+/** Of members, and so of those that are still to join. Nothing is born of one that is refused. */
+function judgeImage(
+  spec: EtcdClusterSpec,
+  slots: readonly Slot[],
+  allowing: Allowing,
+): Judged<EtcdClusterSpec['image']> {
+  const refusal = imageNotAllowed(spec, allowing);
+  if (!refusal) return { value: spec.image };
+  return { value: slots.find(({ peer }) => peer?.current)?.peer?.inputs.image ?? spec.image, refusal };
 }
 
 /** A birth is finished as it was recorded; later changes of the spec come after it. None: the cluster hibernates. */
@@ -194,11 +216,14 @@ function judgeQuota(
 function judgeTemplate(
   { podTemplate, storage }: EtcdClusterSpec,
   slots: readonly Slot[],
+  allowing: Allowing,
 ): Judged<PodTemplate | undefined> {
   const [bad] = podTemplate ? refusedInPods(podTemplate, ['spec', 'podTemplate']) : [];
   const peer = slots.find((slot) => slot.peer?.current)?.peer;
   const before = peer?.inputs.podTemplate;
   if (bad) return { value: before, refusal: templateRefused(dotted(bad.path), bad.message) };
+  const other = podTemplate && templateNotAllowed(podTemplate, allowing);
+  if (other) return { value: before, refusal: other };
   if (endsByForce(podTemplate) && !endsByForce(before))
     // Of a resource that was created again, no peer says what its members had.
     return {

@@ -3,10 +3,16 @@ import { rebootJob, rebootJobName } from '../../../../manifests/render/reboot-jo
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { createJob, deleteJob, readJob } from '../../../../reconcile/nodes/requests/jobs.ts';
 import type { NodeContracts } from './contract.ts';
-import type { NodesScene } from './scene.ts';
+import { type NodesScene, rebootsIn } from './scene.ts';
 
-async function made({ kube, grant, namespace }: NodesScene): Promise<Job> {
-  const order = { namespace, image: 'etcd-ratchet', grant, method: { kind: 'DBus' }, deadline: 600 } as const;
+async function made({ kube, grant }: NodesScene): Promise<Job> {
+  const order = {
+    namespace: rebootsIn,
+    image: 'etcd-ratchet',
+    grant,
+    method: { kind: 'DBus' },
+    deadline: 600,
+  } as const;
   return kube.create<Job>(resources.jobs, rebootJob(order));
 }
 
@@ -24,7 +30,7 @@ async function ended(scene: NodesScene): Promise<void> {
 
 async function left(scene: NodesScene): Promise<void> {
   const { metadata } = await made(scene);
-  await scene.kube.delete(resources.jobs, scene.namespace, rebootJobName(scene.grant.id), {
+  await scene.kube.delete(resources.jobs, rebootsIn, rebootJobName(scene.grant.id), {
     preconditions: { uid: metadata.uid ?? '' },
     propagation: 'Background',
   });

@@ -8,14 +8,14 @@ import { nodeRequests, runNodeAction } from '../../../../reconcile/nodes/request
 import type { NodeSubject } from '../../../../reconcile/nodes/requests/request.ts';
 import { type Sim, simHost } from '../../../../reconcile/nodes/sim-host.ts';
 import type { Part } from '../part.ts';
-import { makeNodesScene, type NodesScene } from './scene.ts';
+import { makeNodesScene, type NodesScene, rebootsIn } from './scene.ts';
 
 /** Requests about nodes that reboot. */
 export const nodesPart: Part<NodeSubject, NodesScene, Sim> = {
   requests: nodeRequests,
   makeScene: makeNodesScene,
   start: async () => {},
-  look: async ({ kube, node, policy, namespace }) => {
+  look: async ({ kube, node, policy }) => {
     const signal = AbortSignal.timeout(20_000);
     const holder = { pod: 'contract/test', uid: 'contract' };
     const [found, own] = await Promise.all([
@@ -24,7 +24,7 @@ export const nodesPart: Part<NodeSubject, NodesScene, Sim> = {
     ]);
     if (!found || !own) throw new Error(`${node} or its policy is gone`);
     const context = {
-      ...{ kube, signal, holder, dryRun: false, rebootsIn: namespace, log: () => {} },
+      ...{ kube, signal, holder, dryRun: false, rebootsIn, log: () => {} },
       ...{ etcd: async () => connectEtcd(), wire: async () => undefined, nonce: () => 'nonce' },
     };
     const observed = await observeNodes(context, own, { nodes: [found], policies: [own] });
@@ -32,7 +32,7 @@ export const nodesPart: Part<NodeSubject, NodesScene, Sim> = {
       state: { seen: observed.seen, away: new Map(), grants: 0 },
       runLive: (program, live, until) =>
         runNodeAction(program, {
-          ...{ kube: live, observed, holder, signal: until, rebootsIn: namespace },
+          ...{ kube: live, observed, holder, signal: until, rebootsIn },
           image: async () => 'etcd-ratchet',
           deadline: performance.now() + 20_000,
         }),

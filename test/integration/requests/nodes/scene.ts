@@ -22,6 +22,8 @@ export interface NodesScene extends SomeScene {
 }
 
 const bootID = 'boot-1';
+/** Of all scenes: nowhere else is our account let make a Job that touches its host. */
+export const rebootsIn = 'etcd-ratchet-reboots';
 
 export async function makeNodesScene(stage: Stage, tls: EtcdClusterSpec['tls']): Promise<NodesScene> {
   const base = await makeScene(stage, tls);

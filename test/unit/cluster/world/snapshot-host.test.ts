@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { egressFrom } from '../../../../functions/environment.ts';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import type { Job } from '../../../../manifests/kube-types.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
@@ -33,6 +34,22 @@ for (const [what, snapshot] of Object.entries(places)) {
     assert.deepEqual(world.kube.stored<Job>(resources.jobs), []);
   });
 }
+
+test('a snapshot in a bucket that the admin did not list begins no birth', async () => {
+  const world = createWorld();
+  offer(world.kube, namespace, { kind: 'Secret', name: 'key' });
+  const spec: Partial<EtcdClusterSpec> = {
+    replicas: 1,
+    bootstrap: { snapshot: { object: 's3://theirs/a.db', s3: { credentialsSecretName: 'key' } } },
+  };
+  await world.apply(spec);
+  const egress = egressFrom({ RATCHET_BUCKETS: 's3://backups/{namespace}' });
+  for (let tick = 0; tick < 5; tick++) await world.tick({}, { egress });
+  const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled');
+  assert.equal(stalled?.reason, 'SnapshotHostRefused');
+  assert.match(stalled.message ?? '', /s3:\/\/theirs\/a\.db is not in RATCHET_BUCKETS/);
+  assert.deepEqual(world.kube.stored<Job>(resources.jobs), []);
+});
 
 test('a store of one’s own network begins the birth', async () => {
   const endpoint = 'https://10.0.0.7:9000';

@@ -1,5 +1,5 @@
 import { claimNamedIn, parseLocation } from '../../../../../manifests/api/object-template.ts';
-import { storeRefusal } from '../../../../../manifests/egress/host-refusal.ts';
+import { placeRefusal } from '../../../../../manifests/egress/host-refusal.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { restoreContainers } from '../../../../../manifests/render/restore-job.ts';
@@ -127,7 +127,9 @@ export function refusedSnapshot(
   if (problem !== undefined) return refuse('SnapshotOnMember', `${problem}: ${onMember.means}`, onMember.cure);
   const unoffered = snapshotOffers?.find(({ id }) => id === wanted.id)?.problem;
   if (unoffered !== undefined) return refuse('SnapshotNotOffered', unoffered, notOfferedCure);
-  const refused = storeRefusal(host, egress);
+  const location = parseLocation(object);
+  const { namespace } = situation.cluster.metadata;
+  const refused = 'problem' in location ? undefined : placeRefusal({ location, host, namespace }, egress);
   return refused === undefined ? undefined : refuse('SnapshotHostRefused', refused, hostRefusedCure);
 }
 

@@ -69,7 +69,7 @@ export function dueShared(
   if (sealed && isToBeMade(shared.clientService)) objects.push('client-service');
   if (situation.cluster.spec.service === undefined) {
     if (isToBeRemoved(shared.externalService)) objects.push('no-external-service');
-  } else if (sealed && isToBeMade(shared.externalService)) objects.push('external-service');
+  } else if (sealed && !effective.keepsService && isToBeMade(shared.externalService)) objects.push('external-service');
   // Before it has served there is no quorum to keep, and a budget would refuse every drain.
   const hasServed = life.stage === 'born' || isTakingOver(slots);
   if (hasServed && isBudgetDue(disruptionBudget, minAvailable)) objects.push('disruption-budget');
