@@ -15,7 +15,7 @@ export async function observeSchedule(
   { kube, signal }: { readonly kube: Kube; readonly signal: AbortSignal },
 ): Promise<ScheduleObservation> {
   const { namespace, uid = '' } = schedule.metadata;
-  // Who writes another namespace may name any owner, until the garbage collector comes by.
+  // An object of another namespace may name any owner, until the garbage collector comes by.
   const backups = all.filter((one) => one.metadata.namespace === namespace && isControlledBy(one, uid));
   const pruning = await readPruning(schedule, kube, signal);
   return { schedule, backups, pruning, now: kube.now() ?? new Date() };
