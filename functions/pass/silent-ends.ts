@@ -30,8 +30,8 @@ export interface Care {
   readonly suspects: readonly string[];
   /** Resolves once it is on record that this cluster is about to be asked. */
   readonly asking: (cluster: string) => Promise<Disposable>;
-  /** Of a suspect that was asked, and nothing ended. */
-  readonly clear: (cluster: string) => void;
+  /** Of a suspect that was asked, and nothing ended: the next pass begins with those that are left. */
+  readonly clear: (cluster: string) => Promise<void>;
   /** What those before left on record counts no more. */
   readonly forget: () => Promise<void>;
 }
@@ -41,7 +41,7 @@ export interface CareContext {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly holder: Holder;
-  /** The namespace of the installation, in which only its admin writes. */
+  /** The namespace of the installation. */
   readonly home: string;
 }
 
@@ -116,6 +116,14 @@ function lines(text = ''): string[] {
 function takingCare(context: CareContext, suspects: readonly string[], left: readonly ConfigMap[]): Care {
   const { kube, log, signal, home } = context;
   const waiting = new Set(suspects);
+  let [last] = left;
+  const remove = ({ metadata: { name, uid = '' } }: ConfigMap) =>
+    kube.delete(resources.configMaps, home, name, { preconditions: { uid }, signal });
+  const attempt = (what: string, work: () => Promise<void>) =>
+    work().catch((error: unknown) => {
+      if (!(error instanceof KubeError)) throw error;
+      log({ problem: error.message }, `the record of an invocation that ended without a word ${what}`);
+    });
   const asking = new Set<string>();
   const write = recorder(context, () => ({
     suspects: [...waiting].slice(0, mostOnRecord).join('\n'),
@@ -128,15 +136,16 @@ function takingCare(context: CareContext, suspects: readonly string[], left: rea
       await write();
       return { [Symbol.dispose]: () => void asking.delete(cluster) };
     },
-    clear: (cluster) => void waiting.delete(cluster),
-    forget: async () => {
-      const remove = async ({ metadata: { name, uid = '' } }: ConfigMap) =>
-        kube.delete(resources.configMaps, home, name, { preconditions: { uid }, signal });
-      await Promise.all(left.map(remove)).catch((error: unknown) => {
-        if (!(error instanceof KubeError)) throw error;
-        log({ problem: error.message }, 'the record of an invocation that ended without a word stays');
+    clear: async (cluster) => {
+      waiting.delete(cluster);
+      const record = last;
+      if (!record) return;
+      await attempt('stays as it is', async () => {
+        const data = { suspects: [...waiting].join('\n'), asking: '' };
+        last = await kube.update<ConfigMap>(resources.configMaps, { ...record, data }, { signal });
       });
     },
+    forget: () => attempt('stays', async () => void (await Promise.all(left.map(remove)))),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { EtcdNodePolicySpec } from '../../manifests/api/etcd-node-policy.ts';
 import { nodePolicyDefaults } from '../../manifests/api/spec-defaults.ts';
 import { type Begun, doing, outOf, putOff, saying } from './begun.ts';
-import { drainTimeoutOf, type NodeVerdict, unmanagedAmong } from './decision.ts';
+import { drainTimeoutOf, type NodeVerdict, rebootTimeoutOf, unmanagedAmong } from './decision.ts';
 import { busyNow, leadersToMove, twoThere, whileAway, withoutNode } from './etcd.ts';
 import type { Mark } from './marks.ts';
 import type { NodeSeen, PodSeen } from './observation.ts';
@@ -21,7 +21,10 @@ export function drain(seen: Begun, since: Mark): NodeVerdict {
   // Pods end on a node that answers, and on no other: a person must look at it.
   if (late && !node.ready && leaving.length > 0 && leaving.every((one) => one.leaving))
     return saying(seen, 'NodeNotBack', `is not Ready, and its pods do not end: ${stuckOn(leaving)}`);
-  // Without an objection an empty node is a matter of moments: it is brought to its end.
+  // Without an objection an empty node is a matter of moments: it is brought to its end. But its order may be refused.
+  const longest = drainTimeoutOf(all.policy.spec) + rebootTimeoutOf(all.policy.spec);
+  if (leaving.length === 0 && outOf(seen, since, longest))
+    return putOff(seen, 'RebootNotBegun', 'it is empty, and could not be told to reboot');
   if (late && (objection || leaving.length > 0)) return putOff(seen, 'DrainTimedOut', stuckOn(leaving));
   if (objection) return saying(seen, objection.reason, objection.message);
   const blocking = pods.find((one) => one.blocks && !one.leaving && one.kind !== 'stays' && one.kind !== 'member');
@@ -53,6 +56,11 @@ export function objectionToDrain({ all, node, grant }: Begun, leaving: readonly 
   const named = new Set(all.policy.spec.allowDowntimeOf);
   const keys = new Set([...grant.clusters, ...leaving.flatMap(({ cluster }) => cluster ?? [])]);
   for (const key of keys) {
+    if (all.unasked?.has(key))
+      return {
+        reason: 'ClusterBusy',
+        message: `EtcdCluster ${key} is asked last and alone: how it is is not known`,
+      } as const;
     const cluster = all.clusters.find((one) => one.key === key);
     if (!cluster) continue;
     const busy = busyNow(cluster, node.name);

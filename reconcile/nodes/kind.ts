@@ -12,8 +12,7 @@ const longestPause = 10;
 
 /** What a pass must know of node policies; where they stand among the kinds, the table says. */
 export const nodePolicyKind = {
-  // A cluster that is not asked may have a member on the node.
-  needs: ({ rebootsIn, unasked }) => rebootsIn !== undefined && unasked === undefined,
+  needs: ({ rebootsIn }) => rebootsIn !== undefined,
   lister:
     ({ kube, signal }) =>
     () =>

@@ -18,6 +18,8 @@ export interface NodesObservation {
   readonly kuredLock?: readonly string[];
   /** EtcdClusters with a member on a node that was looked at, or named in a grant. */
   readonly clusters: readonly ClusterSeen[];
+  /** Clusters that this pass asks nothing, by their keys: how they are is not known. */
+  readonly unasked?: ReadonlySet<string>;
 }
 
 export type AlertsSeen =

@@ -107,6 +107,7 @@ export async function observeNodes(
       nodes: seen,
       ofOthers,
       clusters: looked.map(({ cluster }) => cluster),
+      ...(context.unasked && { unasked: context.unasked }),
       ...outside,
     },
     nodes: new Map(nodes.map((node) => [node.metadata.name, node])),
@@ -202,7 +203,7 @@ async function lookAt(
   const { kube, signal } = context;
   // Not as the clusters' steps of this very pass: what they hold is held.
   const apart = { ...context, holder: holderOf(context.holder), mayTry: !context.dryRun };
-  const chosen = clusters.filter((cluster) => wanted.has(keyOf(cluster)));
+  const chosen = clusters.filter((cluster) => wanted.has(keyOf(cluster)) && !context.unasked?.has(keyOf(cluster)));
   const objects = await readObjects(kube, chosen, { namespace: undefined, signal });
   return inParallel(objects, parallel, async (one) => {
     const { observation, etcd } = await observe(apart, one, signal);

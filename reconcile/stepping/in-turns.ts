@@ -15,6 +15,7 @@ interface Space<T> {
   busy: number;
   busySlow: number;
   begun: number;
+  begunSlow: number;
 }
 
 interface Turns<T> {
@@ -42,7 +43,7 @@ export async function inTurns<T extends Spaced, R>(
   const spaces = rotated(byNamespace, '', now).map(([namespace, entries]): Space<T> => {
     const all = rotated(entries, namespace, now);
     const [slow = [], waiting = []] = [true, false].map((is) => all.filter(([, item]) => isSlow(item) === is));
-    return { waiting, slow, busy: 0, busySlow: 0, begun: 0 };
+    return { waiting, slow, busy: 0, busySlow: 0, begun: 0, begunSlow: 0 };
   });
   const next = () =>
     spaces
@@ -57,6 +58,7 @@ export async function inTurns<T extends Spaced, R>(
       space.busy += 1;
       space.busySlow += slow;
       space.begun += 1;
+      space.begunSlow += slow;
       results[index] = await work(item);
       space.busy -= 1;
       space.busySlow -= slow;
@@ -66,9 +68,11 @@ export async function inTurns<T extends Spaced, R>(
   return results;
 }
 
-function nextQueue<T>({ waiting, slow, busy, busySlow }: Space<T>): Queue<T> {
+/** Half of its places is for the slow ones; of a single place, every other turn. */
+function nextQueue<T>({ waiting, slow, busy, busySlow, begun, begunSlow }: Space<T>): Queue<T> {
   if (waiting.length === 0) return slow;
-  return slow.length > 0 && busySlow < busy - busySlow ? slow : waiting;
+  const isTheirTurn = busy > 0 ? busySlow < busy - busySlow : begunSlow < begun - begunSlow;
+  return slow.length > 0 && isTheirTurn ? slow : waiting;
 }
 
 function hasHadLess(one: Space<unknown>, other: Space<unknown>): boolean {

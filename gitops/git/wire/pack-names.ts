@@ -61,8 +61,8 @@ const firstPatienceMs = 100;
  * together once. Of two entries with one name the first counts, so that no chain of bases is a circle.
  *
  * One at a time, however many repositories a thread reads: it holds what one pack may, and no more. One that takes long
- * while others wait begins anew after them, with twice the time: so all cost at most twice as much, and small ones of
- * one team never wait for the large ones of another.
+ * while others wait begins anew after them, with twice the time: so all cost at most three times as much, and small
+ * ones of one team do not wait until large ones of another are done.
  * @throws GitError TooLarge; BadAnswer, also where a base is not in the pack
  */
 export function nameObjects(

@@ -666,4 +666,18 @@ export const ofNodes: readonly Mutant[] = [
     without: 'a node that tells no boot is rebooted for a grant that knows none',
     killers: ['test/unit/nodes/agent.test.ts'],
   },
+  {
+    file: 'reconcile/nodes/drain.ts',
+    from: 'if (all.unasked?.has(key))',
+    to: 'if (false)',
+    without: 'a member leaves its node while nothing is known of its cluster',
+    killers: ['test/unit/nodes/way.test.ts'],
+  },
+  {
+    file: 'reconcile/nodes/drain.ts',
+    from: 'if (leaving.length === 0 && outOf(seen, since, longest))',
+    to: 'if (false)',
+    without: 'a node whose order is refused stays empty for good',
+    killers: ['test/unit/nodes/way.test.ts'],
+  },
 ];

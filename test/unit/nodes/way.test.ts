@@ -233,6 +233,19 @@ test('a wish that is taken away before the reboot calls it off', () => {
   }
 });
 
+test('an empty node whose order is refused each time gets its pods back', () => {
+  const { reason, kind } = onTheWay({ marks: { ...cordoned, cordoned: { at: minutesAgo(31), word: 'by-us' } } });
+  assert.deepEqual([kind, reason], ['order', 'Rebooting']);
+  const late = onTheWay({ marks: { ...cordoned, cordoned: { at: minutesAgo(600), word: 'by-us' } } });
+  assert.deepEqual([late.kind, late.reason], ['put-off', 'RebootNotBegun']);
+});
+
+test('no member leaves its node while its cluster is asked nothing', () => {
+  const pods = [memberPod('orders-0')];
+  const seen = onTheWay({ marks: cordoned, pods }, { clusters: [], unasked: new Set([clusterOf({}).key]) });
+  assert.deepEqual([seen.kind, seen.reason], [undefined, 'ClusterBusy']);
+});
+
 test('an order waits for its Job, and is taken back where that failed or did not come', () => {
   const job = { name: 'reboot-x', uid: 'job', state: 'under-way' } as const;
   assert.equal(onTheWay({ marks: ordered, job }).kind, undefined);
@@ -249,6 +262,7 @@ test('an order is taken back where a pod came to the node, or another member wen
     onTheWay({ marks: ordered, job, pods: [podOf('web')] }),
     onTheWay({ marks: ordered, job }, { clusters: [clusterOf({ members: down })] }),
     onTheWay({ marks: ordered, job }, { clusters: [clusterOf({ busy: { kind: 'held', why: 'a step' } })] }),
+    onTheWay({ marks: ordered, job }, { clusters: [], unasked: new Set([clusterOf({}).key]) }),
   ];
   for (const { kind, reason } of cases) assert.deepEqual([kind, reason], ['cordon', 'OrderTakenBack']);
   assert.equal(onTheWay({ marks: ordered, job, pods: [podOf('agent', { kind: 'stays' })] }).kind, undefined);

@@ -116,3 +116,15 @@ test('those that were silent keep at most half of the places of their namespace 
   await all;
   assert.equal(begun, 300);
 });
+
+test('where each namespace has one place, those that were silent have every other turn', async () => {
+  const items = ['a', 'b'].flatMap((namespace) =>
+    [...Array(10).keys()].map((index) => ({ metadata: { namespace }, isSlow: index >= 5 })),
+  );
+  const begun: boolean[] = [];
+  await inTurns(items, { atOnce: 2, kube, isSlow: (item) => item.isSlow }, async ({ metadata, isSlow }) => {
+    if (metadata.namespace === 'a') begun.push(isSlow);
+    await Promise.resolve();
+  });
+  assert.deepEqual(begun.slice(0, 6), [false, true, false, true, false, true]);
+});
