@@ -56,6 +56,7 @@ import { keepConfigMaps } from './rules/volumes/keep-config-maps.ts';
 import { knowDisks } from './rules/volumes/know-disks.ts';
 import { outliveVolume } from './rules/volumes/outlive-volume.ts';
 import { asItStands, concluded, maySpeak, type PassedOver, passOver } from './stepping-aside.ts';
+import { withoutUnlistedImage } from './unlisted-image.ts';
 
 /** Why a rule stands where it does: what must be settled above it, or what it would break further up. */
 type Row = readonly [rule: Rule, why: string];
@@ -246,7 +247,7 @@ export function decide(observation: Observation): Decision {
   for (const rule of rules) {
     const isHeld = passed.some(({ holds }) => holds.includes(rule)) || (belowTheGate && !maySpeak(rule, passed));
     if (rule === gate) belowTheGate = true;
-    const said = isHeld ? undefined : rule(situation);
+    const said = isHeld ? undefined : withoutUnlistedImage(rule(situation), situation);
     if (!said) continue;
     const stands = asItStands(rule, said, situation);
     const passing = passOver(rule, said, stands, situation);

@@ -4,6 +4,9 @@ const lists = 'test/unit/manifests/allow-lists.test.ts';
 const clusters = 'test/unit/cluster/world/not-allowed.test.ts';
 const backups = 'test/unit/backup/not-allowed.test.ts';
 const allowed = 'reconcile/cluster/know/spec/allowed.ts';
+const images = 'test/unit/cluster/effective-image.test.ts';
+const image = 'reconcile/cluster/know/spec/effective-image.ts';
+const unlisted = 'reconcile/cluster/decide/unlisted-image.ts';
 const effective = 'reconcile/cluster/know/spec/effective.ts';
 
 /** What keeps authors to what the admin of an installation has listed. */
@@ -30,10 +33,59 @@ export const ofAllowLists: readonly Mutant[] = [
     killers: [lists],
   },
   {
-    file: effective,
-    from: 'return { value: slots.find(({ peer }) => peer?.current)?.peer?.inputs.image ?? spec.image, refusal };',
-    to: 'return { value: spec.image, refusal };',
+    file: image,
+    from: 'if (!kept) return',
+    to: 'if (kept !== null) return',
     without: 'members of a cluster that runs get an image that is not listed',
+    killers: [clusters],
+  },
+  {
+    file: image,
+    from: 'return { value: image, plan: { ...held, value: version }, refusal };',
+    to: 'return { value: image, plan, refusal };',
+    without: 'a refused digest runs the lower version under the name of the higher one',
+    killers: [images, clusters],
+  },
+  {
+    file: image,
+    from: 'same.find(({ inputs }) => inputs.version === wanted) ?? highest',
+    to: 'peers[0]',
+    without: 'a roll that has begun is taken back to another minor by a list that was shortened (I6)',
+    killers: [images, clusters],
+  },
+  {
+    file: image,
+    from: '(same.length > 0 ? same : peers)',
+    to: 'peers',
+    without: 'a patch is held at another minor than that of the data',
+    killers: [images],
+  },
+  {
+    file: image,
+    from: 'return opens ? kept : undefined;',
+    to: 'return kept;',
+    without: 'data of the higher minor are started on the digest of the lower one (I6)',
+    killers: [images],
+  },
+  {
+    file: 'reconcile/cluster/decide/decide.ts',
+    from: 'withoutUnlistedImage(rule(situation), situation)',
+    to: 'rule(situation)',
+    without: 'a cluster that is deleted and applied again starts an image that is not listed on its data',
+    killers: [clusters],
+  },
+  {
+    file: unlisted,
+    from: 'decision.action.inputs.image?.repository !== inputs.image?.repository',
+    to: 'decision.action.inputs.image === undefined',
+    without: 'a birth that was begun with an image that is listed ends half recorded',
+    killers: [images],
+  },
+  {
+    file: unlisted,
+    from: 'if (decision.action.inputs.image?.repository !== inputs.image?.repository) return decision;',
+    to: 'return decision;',
+    without: 'a birth whose peers are lost is finished with an image that is not listed',
     killers: [clusters],
   },
   {

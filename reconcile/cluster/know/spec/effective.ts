@@ -20,7 +20,8 @@ import { type Life, recordOf } from '../life.ts';
 import type { Observation, Slot } from '../observation.ts';
 import { judgeVersion, type Pending } from '../versions/effective-version.ts';
 import { flagsReserved } from '../versions/version-refusals.ts';
-import { type Allowing, imageNotAllowed, serviceNotAllowed, templateNotAllowed } from './allowed.ts';
+import { type Allowing, serviceNotAllowed, templateNotAllowed } from './allowed.ts';
+import { judgeImage } from './effective-image.ts';
 import { judgeVolumes } from './effective-storage.ts';
 import type { Inputs } from './inputs.ts';
 import type { Refusal } from './refusal.ts';
@@ -42,6 +43,8 @@ export interface Effective {
   readonly keepsService: boolean;
   /** What must precede the next minor that the spec asks for. */
   readonly pending?: Pending;
+  /** The image of `inputs` is refused, and no member has another: nothing may be made of it. */
+  readonly unfit?: Refusal;
 }
 
 interface Judged<T> {
@@ -61,13 +64,13 @@ export function effectiveSpec(
   const { cluster, slots } = observation;
   const { spec } = cluster;
   const trust = effectiveTrust(observation);
-  const version = judgeVersion(observation);
   const tls = judgeTls(spec, slots);
   const names = judgeNames(observation, tls.value.mode);
   const size = judgeGrowth(observation.refused, slots) ?? judgeSize(spec.storage.size, slots);
   const volumes = judgeVolumes(spec, { slots, life, namespace: cluster.metadata.namespace ?? '' });
   const allowing = { lists: observation.egress?.lists, namespace: cluster.metadata.namespace ?? '' };
-  const image = judgeImage(spec, slots, allowing);
+  const image = judgeImage(spec, slots, { plan: judgeVersion(observation), allowing });
+  const version = image.plan;
   const service = serviceNotAllowed(spec, allowing);
   const template = judgeTemplate(spec, slots, allowing);
   const rollback = rollbackRefusal(observation, life);
@@ -99,18 +102,8 @@ export function effectiveSpec(
       ...(removed ? [removed] : []),
     ],
     ...(version.pending && { pending: version.pending }),
+    ...(image.unfit && { unfit: image.unfit }),
   };
-}
-
-/** Of members, and so of those that are still to join. Nothing is born of one that is refused. */
-function judgeImage(
-  spec: EtcdClusterSpec,
-  slots: readonly Slot[],
-  allowing: Allowing,
-): Judged<EtcdClusterSpec['image']> {
-  const refusal = imageNotAllowed(spec, allowing);
-  if (!refusal) return { value: spec.image };
-  return { value: slots.find(({ peer }) => peer?.current)?.peer?.inputs.image ?? spec.image, refusal };
 }
 
 /** A birth is finished as it was recorded; later changes of the spec come after it. None: the cluster hibernates. */

@@ -104,3 +104,78 @@ test('what is listed is taken, and what a cluster has stays when the list no lon
   await ticks(world, 4, strict);
   assert.deepEqual(made(world).services, [], 'it is closed as the author says');
 });
+
+const images = ({ kube }: World) =>
+  kube
+    .stored<StatefulSet>(resources.statefulSets)
+    .map(({ spec }) => spec?.template.spec?.containers.find(({ name }) => name === 'etcd')?.image);
+const evil = { image: { repository: 'evil.example/etcd' } };
+
+test('a cluster that is applied again with an image that is not listed does not start', async () => {
+  const world = createWorld();
+  await world.apply({});
+  await ticks(world);
+  await world.remove();
+  await ticks(world);
+  assert.deepEqual([images(world), world.claims().length], [[], 3]);
+  await world.apply(evil);
+  const status = await ticks(world);
+  assert.deepEqual(images(world), []);
+  assert.deepEqual(world.kube.stored(resources.peers), []);
+  assert.equal(status?.conditions?.find(({ type }) => type === 'Stalled')?.reason, 'NotAllowed');
+  await world.apply({});
+  await ticks(world);
+  assert.deepEqual(images(world), Array(3).fill('quay.io/coreos/etcd:v3.6.16'), 'it goes on with its data');
+});
+
+test('a birth whose peers are lost is not finished with an image that is not listed', async () => {
+  const world = createWorld();
+  await world.apply({});
+  while (world.kube.stored(resources.peers).length < 3) await world.tick({}, { egress: egressFrom(settings) });
+  for (const resource of [resources.statefulSets, resources.peers, resources.configMaps])
+    for (const { metadata } of world.kube.stored<StatefulSet>(resource))
+      world.kube.remove(resource, metadata.namespace ?? '', metadata.name);
+  await world.apply(evil);
+  const status = await ticks(world, 6);
+  assert.deepEqual([images(world), world.kube.stored(resources.peers)], [[], []]);
+  assert.equal(status?.conditions?.find(({ type }) => type === 'Stalled')?.reason, 'NotAllowed');
+});
+
+const pinned = (version: string, digit: string) => ({
+  version,
+  image: { repository: 'quay.io/coreos/etcd', digest: `sha256:${digit.repeat(64)}` },
+});
+const named = ({ version, image }: ReturnType<typeof pinned>) => `${image.repository}:v${version}@${image.digest}`;
+const shortened = { RATCHET_IMAGES: 'registry.example.com/etcd' };
+
+async function bornOn(spec: ReturnType<typeof pinned>): Promise<World> {
+  const world = createWorld();
+  world.state.images.has = () => true;
+  await world.apply(spec);
+  await ticks(world, 14);
+  return world;
+}
+
+test('a version does not change without the digest that names its bytes', async () => {
+  for (const version of ['3.6.17', '3.7.3']) {
+    const before = pinned('3.6.16', 'a');
+    const world = await bornOn(before);
+    assert.deepEqual(images(world), Array(3).fill(named(before)));
+    await world.apply({ ...pinned(version, 'b'), etcd: { quotaBackendBytes: '500Mi' } });
+    const status = await ticks(world, 40, shortened);
+    assert.deepEqual(images(world), Array(3).fill(named(before)));
+    assert.match(JSON.stringify(made(world).sets), /quota-backend-bytes=524288000/, 'the rest of the commit counts');
+    assert.deepEqual([...new Set(status?.refusals?.map(({ reason }) => reason))], ['NotAllowed']);
+  }
+});
+
+test('a roll to another digest that the list no longer has is finished', async () => {
+  const world = await bornOn(pinned('3.6.16', 'a'));
+  const after = pinned('3.6.17', 'b');
+  await world.apply(after);
+  for (let count = 0; !images(world).includes(named(after)) && count < 40; count++) await ticks(world, 1);
+  assert.equal(new Set(images(world)).size, 2);
+  await ticks(world, 40, shortened);
+  assert.deepEqual(images(world), Array(3).fill(named(after)));
+  assert.equal(world.processes.size, 3);
+});
