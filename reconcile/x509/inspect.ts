@@ -1,6 +1,6 @@
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { type CertificateFacts, factsOf } from './facts.ts';
-import { type Intermediate, intermediateIn, intermediateKey, isCross } from './intermediate.ts';
+import { type Intermediate, intermediateIn, intermediateKey, isCross, lengthFlaw } from './intermediate.ts';
 import { type Read, readCertificates, readPrivateKey } from './read-entry.ts';
 
 /** What the certificates in a Secret say. No private key, nor any part of one, comes out of here. */
@@ -82,11 +82,12 @@ export function inspectAuthority(data: SecretData): AuthorityInspection {
   };
 }
 
-/** Nothing rests on it: what cannot be read is asked for anew. */
-function storedIn(data: SecretData) {
-  const found = data[intermediateKey] === undefined ? undefined : readChain(data[intermediateKey]);
-  if (!found || 'problem' in found) return [];
+/** Nothing rests on it: what cannot be read, or is too long, is asked for anew. */
+function storedIn({ [intermediateKey]: encoded }: SecretData) {
+  const found = encoded === undefined ? undefined : readChain(encoded);
+  if (encoded === undefined || !found || 'problem' in found) return [];
   const { certificates, facts } = found.value;
+  if (lengthFlaw(encoded, certificates.length) !== undefined) return [];
   return certificates.flatMap((certificate, index) => {
     const as = facts[index];
     return as ? [{ certificate, as }] : [];

@@ -6,6 +6,18 @@ import type { LeafPlan } from '../../manifests/render/certificate-names.ts';
 /** Beside `tls.crt` of a CA's Secret. */
 export const intermediateKey = 'intermediate.crt';
 
+/** A longer chain is not used: a leaf must be read with it behind, and a cross certificate (`read-entry.ts`). */
+const maxCertificates = 5;
+const maxKibibytes = 16;
+
+/** The flaw follows what holds the chain. @param encoded PEM, base64 */
+export function lengthFlaw(encoded: string, certificates: number): string | undefined {
+  // Three bytes are four characters.
+  if (encoded.length > Math.ceil((maxKibibytes * 1024) / 3) * 4) return `is larger than ${maxKibibytes} KiB of PEM`;
+  if (certificates <= maxCertificates) return undefined;
+  return `holds ${certificates} certificates, and may hold ${maxCertificates} at most`;
+}
+
 /** `C`: a certificate, in whichever form. */
 export interface Intermediate<C> {
   /** What the issuer signed, then what leads from there to the issuer's own CA. */

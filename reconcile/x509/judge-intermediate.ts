@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { chainOf } from './chain.ts';
 import { type CertificateFacts, factsOf } from './facts.ts';
 import type { AuthorityFacts } from './inspect.ts';
-import { isCross } from './intermediate.ts';
+import { isCross, lengthFlaw } from './intermediate.ts';
 import { readCertificates } from './read-entry.ts';
 
 /** Whether what an issuer signed for a CA of ours leads its clients from our leaves to the issuer's own CA. */
@@ -26,7 +26,7 @@ export function judgeIntermediate(signed: Signed, authority: AuthorityFacts, now
   const anchors = signed.ca === undefined ? [] : factsIn(signed.ca);
   if ('flaw' in chain) return { chain: [], flaw: chain.flaw };
   if ('flaw' in anchors) return { chain: [], flaw: anchors.flaw };
-  const flaw = flawOf(chain, anchors, authority, now);
+  const flaw = lengthFlaw(signed.certificate, chain.length) ?? flawOf(chain, anchors, authority, now);
   return { chain, ...(flaw !== undefined && { flaw }) };
 }
 
@@ -54,13 +54,26 @@ function flawOf(
   if (!isCross(parsed(authority), parsed(first))) return 'is of another key, or signed by itself';
   if (first.notAfter <= now) return `ended at ${first.notAfter.toISOString()}`;
   if (first.notBefore.getTime() > now.getTime() + skewMs) return `begins only at ${first.notBefore.toISOString()}`;
-  const short = [...above, ...anchors].find(
-    ({ pathLength }, index) => pathLength !== undefined && pathLength <= Math.min(index, above.length),
-  );
+  const short = shortIn(chain, anchors);
   if (short) return `cannot be used: "${short.subject}" allows ${short.pathLength} CAs below it`;
   if (anchors.length === 0) return undefined;
   const led = chainOf({ leaf: first, intermediates: above, trust: anchors, usages: [], now, skewMs });
   return led.kind === 'anchored' ? undefined : `does not lead to the CA of its issuer: ${led.why}`;
+}
+
+/** The first CA that allows fewer than are below it. RFC 5280 (6.1.4) counts none that signed itself. */
+function shortIn(
+  chain: readonly CertificateFacts[],
+  anchors: readonly CertificateFacts[],
+): CertificateFacts | undefined {
+  const end = chain.findIndex(({ fingerprint }) => anchors.some((anchor) => anchor.fingerprint === fingerprint));
+  const path = end < 0 ? chain : chain.slice(0, end);
+  const allows = ({ pathLength }: CertificateFacts, below: readonly CertificateFacts[]) =>
+    pathLength === undefined || pathLength >= below.filter(({ subject, issuer }) => subject !== issuer).length;
+  return (
+    path.find((one, index) => index > 0 && !allows(one, path.slice(0, index))) ??
+    anchors.find((one) => !allows(one, path))
+  );
 }
 
 function parsed({ der }: CertificateFacts): X509Certificate {

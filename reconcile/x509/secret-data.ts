@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { CertificateFacts } from './facts.ts';
-import { type Intermediate, intermediateIn, intermediateKey } from './intermediate.ts';
+import { type Intermediate, intermediateIn, intermediateKey, lengthFlaw } from './intermediate.ts';
 import { type Authority, CertificateError, type IssuedLeaf } from './issue.ts';
 import { decodeBase64, readPem, writePem } from './pem.ts';
 
@@ -37,14 +37,16 @@ export function authorityOf(data: Readonly<Record<string, string>>): Authority {
   };
 }
 
-/** Nothing rests on it: what cannot be read is left out, and asked for anew. */
+/** Nothing rests on it: what cannot be read, or is too long, is left out, and asked for anew. */
 function storedBeside(
   data: Readonly<Record<string, string>>,
   [certificate, cross]: readonly [string, string | undefined],
 ): Intermediate<string> | undefined {
-  if (data[intermediateKey] === undefined) return undefined;
+  const { [intermediateKey]: encoded } = data;
+  if (encoded === undefined) return undefined;
   try {
     const stored = pemsOf(data, intermediateKey, 'CERTIFICATE');
+    if (lengthFlaw(encoded, stored.length) !== undefined) return undefined;
     const parsed = stored.map((pem) => ({ certificate: new X509Certificate(pem), as: pem }));
     const before = cross === undefined ? undefined : new X509Certificate(cross);
     return intermediateIn([new X509Certificate(certificate), before], parsed);

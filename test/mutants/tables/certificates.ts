@@ -154,6 +154,27 @@ export const ofCertificates: readonly Mutant[] = [
     killers: ['test/unit/certificates/intermediate.test.ts'],
   },
   {
+    file: 'reconcile/x509/judge-intermediate.ts',
+    from: 'lengthFlaw(signed.certificate, chain.length) ?? flawOf',
+    to: 'flawOf',
+    without: 'leaves cannot be read with what an issuer brings along, are issued in each step, and nothing is healed',
+    killers: ['test/unit/certificates/intermediate.test.ts'],
+  },
+  {
+    file: 'reconcile/x509/inspect.ts',
+    from: 'if (lengthFlaw(encoded, certificates.length) !== undefined) return [];',
+    to: '',
+    without: 'a chain that is stored and too long counts, and no other is asked for',
+    killers: ['test/unit/certificates/intermediate.test.ts'],
+  },
+  {
+    file: 'reconcile/x509/secret-data.ts',
+    from: 'if (lengthFlaw(encoded, stored.length) !== undefined) return undefined;',
+    to: '',
+    without: 'leaves get a chain that is stored and too long, and cannot be read',
+    killers: ['test/unit/certificates/intermediate.test.ts'],
+  },
+  {
     file: 'reconcile/x509/intermediate.ts',
     from: "if (!intermediate || purpose !== 'server') return crossed;",
     to: 'if (!intermediate) return crossed;',

@@ -79,6 +79,29 @@ describe('what an issuer signed', () => {
     assert.match(led ?? '', /^does not lead to the CA of its issuer: there is no certificate of its issuer/);
   });
 
+  test('is of no use where a leaf with it behind could be read no more', () => {
+    const ca = base64(company.certificate);
+    assert.equal(flawOf(padded(5), ca), undefined);
+    assert.equal(flawOf(padded(6), ca), 'holds 6 certificates, and may hold 5 at most');
+    assert.equal(flawOf(padded(1, 17), ca), 'is larger than 16 KiB of PEM');
+  });
+
+  test('may bring along the root of its issuer, below which two CAs do not fit', async () => {
+    const root = await createAuthority({ commonName: 'root', ...life });
+    const ca = base64(root.certificate);
+    const withRoot = base64(plain(intermediateOf(made, root, life)) + root.certificate);
+    assert.equal(factsOf(root).pathLength, 1);
+    assert.equal(flawOf(withRoot, ca), undefined);
+    assert.equal(flawOf(withRoot), undefined, 'nothing says where it ends');
+    const sub = await createAuthority({ commonName: 'sub', ...life });
+    const below = plain(intermediateOf(sub, root, life));
+    const deep = plain(intermediateOf(made, { ...sub, certificate: below }, life)) + below;
+    assert.match(flawOf(base64(deep), ca) ?? '', /"CN=root .*" allows 1 CAs below it/);
+    assert.match(flawOf(base64(deep + root.certificate)) ?? '', /"CN=root .*" allows 1 CAs below it/);
+    assert.equal(flawOf(base64(deep), base64(below)), undefined, 'what is above the trusted one does not count');
+    assert.equal(flawOf(base64(deep + root.certificate), base64(below)), undefined);
+  });
+
   function another(): Promise<Authority> {
     return createAuthority({ commonName: 'other', ...life });
   }
@@ -111,6 +134,19 @@ describe('beside a CA', () => {
     assert.equal(factsOf(alone, signed).intermediate, undefined, 'a CA that nothing leads to');
   });
 
+  test('counts nothing that leaves cannot bear, also where an earlier version stored it', () => {
+    for (const [stored, counts] of [
+      [padded(5), true],
+      [padded(6), false],
+      [padded(16), false],
+      [padded(1, 17), false],
+    ] as const) {
+      assert.equal(factsOf(made, stored).intermediate !== undefined, counts);
+      const data = { ...authorityData(made, []), [intermediateKey]: stored };
+      assert.equal(authorityOf(data).intermediate !== undefined, counts);
+    }
+  });
+
   test('it stands behind leaves of servers, as long as it lasts, in an order that leads on', async () => {
     const [mine, before] = [
       { chain: ['signed'] as const, current: true },
@@ -134,6 +170,16 @@ describe('beside a CA', () => {
     assert.ok(!JSON.stringify(leafData({ certificate: await leafOf(made), key: 'x' }, [])).includes(key));
   });
 });
+
+function plain(encoded: string): string {
+  return Buffer.from(encoded, 'base64').toString();
+}
+
+/** What the company signed, with others behind it up to that number, and so many KiB of text around them. */
+function padded(certificates: number, kibibytes = 0): string {
+  const others = Array.from({ length: certificates - 1 }, () => company.certificate).join('');
+  return base64(`${plain(signed)}${others}${'# notes\n'.repeat(kibibytes * 128)}`);
+}
 
 const plan: LeafPlan = {
   purpose: 'server',

@@ -117,7 +117,7 @@ export function signingTrouble(
       return {
         reason: 'IssuanceFailed',
         message: `what ${issuer} signed for the client CA ${signing.flaw}`,
-        cure: `let ${issuer} sign CAs as they ask for it, then ask it again: ${again}; or remove spec.tls.managed.issuerRef`,
+        cure: `let ${issuer} sign CAs as they ask for it, and answer only with what leads to its CA; then ask it again: ${again}; or remove spec.tls.managed.issuerRef`,
       };
     }
   }

@@ -2,13 +2,16 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
+import type { Secret } from '../../../../manifests/kube-types.ts';
 import {
   type CertificateRequest,
   certificateRequestResource,
 } from '../../../../manifests/render/cert-manager-request.ts';
 import { readAllowances } from '../../../../manifests/render/certificate-allowance.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { chainOf } from '../../../../reconcile/x509/chain.ts';
 import { factsOf } from '../../../../reconcile/x509/facts.ts';
+import { intermediateKey } from '../../../../reconcile/x509/intermediate.ts';
 import { askForRotation, authorityOf, restingFlaws, secretData } from '../../../support/world/applications.ts';
 import { type CertManager, certManagerIn } from '../../../support/world/cert-manager.ts';
 import { assertOneCluster } from '../../../support/world/converge.ts';
@@ -217,6 +220,60 @@ describe('an issuer that does not sign CAs', () => {
     stage.certManager.answerRequests('sign');
     await ticks(stage, 8);
     assert.deepEqual(await companyFlaws(stage), []);
+  });
+});
+
+describe('an issuer that brings along more than a leaf can bear', () => {
+  const long = async ({ world, certManager }: Stage) => {
+    const root = (await certManager.authority('company')).certificate;
+    for (const one of requestsOf(world).filter(({ status }) => status?.certificate !== undefined)) {
+      const certificate = withRoots(one.status?.certificate ?? '', root);
+      world.kube.seed<CertificateRequest>(certificateRequestResource, {
+        ...one,
+        status: { ...one.status, certificate },
+      });
+    }
+  };
+  const withRoots = (certificate: string, root: string, total = 16) => {
+    const pems = Buffer.from(certificate, 'base64')
+      .toString()
+      .split(/(?=-----BEGIN)/);
+    return Buffer.from(`${pems.join('')}${root.repeat(total - pems.length)}`).toString('base64');
+  };
+
+  test('is told with the cure, and the cluster is scaled all the same', async () => {
+    const stage = await born(alone);
+    const { world } = stage;
+    await world.apply(signed);
+    for (let tick = 0; tick < 40; tick++) {
+      await stage.certManager.attend();
+      await long(stage);
+      await ticks(stage, 1);
+      if (tick === 10) await world.apply({ ...signed, replicas: 5 });
+    }
+    assert.match(told(world), /^False IssuanceFailed: .* holds 16 certificates, and may hold 5 at most.*To go on: /);
+    assertOneCluster(world, 5);
+    assert.equal(leafOf(world, 'orders-0-server-tls').chainLength, 1);
+  });
+
+  test('keeps its cluster from no step, where an earlier version took it', async () => {
+    const stage = await born();
+    const { world } = stage;
+    const root = (await stage.certManager.authority('company')).certificate;
+    const stored = world.kube.stored<Secret>(resources.secrets);
+    for (const [name, key, total] of [
+      ['orders-client-ca', intermediateKey, 16],
+      ...servers.map((one) => [one, 'tls.crt', 17] as const),
+    ] as const) {
+      const secret = stored.find(({ metadata }) => metadata.name === name) ?? assert.fail(name);
+      const data = { ...secret.data, [key]: withRoots(secret.data?.[key] ?? '', root, total) };
+      world.kube.seed<Secret>(resources.secrets, { ...secret, data });
+    }
+    await world.apply({ ...signed, replicas: 5 });
+    await ticks(stage, 50);
+    assertOneCluster(world, 5);
+    assert.deepEqual(await companyFlaws(stage), []);
+    assert.equal(conditionOf(world, 'CertificatesReady')?.reason, 'Served', told(world));
   });
 });
 
