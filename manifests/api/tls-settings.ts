@@ -131,7 +131,7 @@ export const tlsSchema = object(
           issuerRef: Type.Optional(
             object(issuerSchema.properties, {
               description:
-                "An issuer of cert-manager that signs the cluster's client CA as well, so that clients who trust that issuer's CA can verify members. Members trust only the cluster's own CAs. The installation must let the cluster have any name of that issuer.",
+                "An issuer of cert-manager that signs the cluster's client CA as well, so that clients who trust that issuer's CA can verify members. Members trust only the cluster's own CAs. The installation must let that issuer sign CAs.",
             }),
           ),
         },

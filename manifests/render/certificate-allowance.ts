@@ -10,7 +10,12 @@ export interface NameAllowance {
   readonly issuer: string;
   /** `db.example.com`, `*.example.com` (all below it), `10.0.0.7`, `*`; `{namespace}`, `{cluster}` are filled in. */
   readonly names: readonly string[];
+  /** That issuer may sign CAs of clusters. */
+  readonly authority: boolean;
 }
+
+/** Lets an issuer sign CAs. Not among names: who has listed every name has not thought of CAs. OpenSSL's spelling. */
+export const authorityWord = 'CA:TRUE';
 
 export interface ReadAllowances {
   readonly allowances: readonly NameAllowance[];
@@ -18,7 +23,7 @@ export interface ReadAllowances {
   readonly wrong: readonly string[];
 }
 
-/** @param text entries like `ClusterIssuer/company=*.{namespace}.example.com,10.0.0.7`, with white space in between */
+/** @param text entries like `ClusterIssuer/company=*.{namespace}.example.com,10.0.0.7,CA:TRUE`, white space between */
 export function readAllowances(text: string | undefined): ReadAllowances {
   const entries = (text ?? '').split(/\s+/).filter((entry) => entry !== '');
   const read = entries.map((entry) => ({ entry, allowance: allowanceOf(entry) }));
@@ -31,10 +36,12 @@ export function readAllowances(text: string | undefined): ReadAllowances {
 function allowanceOf(entry: string): NameAllowance | undefined {
   const [, kind, issuer, names] = /^([A-Za-z0-9.-]+|\*)\/([a-z0-9.-]+|\*)=([^=]+)$/.exec(entry) ?? [];
   if (kind === undefined || issuer === undefined || names === undefined) return undefined;
-  const patterns = names.split(',').map((name) => name.toLowerCase());
+  const listed = names.split(',');
+  const patterns = listed.filter((one) => one !== authorityWord).map((name) => name.toLowerCase());
   const good =
     /^(\*|(\*\.)?([a-z0-9-]|\{(namespace|cluster)\})([a-z0-9.-]|\{(namespace|cluster)\})*|[0-9a-f:]*:[0-9a-f:.]*)$/;
-  return patterns.every((pattern) => good.test(pattern)) ? { kind, issuer, names: patterns } : undefined;
+  if (!patterns.every((pattern) => good.test(pattern))) return undefined;
+  return { kind, issuer, names: patterns, authority: listed.includes(authorityWord) };
 }
 
 export interface Asking {
@@ -79,7 +86,7 @@ export function namesRefused(
 
 /** Whether the issuer may be asked to sign a CA of this cluster, which can sign any name. */
 export function mayHaveAuthority(asking: Asking, allowances: readonly NameAllowance[]): boolean {
-  return allowances.some((one) => isOf(one, asking.issuerRef) && one.names.includes('*'));
+  return allowances.some((one) => isOf(one, asking.issuerRef) && one.authority);
 }
 
 /** A name that one issuer was let have may be forbidden with another. */

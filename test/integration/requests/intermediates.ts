@@ -22,8 +22,8 @@ import { clusterName, type Scene } from './scene.ts';
 import { authority } from './secrets.ts';
 import { whenStale } from './stale.ts';
 
-/** What the contracts let a cluster have of an issuer: to let it sign a CA takes every name. */
-export const allowedInContracts = 'Issuer/company=*';
+/** What the contracts let an issuer do. */
+export const allowedInContracts = 'Issuer/company=CA:TRUE';
 
 const tls = { mode: 'Managed', managed: { issuerRef: { name: 'company' } } } as const;
 const secret = { object: 'secret', name: authoritySecretName(clusterName, 'client') } as const;

@@ -113,9 +113,9 @@ export const ofCertificates: readonly Mutant[] = [
   },
   {
     file: 'manifests/render/certificate-allowance.ts',
-    from: "isOf(one, asking.issuerRef) && one.names.includes('*')",
+    from: 'isOf(one, asking.issuerRef) && one.authority',
     to: 'isOf(one, asking.issuerRef)',
-    without: 'who may have one name of an issuer gets a CA of it, which signs any name',
+    without: 'who may have names of an issuer gets a CA of it, which signs any name',
     killers: [intermediates],
   },
   {

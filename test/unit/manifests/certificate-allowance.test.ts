@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { namesRefused, readAllowances } from '../../../manifests/render/certificate-allowance.ts';
+import { mayHaveAuthority, namesRefused, readAllowances } from '../../../manifests/render/certificate-allowance.ts';
 
 /** Authors of specs who want a certificate of a trusted CA for a name that is not theirs. */
 
@@ -78,9 +78,19 @@ test('an issuer of another group is listed with its group', () => {
   );
 });
 
+test('a CA takes a word of its own, which lets a cluster have no name', () => {
+  const may = (text: string) => mayHaveAuthority(asking, readAllowances(text).allowances);
+  for (const text of ['ClusterIssuer/company=CA:TRUE', '*/*=CA:TRUE', 'ClusterIssuer/company=*.example.com,CA:TRUE'])
+    assert.equal(may(text), true, text);
+  for (const text of ['', '*/*=*', 'ClusterIssuer/company=ca', 'Issuer/company=CA:TRUE', 'ClusterIssuer/other=CA:TRUE'])
+    assert.equal(may(text), false, text);
+  const names = ['ca:true', 'ca', 'true', 'db.example.com'];
+  assert.deepEqual(refused(names, 'ClusterIssuer/company=CA:TRUE'), names);
+});
+
 test('entries that say nothing are told, and allow nothing', () => {
-  const text = 'db.example.com company=* ClusterIssuer/company= ClusterIssuer/company=a*.b */*=** */*=*,';
+  const text = 'db.example.com company=* ClusterIssuer/company= ClusterIssuer/company=a*.b */*=** */*=*, */*=CA:FALSE';
   const { allowances, wrong } = readAllowances(text);
   assert.deepEqual(allowances, []);
-  assert.equal(wrong.length, 6);
+  assert.equal(wrong.length, 7);
 });

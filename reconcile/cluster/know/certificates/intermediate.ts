@@ -2,7 +2,11 @@ import { parseDuration } from '../../../../manifests/api/duration.ts';
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import { issuerDefaults, tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import type { IssuerRef } from '../../../../manifests/render/cert-manager-certificate.ts';
-import { mayHaveAuthority, type NameAllowance } from '../../../../manifests/render/certificate-allowance.ts';
+import {
+  authorityWord,
+  mayHaveAuthority,
+  type NameAllowance,
+} from '../../../../manifests/render/certificate-allowance.ts';
 import { authoritySecretName } from '../../../../manifests/render/certificate-names.ts';
 import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import { kubectl } from '../../../../manifests/render/kubectl.ts';
@@ -48,7 +52,7 @@ function issuerText({ name, kind = issuerDefaults.kind, group = issuerDefaults.g
   return `${kind}${group === issuerDefaults.group ? '' : `.${group}`}/${name}`;
 }
 
-/** A CA can sign any name, so it takes the permission for all of them. */
+/** A CA can sign any name, so it takes a permission of its own. */
 export function mayBeSigned(
   { metadata: { name, namespace = '' } }: EtcdCluster,
   { issuerRef }: IntermediateOrder,
@@ -59,8 +63,8 @@ export function mayBeSigned(
 
 export function refusedToSign({ issuer }: IntermediateOrder): { readonly message: string; readonly cure: string } {
   return {
-    message: `${issuer} is not asked to sign the client CA: a CA can sign any name, and this installation does not let the cluster have any name of that issuer`,
-    cure: `have an admin of the installation list ${issuer}=* in RATCHET_CERTIFICATE_NAMES, or remove spec.tls.managed.issuerRef`,
+    message: `${issuer} is not asked to sign the client CA: a CA can sign any name, and this installation does not let that issuer sign CAs of clusters`,
+    cure: `have an admin of the installation list ${issuer}=${authorityWord} in RATCHET_CERTIFICATE_NAMES, or remove spec.tls.managed.issuerRef`,
   };
 }
 

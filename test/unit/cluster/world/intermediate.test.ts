@@ -24,7 +24,7 @@ import { createWorld, type World } from '../../../support/world/world.ts';
 const issuerRef = { name: 'company', kind: 'ClusterIssuer' } as const;
 const signed = { tls: { mode: 'Managed', managed: { issuerRef }, rotationOverlap: '30s' } } as const;
 const alone = { tls: { mode: 'Managed', rotationOverlap: '30s' } } as const;
-const allowed = 'ClusterIssuer/company=*';
+const allowed = 'ClusterIssuer/company=CA:TRUE';
 const days = 86_400;
 
 interface Stage {
@@ -167,10 +167,10 @@ describe('a client CA that an issuer signs as well', () => {
     certManager.answerRequests('hold');
     const other = { ...issuerRef, name: 'other' };
     await world.apply({ tls: { ...signed.tls, managed: { issuerRef: other } } });
-    await ticks(stage, 6, { text: 'ClusterIssuer/*=*' });
+    await ticks(stage, 6, { text: 'ClusterIssuer/*=CA:TRUE' });
     assert.deepEqual(await companyFlaws(stage), []);
     certManager.answerRequests('sign');
-    await ticks(stage, 8, { text: 'ClusterIssuer/*=*' });
+    await ticks(stage, 8, { text: 'ClusterIssuer/*=CA:TRUE' });
     const [now] = authorityOf(world, 'client').intermediate?.chain ?? [];
     assert.match(now?.issuer ?? '', /^CN=other /);
   });
@@ -278,13 +278,13 @@ describe('an issuer that brings along more than a leaf can bear', () => {
 });
 
 describe('what an issuer is not asked for', () => {
-  for (const setting of ['', 'ClusterIssuer/company=*.example.com', 'ClusterIssuer/other=*', 'Issuer/company=*']) {
-    test(`a CA, where the installation lets the cluster have "${setting}": a CA can sign any name`, async () => {
+  for (const setting of ['', '*/*=*,*.example.com', 'ClusterIssuer/other=CA:TRUE', 'Issuer/company=CA:TRUE']) {
+    test(`a CA, where the installation lists "${setting}": a CA can sign any name`, async () => {
       const { world } = await born(signed, setting);
       assert.deepEqual(requestsOf(world), []);
       assert.match(
         told(world),
-        /^False CertificateNamesRefused: .*list ClusterIssuer\/company=\* in RATCHET_CERTIFICATE_NAMES/,
+        /^False CertificateNamesRefused: .*list ClusterIssuer\/company=CA:TRUE in RATCHET_CERTIFICATE_NAMES/,
       );
       assert.equal(conditionOf(world, 'Available')?.status, 'True');
       const { planned } = await world.plan(signed);
