@@ -10,13 +10,22 @@ import { labels } from '../../../manifests/render/names.ts';
 
 const manifests = join(import.meta.dirname, '../../../manifests');
 
+interface Kinds {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+}
+
+interface Grant extends Kinds {
+  readonly verbs: readonly string[];
+}
+
 interface Policy {
   readonly kind: string;
   readonly metadata: { readonly name: string };
   readonly spec: {
     readonly matchConstraints: {
       readonly objectSelector?: { readonly matchLabels?: Readonly<Record<string, string>> };
-      readonly resourceRules: readonly { readonly apiGroups: readonly string[] }[];
+      readonly resourceRules: readonly Kinds[];
     };
     readonly matchConditions?: readonly { readonly expression: string }[];
     readonly paramKind?: object;
@@ -94,3 +103,26 @@ test('the policies for our own account know it by its name, in whatever namespac
   const own = accounts.filter((name) => name.startsWith('etcd-ratchet') && !watch.includes(name));
   assert.deepEqual(new Set(held), new Set(own));
 });
+
+test('the account of a tick makes nothing in a namespace that no policy for it looks at', () => {
+  const roles = ['cluster/role.yaml', 'components/cert-manager/role.yaml'].flatMap(grantsIn);
+  const held = policies
+    .filter(({ metadata }) => metadata.name === 'etcd-ratchet-own-writes')
+    .flatMap(({ spec }) => spec.matchConstraints.resourceRules)
+    .flatMap(({ apiGroups, resources }) => apiGroups.flatMap((one) => resources.map((kind) => `${one}/${kind}`)));
+  const made = roles
+    .filter(({ apiGroups, verbs }) => verbs.includes('create') && !apiGroups.includes(group))
+    .flatMap(({ apiGroups, resources }) => apiGroups.flatMap((one) => resources.map((kind) => `${one}/${kind}`)));
+  const harmless = ['/pods/eviction', 'events.k8s.io/events'];
+  assert.ok(made.includes('cert-manager.io/certificaterequests'));
+  assert.deepEqual(
+    made.filter((one) => !held.includes(one) && !harmless.includes(one)),
+    [],
+  );
+});
+
+function grantsIn(file: string): readonly Grant[] {
+  return parseAllDocuments(readFileSync(join(manifests, 'install', file), 'utf8')).flatMap(
+    (one) => (one.toJS() as { readonly rules?: readonly Grant[] }).rules ?? [],
+  );
+}
