@@ -136,7 +136,8 @@ interface Chain {
   readonly facts: AtLeastOne<CertificateFacts>;
 }
 
-function readChain(encoded: string | undefined): Read<Chain> {
+/** All certificates under one key of a Secret. What an issuer answers is read like this, too: it goes behind leaves. */
+export function readChain(encoded: string | undefined): Read<Chain> {
   const read = readCertificates(encoded);
   if ('problem' in read) return read;
   const [first, ...rest] = read.value;

@@ -1,9 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { chainOf } from './chain.ts';
-import { type CertificateFacts, factsOf } from './facts.ts';
-import type { AuthorityFacts } from './inspect.ts';
+import type { CertificateFacts } from './facts.ts';
+import { type AuthorityFacts, readChain } from './inspect.ts';
 import { isCross, lengthFlaw } from './intermediate.ts';
-import { readCertificates } from './read-entry.ts';
 
 /** Whether what an issuer signed for a CA of ours leads its clients from our leaves to the issuer's own CA. */
 
@@ -31,14 +30,8 @@ export function judgeIntermediate(signed: Signed, authority: AuthorityFacts, now
 }
 
 function factsIn(encoded: string): readonly CertificateFacts[] | { readonly flaw: string } {
-  const read = readCertificates(encoded);
-  if ('problem' in read) return { flaw: read.problem };
-  try {
-    return read.value.map(factsOf);
-  } catch {
-    // Left out: OpenSSL's error about a key of an unknown kind does not help.
-    return { flaw: 'holds a certificate whose public key cannot be read' };
-  }
+  const read = readChain(encoded);
+  return 'problem' in read ? { flaw: read.problem } : read.value.facts;
 }
 
 function flawOf(
