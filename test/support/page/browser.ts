@@ -81,9 +81,12 @@ async function removeLeftovers(cache: string): Promise<void> {
   }
 }
 
-async function untar(archive: string, into: string): Promise<void> {
+/** @param archive a tar, compressed by Brotli */
+export async function untar(archive: string, into: string): Promise<void> {
   await mkdir(into, { recursive: true });
-  const tar = spawn('tar', ['-x', '--no-same-owner', '-C', into], { stdio: ['pipe', 'ignore', 'inherit'] });
+  // To its very end: GNU tar closes its input at the first two empty blocks, and what is still written then fails.
+  const args = ['-x', '--ignore-zeros', '--no-same-owner', '-C', into];
+  const tar = spawn('tar', args, { stdio: ['pipe', 'ignore', 'inherit'] });
   const exited = once(tar, 'exit') as Promise<[number | null]>;
   await pipeline(createReadStream(archive), createBrotliDecompress(), tar.stdin);
   const [code] = await exited;
