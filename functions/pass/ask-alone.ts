@@ -16,7 +16,7 @@ export async function askAlone({ suspects, asking, clear, forget }: Care, contex
     const [namespace = '', name = ''] = suspect.split('/');
     await tellHourly(context, 'asked-alone', { about: { metadata: { namespace, name } }, news: askedAlone });
     try {
-      await pass({ ...context, clusters: [{ namespace, name }], care: Promise.resolve({ suspects: [], asking }) });
+      await pass({ ...context, clusters: [{ namespace, name }], asking });
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       log({ cluster: suspect, problem: error.message }, 'it could not be asked alone: a later pass does');

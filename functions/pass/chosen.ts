@@ -26,10 +26,9 @@ export function chosenClusters(
     const wanted = new Set(names.map(({ namespace, name }) => `${namespace}/${name}`));
     return clusters.filter((cluster) => wanted.has(keyOf(cluster)));
   }
-  const asked = unasked ? clusters.filter((cluster) => !unasked.has(keyOf(cluster))) : clusters;
-  if (!fleet) return asked;
+  if (!fleet) return unasked ? clusters.filter((cluster) => !unasked.has(keyOf(cluster))) : clusters;
   const owner = fleets.find((one) => keyOf(one) === `${fleet.namespace}/${fleet.name}`);
-  return owner ? ownObjects(owner, asked) : [];
+  return owner ? ownObjects(owner, clusters) : [];
 }
 
 export type Chosen = Pick<PassContext, 'fleet' | 'clusters' | 'tellFleets' | 'unasked'>;

@@ -45,10 +45,12 @@ export async function onePass(
   }
   let isLeft = true;
   const care =
-    takesCare(options, context) && cronJob ? careAfterSilence({ ...context, home: cronJob.namespace }) : undefined;
+    cronJob && isAboutAll(context) && !options.dryRun
+      ? careAfterSilence({ ...context, home: cronJob.namespace })
+      : undefined;
   const result = await pass({
     ...context,
-    ...(care && { care: options.followUp ? care.then(onlyLeavingOut) : care }),
+    ...(care && { care: care.then((known) => inSteps(known, options)) }),
     home: cronJob?.namespace,
     dryRun: options.dryRun,
     followUp: options.followUp !== undefined,
@@ -70,13 +72,11 @@ export async function onePass(
   return isLeft ? told : { ...told, isDropped: true };
 }
 
-function takesCare({ dryRun }: TickOptions, { clusters, fleet }: Pick<OnePassContext, 'clusters' | 'fleet'>): boolean {
-  return !dryRun && isAboutAll({ clusters, fleet });
-}
-
-/** It steps others meanwhile: a tick asks those that are left out, and keeps the record. */
-function onlyLeavingOut(care: Care | undefined): Pick<Care, 'suspects'> | undefined {
-  return care && { suspects: care.suspects };
+/** A follow-up leaves out what a tick asks alone, and keeps no record: it steps the others meanwhile. */
+function inSteps(care: Care | undefined, { followUp }: TickOptions): Pick<PassContext, 'asking' | 'unasked'> {
+  if (!care) return {};
+  const { suspects, asking } = care;
+  return { ...(!followUp && { asking }), ...(suspects.length > 0 && { unasked: new Set(suspects) }) };
 }
 
 /** Of several namespaces, one or none has had all the time. Those that were left out get none of it in any pass. */

@@ -6,7 +6,6 @@ import type { Results } from '../../reconcile/kinds.ts';
 import type { SteppingContext } from '../../reconcile/stepping/kind.ts';
 import type { Reader } from '../read/reader.ts';
 import type { FleetResult } from './fleet-pass.ts';
-import type { Care } from './silent-ends.ts';
 
 export interface PassContext extends SteppingContext {
   readonly followUp: boolean;
@@ -22,8 +21,8 @@ export interface PassContext extends SteppingContext {
   readonly home?: string | undefined;
   /** Where commit statuses lead; absent: nowhere. */
   readonly links?: PageLinks | undefined;
-  /** What an invocation that ended without a word has taught. */
-  readonly care?: Promise<(Pick<Care, 'suspects'> & Partial<Care>) | undefined>;
+  /** What follows for its steps from an invocation that ended without a word. */
+  readonly care?: Promise<Pick<SteppingContext, 'asking' | 'unasked'>>;
 }
 
 export interface PassResult extends PassNews {

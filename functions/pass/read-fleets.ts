@@ -59,7 +59,7 @@ export async function readFleets(context: PassContext, table: Kinds): Promise<Fl
   const early = await settledWithin(running, (index) => !wasSilent(chosen[index] ?? {}), patienceMs);
   if (early.some(hasWritten)) lists.forget('cluster');
   const fleets = asLeft(world.fleets, early);
-  const asked = { ...context, ...carefully(care) };
+  const asked = { ...context, ...care };
   return {
     context: aboutFleets,
     world,
@@ -72,12 +72,6 @@ export async function readFleets(context: PassContext, table: Kinds): Promise<Fl
       reader[Symbol.dispose]();
     },
   };
-}
-
-function carefully(care: Awaited<PassContext['care']>): Pick<KindContext, 'asking' | 'unasked'> {
-  if (!care) return {};
-  const { suspects, asking } = care;
-  return { ...(asking && { asking }), ...(suspects.length > 0 && { unasked: new Set(suspects) }) };
 }
 
 /** A shared reader outlives this pass, so the pass does not close it. */
