@@ -46,9 +46,9 @@ export interface CareContext {
 }
 
 /** `undefined`: none ended so of late. Never throws for what the API server says: then the pass goes on as ever. */
-export async function careAfterSilence(context: CareContext): Promise<Care | undefined> {
+export function careAfterSilence(context: CareContext): Promise<Care | undefined> {
   const { kube, log, signal, home } = context;
-  try {
+  return goingOn(log, 'whether an invocation ended without a word is not known', async () => {
     const failed = await kube.list<Pod>(resources.pods, {
       namespace: home,
       labelSelector: ours,
@@ -64,9 +64,16 @@ export async function careAfterSilence(context: CareContext): Promise<Care | und
     const suspects = left[0] ? onRecord(left[0]) : [];
     log({ pod: last.pod, suspects: suspects.length }, `${last.pod} ended without a word (${last.why}): taking care`);
     return takingCare(context, suspects, left);
+  });
+}
+
+/** What the API server refuses is only logged. */
+async function goingOn<T>(log: Log, without: string, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    log({ problem: error.message }, 'whether an invocation ended without a word is not known');
+    log({ problem: error.message }, without);
     return undefined;
   }
 }
@@ -109,6 +116,10 @@ function onRecord({ data = {} }: ConfigMap): readonly string[] {
   return [...new Set([...suspects.filter((one) => !asking.includes(one)), ...asking])];
 }
 
+function recordData(suspects: ReadonlySet<string>, asking: ReadonlySet<string> = new Set()) {
+  return { suspects: [...suspects].slice(0, mostOnRecord).join('\n'), asking: [...asking].join('\n') };
+}
+
 function lines(text = ''): string[] {
   return text.split('\n').filter((line) => line !== '');
 }
@@ -119,16 +130,8 @@ function takingCare(context: CareContext, suspects: readonly string[], left: rea
   let [last] = left;
   const remove = ({ metadata: { name, uid = '' } }: ConfigMap) =>
     kube.delete(resources.configMaps, home, name, { preconditions: { uid }, signal });
-  const attempt = (what: string, work: () => Promise<void>) =>
-    work().catch((error: unknown) => {
-      if (!(error instanceof KubeError)) throw error;
-      log({ problem: error.message }, `the record of an invocation that ended without a word ${what}`);
-    });
   const asking = new Set<string>();
-  const write = recorder(context, () => ({
-    suspects: [...waiting].slice(0, mostOnRecord).join('\n'),
-    asking: [...asking].join('\n'),
-  }));
+  const write = recorder(context, () => recordData(waiting, asking));
   return {
     suspects,
     asking: async (cluster) => {
@@ -140,12 +143,17 @@ function takingCare(context: CareContext, suspects: readonly string[], left: rea
       waiting.delete(cluster);
       const record = last;
       if (!record) return;
-      await attempt('stays as it is', async () => {
-        const data = { suspects: [...waiting].join('\n'), asking: '' };
-        last = await kube.update<ConfigMap>(resources.configMaps, { ...record, data }, { signal });
-      });
+      const data = recordData(waiting);
+      const written = await goingOn(log, 'the record of an invocation that ended without a word stays as it is', () =>
+        kube.update<ConfigMap>(resources.configMaps, { ...record, data }, { signal }),
+      );
+      last = written ?? record;
     },
-    forget: () => attempt('stays', async () => void (await Promise.all(left.map(remove)))),
+    forget: async () => {
+      await goingOn(log, 'the record of an invocation that ended without a word stays', () =>
+        Promise.all(left.map(remove)),
+      );
+    },
   };
 }
 
@@ -158,14 +166,12 @@ function recorder({ kube, log, signal, home, holder }: CareContext, data: () => 
   const put = async () => {
     next = undefined;
     const wanted = { ...(kept ?? emptyRecord(home, pod, holder.uid)), data: data() };
-    try {
-      kept = kept
-        ? await kube.update<ConfigMap>(resources.configMaps, wanted, { signal })
-        : await kube.create<ConfigMap>(resources.configMaps, wanted, { signal });
-    } catch (error) {
-      if (!(error instanceof KubeError)) throw error;
-      log({ problem: error.message }, 'which clusters are about to be asked is not on record');
-    }
+    const written = await goingOn(log, 'which clusters are about to be asked is not on record', () =>
+      kept
+        ? kube.update<ConfigMap>(resources.configMaps, wanted, { signal })
+        : kube.create<ConfigMap>(resources.configMaps, wanted, { signal }),
+    );
+    kept = written ?? kept;
   };
   return () => {
     next ??= last = last.then(put);
