@@ -4,6 +4,7 @@ import { timestamp } from '../../time/timestamp.ts';
 import { isFatal } from '../../x509/defect.ts';
 import { renewalTime } from '../../x509/judge.ts';
 import { staySuspended } from '../decide/rules/general/stay-suspended.ts';
+import { troubleStatement } from '../know/certificates/cert-manager-trouble.ts';
 import { isDue, sameSet } from '../know/certificates/due.ts';
 import { signingTrouble } from '../know/certificates/intermediate.ts';
 import { issuanceStatement } from '../know/certificates/issuance.ts';
@@ -101,10 +102,7 @@ function judged(situation: Situation, { authorities, leaves }: ReadCertificates)
     };
   }
   const unsigned = signingTrouble(situation, { authorities });
-  if (unsigned) {
-    const { reason, message, cure } = unsigned;
-    return { status: 'False', reason, message: cure === undefined ? message : withCure(message, cure) };
-  }
+  if (unsigned) return troubleStatement(unsigned);
   // Due and not being renewed: the cluster is suspended, or a Secret of another owner, or a member that is away, holds
   // it up.
   const due = ours ? dueIn({ authorities, leaves }, situation.at) : undefined;

@@ -14,6 +14,7 @@ import { intermediateKey } from '../../../x509/intermediate.ts';
 import { requestFor } from '../../../x509/issue.ts';
 import { authorityOf } from '../../../x509/secret-data.ts';
 import type { IntermediateOrder } from '../../know/actions/certificates.ts';
+import { kindText, notInstalled } from '../../know/certificates/cert-manager-trouble.ts';
 import { mayBeSigned, refusedToSign } from '../../know/certificates/intermediate.ts';
 import type { AuthorityView, SigningView } from '../../know/observation.ts';
 import { moved, needsPerson } from '../../know/outcome.ts';
@@ -85,9 +86,9 @@ export const orderSigning = defineRequest('orderSigning', {
     } catch (error) {
       // No namespace goes away under a cluster that is there: it is the kind that is not.
       if (!isReason(error, 'NotFound')) throw asChanged(error, `CertificateRequest ${order.name}`);
-      const missing = `the API server does not serve ${certificateRequestResource.kind} (${certificateRequestResource.apiVersion}), to have the client CA signed`;
-      const cure = 'install cert-manager, with its custom resource definitions';
-      throw needsPerson('CertManagerNotInstalled', curedBy(missing, cure));
+      const missing = `the API server does not serve ${kindText(certificateRequestResource)}, to have the client CA signed`;
+      const { reason, message, cure } = notInstalled(missing);
+      throw needsPerson(reason, curedBy(message, cure));
     }
   },
   model: (state, { order: { name } }, host) => {

@@ -12,6 +12,7 @@ import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import { kubectl } from '../../../../manifests/render/kubectl.ts';
 import type { IntermediateOrder } from '../actions/certificates.ts';
 import type { AuthorityView, ReadCertificates, Trouble } from '../observation.ts';
+import { isSilent } from './cert-manager-trouble.ts';
 import { isDue } from './due.ts';
 
 /**
@@ -21,8 +22,6 @@ import { isDue } from './due.ts';
 
 /** How long a refused request stays, for people to read, before the issuer is asked again. Milliseconds. */
 const pauseAfterRefusal = 3600e3;
-/** How long a request may have no status before a person is told, in milliseconds. */
-const patience = 2 * 60_000;
 
 /** What its issuer is to sign now; `undefined`: nothing is due, or both CAs are trusted still. */
 export function intermediateDue(
@@ -108,8 +107,7 @@ export function signingTrouble(
     }
     case 'pending': {
       const message = `${issuer} has not signed the client CA yet: ${signing.said.reason}: ${signing.said.message}`;
-      const silent = signing.said.reason === 'NotObserved' && at.getTime() - signing.createdAt.getTime() > patience;
-      return silent
+      return isSilent(signing.said, signing.createdAt, at)
         ? { reason: 'CertManagerSilent', message, cure: look }
         : { reason: 'AwaitingCertificates', message };
     }

@@ -5,12 +5,10 @@ import type { Reason } from '../../../reasons/reasons.ts';
 import { isFatal } from '../../../x509/defect.ts';
 import type { LeafView, ReadCertificates, Trouble } from '../observation.ts';
 import type { Statement } from '../statement.ts';
+import { isSilent, troubleStatement } from './cert-manager-trouble.ts';
 import { trustsBoth, usable } from './hand-over.ts';
 import { issuerOf } from './order.ts';
 import { sourceDefects } from './provided.ts';
-
-/** How long a Certificate may have no status of cert-manager before a person is told, in milliseconds. */
-const patience = 2 * 60_000;
 
 /** The trouble with cert-manager's part of one leaf; `undefined`: none. */
 export function issuanceTrouble(cluster: EtcdCluster, { plan, issued }: LeafView, at: Date): Trouble | undefined {
@@ -26,8 +24,7 @@ export function issuanceTrouble(cluster: EtcdCluster, { plan, issued }: LeafView
   }
   if (said.state === 'issuing') {
     const message = `cert-manager has not issued ${name} of ${issuer} yet: ${said.reason}: ${said.message}`;
-    const silent = said.reason === 'NotObserved' && at.getTime() - certificate.createdAt.getTime() > patience;
-    if (!silent) return { reason: 'AwaitingCertificates', message };
+    if (!isSilent(said, certificate.createdAt, at)) return { reason: 'AwaitingCertificates', message };
     return { reason: 'CertManagerSilent', message, cure: `see that cert-manager runs, and that it knows ${issuer}` };
   }
   if (said.renewalFailed) {
@@ -83,10 +80,7 @@ export function issuanceStatement(
   if (!certManager && leaves.every(({ issued }) => !issued)) return undefined;
   const no = (reason: Reason, message: string) => ({ status: 'False', reason, message }) as const;
   const trouble = firstTrouble(cluster, read, at);
-  if (trouble) {
-    const { reason, message, cure } = trouble;
-    return no(reason, cure === undefined ? message : withCure(message, cure));
-  }
+  if (trouble) return troubleStatement(trouble);
   const unasked = certManager && leaves.find(({ issued }) => issued?.certificate?.state !== 'ours');
   if (unasked) return no('Requesting', `${unasked.plan.secretName} is not requested from cert-manager yet`);
   const [defect] = certManager ? [] : sourceDefects({ at }, read);

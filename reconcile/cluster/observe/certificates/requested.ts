@@ -6,6 +6,7 @@ import {
 } from '../../../../manifests/render/cert-manager-certificate.ts';
 import { annotations, labels } from '../../../../manifests/render/names.ts';
 import { type Kube, KubeError } from '../../../interfaces/kube.ts';
+import { kindText, notInstalled, whyNotRead } from '../../know/certificates/cert-manager-trouble.ts';
 import type { Requested } from '../../know/certificates/requested.ts';
 import type { CertManagerView } from '../../know/observation.ts';
 
@@ -54,23 +55,9 @@ async function listAll(
   }
 }
 
-function whyNot({ status, message }: KubeError): Extract<CertManagerView, { kind: 'unknown' }> {
-  const kind = `${certificateResource.kind} (${certificateResource.apiVersion})`;
-  if (status === 404) {
-    return {
-      kind: 'unknown',
-      reason: 'CertManagerNotInstalled',
-      message: `spec.tls.mode is CertManager, and the API server does not serve ${kind}`,
-      cure: 'install cert-manager, with its custom resource definitions',
-    };
-  }
-  if (status === 401 || status === 403) {
-    return {
-      kind: 'unknown',
-      reason: 'CertManagerForbidden',
-      message: `etcd-ratchet may not list ${kind}`,
-      cure: 'add the component manifests/install/components/cert-manager to the installation',
-    };
-  }
-  return { kind: 'unknown', reason: 'CertManagerUnreachable', message };
+function whyNot(error: KubeError): Extract<CertManagerView, { kind: 'unknown' }> {
+  const kind = kindText(certificateResource);
+  if (error.status !== 404) return { kind: 'unknown', ...whyNotRead(error, `list ${kind}`) };
+  const missing = `spec.tls.mode is CertManager, and the API server does not serve ${kind}`;
+  return { kind: 'unknown', ...notInstalled(missing) };
 }

@@ -8,6 +8,7 @@ import { isControlledBy } from '../../../../manifests/render/owner-reference.ts'
 import { type Kube, KubeError } from '../../../interfaces/kube.ts';
 import type { AuthorityFacts } from '../../../x509/inspect.ts';
 import { judgeIntermediate } from '../../../x509/judge-intermediate.ts';
+import { kindText, whyNotRead } from '../../know/certificates/cert-manager-trouble.ts';
 import { intermediateDue } from '../../know/certificates/intermediate.ts';
 import type { AuthorityView, ReadCertificates, SigningView } from '../../know/observation.ts';
 
@@ -43,7 +44,8 @@ async function read(
     return signingView(cluster, found, facts, at);
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    return { state: 'unknown', trouble: whyNot(error) };
+    const asked = `read ${kindText(certificateRequestResource)}, to have the client CA signed`;
+    return { state: 'unknown', trouble: whyNotRead(error, asked) };
   }
 }
 
@@ -61,14 +63,4 @@ export function signingView(
   if (said.state === 'signed') return { state: 'signed', ...seen, ...judgeIntermediate(said, facts, at) };
   const { state, reason, message } = said;
   return { state, ...seen, said: { reason, message } };
-}
-
-function whyNot({ status, message }: KubeError): Extract<SigningView, { state: 'unknown' }>['trouble'] {
-  if (status !== 401 && status !== 403) return { reason: 'CertManagerUnreachable', message };
-  const kind = `${certificateRequestResource.kind} (${certificateRequestResource.apiVersion})`;
-  return {
-    reason: 'CertManagerForbidden',
-    message: `etcd-ratchet may not read ${kind}, to have the client CA signed`,
-    cure: 'add the component manifests/install/components/cert-manager to the installation',
-  };
 }
