@@ -1,7 +1,18 @@
 import type { PassContext } from '../../../functions/pass/pass-context.ts';
+import type { TickOptions } from '../../../functions/tick/options.ts';
 import { etcdOf } from './etcd.ts';
 import { wireOf } from './wire.ts';
 import { namespace, type World } from './world.ts';
+
+/** Of a tick that waits for nothing. */
+export const tickOptions = {
+  clusters: [],
+  dryRun: false,
+  output: 'text',
+  detailedExitcode: false,
+  wait: 0,
+  timeout: 50,
+} as const satisfies TickOptions;
 
 /** A tick's pass in the world, once, where node-reboots is installed. */
 export function passIn(world: World, change: Partial<PassContext> = {}, id = 'one'): PassContext {

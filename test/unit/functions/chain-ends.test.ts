@@ -8,6 +8,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { etcdOf } from '../../support/world/etcd.ts';
+import { tickOptions } from '../../support/world/passing.ts';
 import { wireOf } from '../../support/world/wire.ts';
 import { createWorld, namespace, type World } from '../../support/world/world.ts';
 import { cronJob, env } from '../serve/installation.ts';
@@ -19,14 +20,6 @@ import { cronJob, env } from '../serve/installation.ts';
  */
 
 const cronJobName = { namespace: cronJob.metadata.namespace ?? '', name: cronJob.metadata.name };
-const options: TickOptions = {
-  clusters: [],
-  dryRun: false,
-  output: 'text',
-  detailedExitcode: false,
-  wait: 0,
-  timeout: 50,
-};
 
 /** The clusters, and beside them the Jobs of the installation. */
 interface Stage {
@@ -65,7 +58,7 @@ async function invocation(
     apply: held((api) => api.apply) as Kube['apply'],
   };
   await onePass(
-    { ...options, ...how },
+    { ...tickOptions, ...how },
     {
       kube,
       cronJob: cronJobName,

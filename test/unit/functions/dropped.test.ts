@@ -6,20 +6,12 @@ import { exitCode } from '../../../functions/tick/output.ts';
 import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { etcdOf } from '../../support/world/etcd.ts';
+import { tickOptions } from '../../support/world/passing.ts';
 import { wireOf } from '../../support/world/wire.ts';
 import { createWorld, namespace, type World } from '../../support/world/world.ts';
 import { cronJob, env } from '../serve/installation.ts';
 
 /** Work remains, and no follow-up can be made: what Kubernetes is told by the exit code. */
-
-const options: TickOptions = {
-  clusters: [],
-  dryRun: false,
-  output: 'text',
-  detailedExitcode: false,
-  wait: 0,
-  timeout: 50,
-};
 
 async function run(
   { kube: world, state }: World,
@@ -38,7 +30,7 @@ async function run(
       return over ? Promise.reject(late) : world.updateStatus(...given);
     },
   };
-  const asked = { ...options, ...how };
+  const asked = { ...tickOptions, ...how };
   const result = await onePass(asked, {
     kube,
     cronJob: { namespace: cronJob.metadata.namespace ?? '', name: cronJob.metadata.name },

@@ -6,7 +6,7 @@ import type { ConfigMap, Pod } from '../../../manifests/kube-types.ts';
 import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../support/world/born.ts';
 import { etcdOf } from '../../support/world/etcd.ts';
-import { passIn } from '../../support/world/passing.ts';
+import { passIn, tickOptions } from '../../support/world/passing.ts';
 import { name, namespace, type World } from '../../support/world/world.ts';
 
 /** An invocation that ends without a word, as for want of memory, and what the next ones do about it. */
@@ -35,6 +35,14 @@ function record(pod: string, data: Readonly<Record<string, string>>): ConfigMap 
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
 }
 
+/** A world in which the last invocation ended without a word, and left that on record, if anything. */
+async function afterSilence(data?: Readonly<Record<string, string>>): Promise<World> {
+  const world = await bornWith({ replicas: 1 });
+  world.kube.seed(resources.pods, ended('last', world));
+  if (data) world.kube.seed(resources.configMaps, record('last', data));
+  return world;
+}
+
 interface Seen {
   /** Data of the own record, each time that etcd is asked. */
   readonly onRecord: (ConfigMap['data'] | undefined)[];
@@ -52,16 +60,8 @@ interface How extends Partial<TickOptions>, Pick<Partial<OnePassContext>, 'clust
 async function tick(world: World, { kube = {}, ...how }: How = {}, pod = 'next'): Promise<Seen> {
   const seen: Seen = { onRecord: [], after: [], logged: [], asked: [] };
   const before = world.kube.journal().length;
-  const options = {
-    clusters: [],
-    dryRun: false,
-    output: 'text',
-    detailedExitcode: false,
-    wait: 0,
-    timeout: 50,
-  } as const;
   await onePass(
-    { ...options, ...how },
+    { ...tickOptions, ...how },
     {
       ...passIn(world, { holder: { pod: `${home}/${pod}`, uid: pod } }, pod),
       namespace: undefined,
@@ -111,8 +111,7 @@ for (const [what, exitCode, more] of [
   });
 
 test('after a silent end, each cluster is on record before it is asked', async () => {
-  const world = await bornWith({ replicas: 1 });
-  world.kube.seed(resources.pods, ended('last', world));
+  const world = await afterSilence();
   const { onRecord, logged } = await tick(world);
   assert.ok(onRecord.length > 0);
   for (const data of onRecord) assert.deepEqual(data, { suspects: '', asking: key });
@@ -122,9 +121,7 @@ test('after a silent end, each cluster is on record before it is asked', async (
 });
 
 test('what was being asked then is asked last and alone, after all else was told', async () => {
-  const world = await bornWith({ replicas: 1 });
-  world.kube.seed(resources.pods, ended('last', world));
-  world.kube.seed(resources.configMaps, record('last', { suspects: '', asking: key }));
+  const world = await afterSilence({ suspects: '', asking: key });
   const { onRecord, after, asked } = await tick(world);
   assert.ok(onRecord.length > 0);
   for (const data of onRecord) assert.deepEqual(data, { suspects: key, asking: key });
@@ -143,9 +140,7 @@ test('what was being asked then is asked last and alone, after all else was told
 });
 
 test('of two that end passes, the one that was asked longer ago is asked first', async () => {
-  const world = await bornWith({ replicas: 1 });
-  world.kube.seed(resources.pods, ended('last', world));
-  world.kube.seed(resources.configMaps, record('last', { suspects: `${key}\nother/a\nother/b`, asking: 'other/a' }));
+  const world = await afterSilence({ suspects: `${key}\nother/a\nother/b`, asking: 'other/a' });
   const { onRecord } = await tick(world);
   assert.deepEqual(onRecord[0], { suspects: `${key}\nother/b\nother/a`, asking: key });
 });
@@ -163,9 +158,7 @@ test('of two silent ends the later one says what was asked', async () => {
 });
 
 test('a follow-up leaves out what a tick asks alone, and keeps no record', async () => {
-  const world = await bornWith({ replicas: 1 });
-  world.kube.seed(resources.pods, ended('last', world));
-  world.kube.seed(resources.configMaps, record('last', { asking: key }));
+  const world = await afterSilence({ asking: key });
   assert.deepEqual((await tick(world, { followUp: {} })).onRecord, []);
   assert.deepEqual(
     records(world).map(({ metadata }) => metadata.name),
@@ -174,17 +167,13 @@ test('a follow-up leaves out what a tick asks alone, and keeps no record', async
 });
 
 test('an invocation about some clusters asks them as ever', async () => {
-  const world = await bornWith({ replicas: 1 });
-  world.kube.seed(resources.pods, ended('last', world));
-  world.kube.seed(resources.configMaps, record('last', { asking: key }));
+  const world = await afterSilence({ asking: key });
   const { onRecord } = await tick(world, { clusters: [{ namespace, name }] });
   assert.deepEqual([...new Set(onRecord)], [undefined]);
 });
 
 test('where time is over, the next pass begins with those that were not asked alone yet', async () => {
-  const world = await bornWith({ replicas: 1 });
-  world.kube.seed(resources.pods, ended('last', world));
-  world.kube.seed(resources.configMaps, record('last', { suspects: `${key}\nother/a`, asking: '' }));
+  const world = await afterSilence({ suspects: `${key}\nother/a`, asking: '' });
   let asked = 0;
   const list: Kube['list'] = async (resource, options) => {
     if (resource === resources.fleets && ++asked === 3)
@@ -215,8 +204,7 @@ for (const [what, kube, problem] of [
   ],
 ] as const)
   test(`where ${what}, that is logged, and all are asked`, async () => {
-    const world = await bornWith({ replicas: 1 });
-    world.kube.seed(resources.pods, ended('last', world));
+    const world = await afterSilence();
     const { onRecord, logged } = await tick(world, { kube: typeof kube === 'function' ? kube(world) : kube });
     assert.ok(onRecord.length > 0);
     assert.match(logged.join('\n'), problem);
