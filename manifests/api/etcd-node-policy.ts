@@ -202,6 +202,14 @@ export const etcdNodePolicySpecSchema = object({
         'EtcdClusters that may lose their quorum while a node of theirs is away, as namespace/name. All others keep it.',
     }),
   ),
+  clusterTimeout: Type.Optional(
+    text(longestDurationText, {
+      default: nodePolicyDefaults.clusterTimeout,
+      description:
+        'How long a cluster of allowDowntimeOf that is suspended, paused, or in the middle of something may keep a node from its reboot. Then the node begins, but never while an invocation acts on the cluster.',
+      rules: [durationBetween('10m', '720h')],
+    }),
+  ),
   blockedByAlerts: Type.Optional(alertsSchema),
   sentinel: Type.Optional(sentinelSchema),
   kured: Type.Optional(kuredSchema),
@@ -224,6 +232,11 @@ const grantSchema = object({
   why: text(256, { description: 'What the Node said that it needs a reboot for.' }),
   bootID: text(64, { description: 'Of the boot that is to end.' }),
   clusters: list(text(127), 200, { description: 'EtcdClusters with a member there, as namespace/name.' }),
+  overruled: Type.Optional(
+    list(text(127), 200, {
+      description: 'Of these, the ones that kept the node waiting for longer than spec.clusterTimeout.',
+    }),
+  ),
   oneLessSince: Type.Optional(
     time({ description: 'Since when the clusters with a member there run with one less: its first member left.' }),
   ),
@@ -268,6 +281,8 @@ export const etcdNodePolicyStatusSchema = object({
         node: text(253, { description: 'The node.' }),
         reason: text(128, { description: 'Why, in one word of docs/reference/reasons.md.' }),
         message: text(1024, { description: 'Why, in words.' }),
+        cluster: Type.Optional(text(127, { description: 'The EtcdCluster that keeps it, as namespace/name.' })),
+        since: Type.Optional(time({ description: 'Since when that cluster keeps it.' })),
       }),
       20,
       { description: 'The first of the nodes that need a reboot and can not begin, or are under way and wait.' },

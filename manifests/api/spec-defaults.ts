@@ -52,6 +52,7 @@ export const windowDefaults = { timeZone: 'UTC' } as const;
 export const nodePolicyDefaults = {
   maxUnavailable: 1,
   skipDrain: false,
+  clusterTimeout: '24h',
   sentinel: { path: '/var/run/reboot-required', every: '1h' },
   kured: { namespace: 'kube-system', daemonSet: 'kured' },
   drain: { timeout: '30m', unmanagedPods: 'Keep' },

@@ -3,7 +3,7 @@ import { openingOf } from '../time/due.ts';
 import { timestamp } from '../time/timestamp.ts';
 import { grantIdLength, type NodeAction, type NodesDecision, type NodeVerdict } from './decision.ts';
 import { inTurn } from './marks.ts';
-import { type Circumstances, clustersOn, objectionToBegin } from './may-begin.ts';
+import { type Circumstances, clustersOn, objectionToBegin, overruledOn } from './may-begin.ts';
 import type { NodeSeen, NodesObservation } from './observation.ts';
 import { isStuck, nodeMeanings } from './reasons.ts';
 import { goOn } from './way.ts';
@@ -80,6 +80,7 @@ function waitingNodes({ nodes, policy }: NodesObservation): readonly NodeSeen[] 
 function candidateOf(seen: NodesObservation, node: NodeSeen, circumstances: Circumstances): NodeVerdict {
   const objection = objectionToBegin(seen, node, circumstances);
   if (objection) return { node: node.name, ...objection };
+  const overruled = overruledOn(seen, node);
   const grant = {
     node: node.name,
     uid: node.uid,
@@ -88,6 +89,7 @@ function candidateOf(seen: NodesObservation, node: NodeSeen, circumstances: Circ
     why: node.needed ?? '',
     bootID: node.bootId,
     clusters: clustersOn(node),
+    ...(overruled.length > 0 && { overruled }),
   };
   const action: NodeAction = { kind: 'grant', node: node.name, grant };
   return { node: node.name, reason: 'Granted', message: `${node.name} begins: ${node.needed}`, action };

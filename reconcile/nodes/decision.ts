@@ -40,6 +40,8 @@ export interface NodeVerdict {
   readonly action?: NodeAction;
   /** When the clock alone makes another look worth it, in seconds. */
   readonly afterSeconds?: number;
+  /** The EtcdCluster that keeps a node from beginning, as `<namespace>/<name>`. */
+  readonly cluster?: string;
 }
 
 export interface NodesDecision {
@@ -65,6 +67,11 @@ export function drainTimeoutOf({ drain }: EtcdNodePolicySpec): number {
 /** In milliseconds. */
 export function rebootTimeoutOf({ reboot }: EtcdNodePolicySpec): number {
   return parseDuration(reboot?.timeout ?? nodePolicyDefaults.reboot.timeout);
+}
+
+/** In milliseconds. */
+export function clusterTimeoutOf({ clusterTimeout }: EtcdNodePolicySpec): number {
+  return parseDuration(clusterTimeout ?? nodePolicyDefaults.clusterTimeout);
 }
 
 /** How many of so many nodes may be away at once. */

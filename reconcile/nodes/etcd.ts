@@ -9,16 +9,24 @@ export interface Objection {
   readonly message: string;
 }
 
-/** Why this cluster can't spare a node now; `undefined`: it can. @param downtime the policy lets it lose its quorum */
+/** What a policy says of one cluster. */
+export interface Allowed {
+  /** It may lose its quorum. */
+  readonly downtime: boolean;
+  /** It has kept the node waiting for too long: only an invocation that acts on it now keeps it on. */
+  readonly overruled: boolean;
+}
+
+/** Why this cluster can't spare a node now; `undefined`: it can. */
 export function objectionOf(
   cluster: ClusterSeen,
   node: string,
-  { downtime }: { readonly downtime: boolean },
+  { downtime, overruled }: Allowed,
 ): Objection | undefined {
   const { key, stopped } = cluster;
-  if (stopped !== undefined)
+  if (stopped !== undefined && !overruled)
     return { reason: 'ClusterStopped', message: `EtcdCluster ${key} ${stopped}: no member of it is moved meanwhile` };
-  const busy = busyNow(cluster, node);
+  const busy = busyNow(cluster, node, overruled);
   if (busy) return busy;
   if (downtime) return undefined;
   return twoThere(cluster, node) ?? withoutNode(cluster, node);
@@ -35,9 +43,9 @@ export function twoThere(cluster: ClusterSeen, node: string): Objection | undefi
 }
 
 /** Whether a cluster is in the middle of a step, or about to take one, that this node must not disturb. */
-export function busyNow(cluster: ClusterSeen, node: string): Objection | undefined {
+export function busyNow(cluster: ClusterSeen, node: string, overruled = false): Objection | undefined {
   const { key, busy } = cluster;
-  if (!busy) return undefined;
+  if (!busy || (overruled && busy.kind !== 'held')) return undefined;
   const here = membersOn(cluster, node);
   // What a cluster would do or waits for because its member is away is no reason to keep the node from its reboot.
   const isAway = here.length === 0 && busy.kind !== 'held';

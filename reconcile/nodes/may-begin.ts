@@ -1,8 +1,8 @@
 import type { EtcdNodePolicySpec } from '../../manifests/api/etcd-node-policy.ts';
 import type { openingOf } from '../time/due.ts';
 import { timestamp } from '../time/timestamp.ts';
-import { drainTimeoutOf, roomOf, unmanagedAmong } from './decision.ts';
-import { objectionOf } from './etcd.ts';
+import { clusterTimeoutOf, drainTimeoutOf, roomOf, unmanagedAmong } from './decision.ts';
+import { type Objection, objectionOf } from './etcd.ts';
 import { clockSkew } from './marks.ts';
 import type { NodeSeen, NodesObservation } from './observation.ts';
 import type { NodeReason } from './reasons.ts';
@@ -14,7 +14,7 @@ export interface Circumstances {
   readonly isHeld: boolean;
 }
 
-export type Objected = { readonly reason: NodeReason; readonly message: string } | undefined;
+export type Objected = { readonly reason: NodeReason; readonly message: string; readonly cluster?: string } | undefined;
 
 /** The order of its objections: what a person decided, what the policy allows, what runs on it, and what etcd says. */
 export function objectionToBegin(seen: NodesObservation, node: NodeSeen, circumstances: Circumstances): Objected {
@@ -99,22 +99,50 @@ function objectionOfPods({ name, pods }: NodeSeen, spec: EtcdNodePolicySpec): Ob
   return unmanagedAmong(pods, spec);
 }
 
-function objectionOfEtcd({ clusters, policy, ofOthers = [] }: NodesObservation, node: NodeSeen): Objected {
-  const named = new Set(policy.spec.allowDowntimeOf);
-  const begun = [...(policy.status?.grants ?? []), ...ofOthers];
+function objectionOfEtcd(seen: NodesObservation, node: NodeSeen): Objected {
   for (const key of clustersOn(node)) {
-    const cluster = clusters.find((one) => one.key === key);
-    if (!cluster) return { reason: 'ClusterBusy', message: `EtcdCluster ${key} could not be looked at` };
-    const objection = objectionOf(cluster, node.name, { downtime: named.has(key) });
-    if (objection) return objection;
-    // Its member there may still serve: the two would hand leadership to each other, and one wait for the other.
-    const other = begun.find((grant) => grant.clusters.includes(key) && grant.node !== node.name);
-    if (other && !named.has(key)) {
-      const message = `EtcdCluster ${key} has a member on ${other.node} as well, which has begun: ${node.name} waits`;
-      return { reason: 'ClusterBusy', message };
-    }
+    const objection = objectionOfCluster(seen, node, key);
+    if (objection) return { ...objection, message: `${objection.message}${yieldsWhen(seen, node, key)}`, cluster: key };
   }
   return undefined;
+}
+
+function objectionOfCluster(seen: NodesObservation, node: NodeSeen, key: string): Objection | undefined {
+  const { clusters, policy, ofOthers = [] } = seen;
+  const downtime = policy.spec.allowDowntimeOf?.includes(key) ?? false;
+  const overruled = isOverruled(seen, node, key);
+  const cluster = clusters.find((one) => one.key === key);
+  if (!cluster && !overruled) return { reason: 'ClusterBusy', message: `EtcdCluster ${key} could not be looked at` };
+  const objection = cluster && objectionOf(cluster, node.name, { downtime, overruled });
+  if (objection || downtime) return objection;
+  // Its member there may still serve: the two would hand leadership to each other, and one wait for the other.
+  const begun = [...(policy.status?.grants ?? []), ...ofOthers];
+  const other = begun.find((grant) => grant.clusters.includes(key) && grant.node !== node.name);
+  const message = `EtcdCluster ${key} has a member on ${other?.node} as well, which has begun: ${node.name} waits`;
+  return other && { reason: 'ClusterBusy', message };
+}
+
+/** Those that a person let be down, and that have kept this node waiting for longer than the policy lets them. */
+export function overruledOn(seen: NodesObservation, node: NodeSeen): readonly string[] {
+  return clustersOn(node).filter((key) => isOverruled(seen, node, key));
+}
+
+function isOverruled(seen: NodesObservation, node: NodeSeen, key: string): boolean {
+  const until = yieldsAt(seen, node, key);
+  return until !== undefined && seen.at >= until;
+}
+
+/** `undefined`: never, because no person let it be down. */
+function yieldsAt({ policy, at }: NodesObservation, { name }: NodeSeen, key: string): Date | undefined {
+  if (!policy.spec.allowDowntimeOf?.includes(key)) return undefined;
+  const known = policy.status?.blocked?.find((one) => one.node === name && one.cluster === key)?.since;
+  const since = known === undefined ? at : new Date(known);
+  return new Date(since.getTime() + clusterTimeoutOf(policy.spec));
+}
+
+function yieldsWhen(seen: NodesObservation, node: NodeSeen, key: string): string {
+  const until = yieldsAt(seen, node, key);
+  return until && until > seen.at ? `. It may keep ${node.name} until ${timestamp(until)}` : '';
 }
 
 export function clustersOn({ pods = [] }: NodeSeen): readonly string[] {

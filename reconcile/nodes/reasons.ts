@@ -67,7 +67,10 @@ export const nodeMeanings = {
   },
   // What etcd says.
   ClusterWithoutQuorum: { means: 'No quorum of a cluster with a member there answers.', cure: names },
-  ClusterStopped: { means: 'A cluster with a member there is suspended, paused or being deleted.', cure: names },
+  ClusterStopped: {
+    means: 'A cluster with a member there is suspended, paused or being deleted.',
+    cure: 'Let it be resumed. Or name it in `spec.allowDowntimeOf`: then it keeps a node for `spec.clusterTimeout` at most.',
+  },
   ClusterBusy: { means: 'A cluster with a member there is in the middle of a step, or about to take one.' },
   MemberDown: { means: 'Another member of a cluster with a member there is down or lags.' },
   TwoMembersThere: { means: 'Two members of one cluster are on the node.', cure: names },
@@ -95,7 +98,7 @@ export const nodeMeanings = {
   },
   MembersNotBack: {
     means: 'The node is back, and a cluster with a member there is not whole in time. No other node begins.',
-    cure: 'Do what the conditions of that EtcdCluster say.',
+    cure: 'Do what the conditions of that EtcdCluster say. Or name it in `spec.allowDowntimeOf`: then it is not awaited.',
     stuck: true,
   },
 } as const satisfies Record<string, NodeMeaning>;

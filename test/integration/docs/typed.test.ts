@@ -151,13 +151,16 @@ test('monitoring.md and network-policies.md let Prometheus in', async () => {
   assert.equal(endpoint, 'http://collector.monitoring.svc:4318');
 });
 
-test('node-reboots.md says that a node needs one, and lets a fleet write policies', async () => {
+test('node-reboots.md asks for a reboot, lets a fleet write policies, and lets a cluster be down', async () => {
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-7' } };
   await api.kubectl(['create', '-f', '-'], { stdin: JSON.stringify(node) });
   await applied('docs/how-to/node-reboots.md', 'EtcdNodePolicy');
   await typed(['docs/how-to/node-reboots.md#a-policy', 'docs/how-to/node-reboots.md#a-policy-in-git']);
   const needed = String.raw`{.metadata.annotations.etcd\.ratchet\.dev/reboot-needed}`;
   assert.equal(await jsonPath(needed, 'node/node-7'), 'kernel 6.12.9');
+  await typed(['docs/how-to/node-reboots.md#a-teams-broken-cluster']);
+  assert.equal(await jsonPath('{.spec.allowDowntimeOf[0]}', 'etcdnodepolicy/workers'), 'team-b/orders');
+  assert.equal(await jsonPath('{.spec.clusterTimeout}', 'etcdnodepolicy/workers'), '24h');
   await typed(['docs/runbooks/node-stuck.md'], { NAME: 'workers', NODE: 'node-7' });
 });
 

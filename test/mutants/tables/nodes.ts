@@ -50,6 +50,34 @@ export const ofNodes: readonly Mutant[] = [
     killers: [decides],
   },
   {
+    file: etcd,
+    from: "if (!busy || (overruled && busy.kind !== 'held')) return undefined;",
+    to: 'if (!busy || overruled) return undefined;',
+    without: 'a node goes in the middle of a step of a cluster that was overruled (I7)',
+    killers: [decides, ways],
+  },
+  {
+    file: mayBegin,
+    from: '  if (!policy.spec.allowDowntimeOf?.includes(key)) return undefined;\n',
+    to: '',
+    without: 'time alone overrules a cluster that no person let be down (I1)',
+    killers: [decides, stories],
+  },
+  {
+    file: mayBegin,
+    from: 'one.node === name && one.cluster === key)?.since',
+    to: 'one.cluster === key)?.since',
+    without: 'a cluster is overruled on one node by the time it kept another',
+    killers: [decides],
+  },
+  {
+    file: 'reconcile/nodes/report.ts',
+    from: 'since: known ?? timestamp(at) };',
+    to: 'since: timestamp(at) };',
+    without: 'a cluster keeps a node for ever, since its time begins anew at each look',
+    killers: ['test/unit/nodes/report.test.ts'],
+  },
+  {
     file: mayBegin,
     from: "if (alerts.kind === 'unreadable') {",
     to: "if (alerts.kind === 'unreadable' && name === '') {",
@@ -115,7 +143,7 @@ export const ofNodes: readonly Mutant[] = [
   },
   {
     file: drain,
-    from: 'const busy = busyNow(cluster, node.name);',
+    from: 'const busy = busyNow(cluster, node.name, overruled);',
     to: 'const busy = undefined;',
     without: 'members leave while a step of their cluster is under way (I1)',
     killers: [ways],
@@ -206,8 +234,8 @@ export const ofNodes: readonly Mutant[] = [
   },
   {
     file: mayBegin,
-    from: 'if (other && !named.has(key)) {',
-    to: 'if (other && named.has(key)) {',
+    from: "return other && { reason: 'ClusterBusy', message };",
+    to: 'return undefined;',
     without: 'two nodes with members of one cluster are under way at once (I1)',
     killers: [decides],
   },
@@ -668,7 +696,7 @@ export const ofNodes: readonly Mutant[] = [
   },
   {
     file: 'reconcile/nodes/drain.ts',
-    from: 'if (all.unasked?.has(key))',
+    from: 'if (all.unasked?.has(key) && !overruled)',
     to: 'if (false)',
     without: 'a member leaves its node while nothing is known of its cluster',
     killers: ['test/unit/nodes/way.test.ts'],

@@ -82,6 +82,7 @@ export const typedBy = {
     'docs/how-to/network-policies.md',
     'docs/how-to/node-reboots.md#a-policy',
     'docs/how-to/node-reboots.md#a-policy-in-git',
+    'docs/how-to/node-reboots.md#a-teams-broken-cluster',
     'docs/how-to/external-clients.md#what-is-refused',
     'docs/runbooks/README.md',
     'docs/runbooks/alerts.md#etcdratchetdoesnotrun',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EtcdNodePolicySpec } from '../../../manifests/api/etcd-node-policy.ts';
 import { decideNodes } from '../../../reconcile/nodes/decide.ts';
 import type { NodesDecision } from '../../../reconcile/nodes/decision.ts';
 import { leadersToMove } from '../../../reconcile/nodes/etcd.ts';
@@ -88,6 +89,51 @@ test('a cluster that is named may lose its quorum, but not in the middle of a st
   assert.equal(actionOf(asking(pods, { policy, clusters: [clusterOf({ members: one })] })), 'grant node-1');
   const busy = clusterOf({ members: one, busy: { kind: 'act', why: 'an upgrade' } });
   assert.deepEqual(reasonsOf(asking(pods, { policy, clusters: [busy] })), { 'node-1': 'ClusterBusy' });
+});
+
+const stubborn: readonly (readonly [how: string, cluster: ClusterSeen | undefined])[] = [
+  ['is suspended', clusterOf({ stopped: 'is suspended' })],
+  ['would act again and again', clusterOf({ busy: { kind: 'act', why: 'an upgrade' } })],
+  ['waits without an end', clusterOf({ busy: { kind: 'wait', why: 'a roll' } })],
+  ['can not be looked at', undefined],
+];
+
+for (const [how, cluster] of stubborn) {
+  const clusters = cluster ? [cluster] : [];
+  const kept = (since: string, spec: Partial<EtcdNodePolicySpec>, node = 'node-1') => {
+    const blocked = [{ node, reason: 'ClusterBusy', message: '', cluster: 'default/orders', since }];
+    const policy = { ...policyOf(spec), status: { observedGeneration: 1, blocked } };
+    return asking([memberPod('orders-0')], { policy, clusters });
+  };
+  const named = { allowDowntimeOf: ['default/orders'] };
+
+  test(`a named cluster that ${how} keeps a node until spec.clusterTimeout, and not longer`, () => {
+    const early = kept('2026-11-22T12:00:01Z', named);
+    assert.equal(actionOf(early), 'none');
+    assert.match(early.verdicts[0]?.message ?? '', /It may keep node-1 until 2026-11-23T12:00:01Z$/);
+    const late = kept('2026-11-22T12:00:00Z', named);
+    assert.equal(actionOf(late), 'grant node-1');
+    assert.deepEqual(late.action?.kind === 'grant' && late.action.grant.overruled, ['default/orders']);
+    assert.equal(actionOf(kept('2026-11-23T11:50:00Z', { ...named, clusterTimeout: '10m' })), 'grant node-1');
+  });
+
+  test(`a cluster that ${how} and is not named keeps its node for as long as it takes`, () => {
+    assert.equal(actionOf(kept('2026-01-01T00:00:00Z', {})), 'none');
+    assert.equal(actionOf(kept('2026-01-01T00:00:00Z', { allowDowntimeOf: ['default/others'] })), 'none');
+  });
+
+  test(`a named cluster that ${how} is not overruled by the time it kept another node`, () => {
+    assert.equal(actionOf(kept('2026-01-01T00:00:00Z', named, 'node-2')), 'none');
+  });
+}
+
+test('no time overrules an invocation that acts on a cluster', () => {
+  const since = '2026-01-01T00:00:00Z';
+  const blocked = [{ node: 'node-1', reason: 'ClusterBusy', message: '', cluster: 'default/orders', since }];
+  const policy = { ...policyOf({ allowDowntimeOf: ['default/orders'] }), status: { observedGeneration: 1, blocked } };
+  const held = clusterOf({ stopped: 'is suspended', busy: { kind: 'held', why: 'tick-1 acts on it' } });
+  const decision = asking([memberPod('orders-0')], { policy, clusters: [held] });
+  assert.deepEqual(reasonsOf(decision), { 'node-1': 'ClusterBusy' });
 });
 
 test('a cluster of one whose own spec allows the loss of its quorum needs no name', () => {

@@ -276,6 +276,29 @@ test('a cluster of one keeps its node, and names what to do, until it may lose i
   await until(stage, 1);
 });
 
+test('a suspended cluster keeps its node for a day at most, once the policy names it', async () => {
+  const stage = await nodesWorld();
+  const { world } = stage;
+  const passes = async (count: number) => {
+    for (let pass = 0; pass < count; pass += 1) {
+      await stage.step();
+      await stage.pass();
+    }
+  };
+  await world.apply({ suspend: true });
+  stage.ask('node-1');
+  await passes(2);
+  world.advance(25 * 3600);
+  await passes(2);
+  assert.equal(stage.policy().status?.blocked?.[0]?.reason, 'ClusterStopped');
+  assert.equal(stage.reboots.size, 0, 'no person let it be down');
+  const policy = stage.policy();
+  const spec = { ...policy.spec, allowDowntimeOf: ['shop/orders'] };
+  world.state.kube.seed(resources.nodePolicies, { ...policy, spec });
+  await until(stage, 1);
+  assert.equal(stage.reboots.get('node-1'), 1);
+});
+
 test('a cluster that is made smaller at any moment of a drain keeps its quorum', async () => {
   for (let place = 0; place < 10; place += 1) {
     const stage = await nodesWorld({ drain: { timeout: '2m' } });

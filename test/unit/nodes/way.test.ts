@@ -212,6 +212,19 @@ for (const kind of ['held', 'act', 'wait'] as const)
     }
   });
 
+test('a member leaves whose cluster was overruled by its time, but never in the middle of a step', () => {
+  const spec = { allowDowntimeOf: ['default/orders'] };
+  const node = { marks: cordoned, pods: [memberPod('orders-0')] };
+  const leaves = (changes: Partial<NodesObservation>) =>
+    onTheWay(node, changes, spec, { overruled: ['default/orders'] }).kind;
+  const members = [memberOf(0, { leads: false }), memberOf(1), memberOf(2)];
+  const cluster = clusterOf({ members, stopped: 'is suspended' });
+  assert.equal(leaves({ clusters: [{ ...cluster, busy: { kind: 'act', why: 'a roll' } }] }), 'evict');
+  assert.equal(leaves({ clusters: [{ ...cluster, busy: { kind: 'wait', why: 'a roll' } }] }), 'evict');
+  assert.equal(leaves({ clusters: [], unasked: new Set(['default/orders']) }), 'evict');
+  assert.equal(leaves({ clusters: [{ ...cluster, busy: { kind: 'held', why: 'a tick' } }] }), undefined);
+});
+
 test('an empty node is not told to reboot while a step of its cluster is under way', () => {
   const orderOf = (kind: 'held' | 'act' | 'wait') =>
     onTheWay({ marks: cordoned }, { clusters: [clusterOf({ members: left, busy: { kind, why: 'a step' } })] });
