@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Server, startServer } from '../e2e/support/serve.ts';
 import { until } from '../e2e/support/until.ts';
 import { type Broker, startBroker } from '../support/events/broker.ts';
+import { ourBroker } from '../support/events/our-broker.ts';
 import { callers } from '../support/webhooks/deliveries.ts';
 import { load } from './conditions.ts';
 import { namespace, type Stage } from './stage.ts';
@@ -114,7 +115,9 @@ async function byEvents(stage: Stage): Promise<Way & { readonly parts: AsyncDisp
   const parts = new AsyncDisposableStack();
   let server: Server | undefined;
   const target = () => `${server?.url}/events`;
-  const broker: Broker = parts.use(await startBroker({ kube: stage.kube, namespace, target }));
+  const broker: Broker = parts.use(
+    await startBroker({ kube: stage.kube, namespace, target, annotations: ourBroker() }),
+  );
   server = parts.use(await startServer(await environment(stage, { RATCHET_EVENTS: 'Enabled', K_SINK: broker.sink })));
   return { name: 'events alone', pushed: async () => broker.ping(), parts };
 }

@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { type Broker, startBroker } from '../support/events/broker.ts';
+import { ourBroker } from '../support/events/our-broker.ts';
 import { isReady } from './support/conditions.ts';
 import { installNamespaced } from './support/installed.ts';
 import { scene } from './support/scene.ts';
@@ -21,7 +22,8 @@ const stage = scene({
   furnish: async (opened) => {
     await installNamespaced(opened);
     const { kube, namespace } = opened;
-    broker = parts.use(await startBroker({ kube, namespace, target: () => `${server.url}/events` }));
+    const target = () => `${server.url}/events`;
+    broker = parts.use(await startBroker({ kube, namespace, target, annotations: ourBroker() }));
     server = parts.use(
       await startServer({
         RATCHET_EVENTS: 'Enabled',

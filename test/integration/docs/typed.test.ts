@@ -124,7 +124,12 @@ test('knative.md installs what Knative is told, with one image', async (t) => {
   if ('missing' in pageTools.knative)
     t.diagnostic(`definitions that take any field serve: ${pageTools.knative.missing}`);
   await installKnativeKinds(api.kubectl, pageTools);
-  await typed(['docs/how-to/knative.md#install-it', 'docs/how-to/knative.md#when-nothing-happens-after-a-change']);
+  const page = 'docs/how-to/knative.md';
+  await api.kubectl(['create', 'namespace', 'knative-serving']);
+  await api.kubectl(['-n', 'knative-serving', 'create', 'configmap', 'config-domain']);
+  await typed([`${page}#install-it`, `${page}#a-broker-that-is-there-already`, `${page}#the-address-of-the-webhooks`]);
+  await typed([`${page}#when-nothing-happens-after-a-change`]);
+  assert.equal(await jsonPath(String.raw`{.metadata.labels.etcd\.ratchet\.dev/events}`, 'namespace/payments'), 'true');
   const service = ['-n', 'etcd-ratchet', 'services.serving.knative.dev/etcd-ratchet-events'];
   assert.equal(await jsonPath('{.spec.template.spec.containers[0].image}', ...service), await imageOf());
   await typed(['docs/how-to/limit-tenants.md']);

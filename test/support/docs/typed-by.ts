@@ -74,6 +74,8 @@ export const typedBy = {
     'docs/how-to/air-gapped.md#1-mirror-the-images',
     'docs/how-to/air-gapped.md#2-install-from-the-mirror:1',
     'docs/how-to/knative.md#install-it',
+    'docs/how-to/knative.md#a-broker-that-is-there-already',
+    'docs/how-to/knative.md#the-address-of-the-webhooks',
     'docs/how-to/knative.md#when-nothing-happens-after-a-change',
     'docs/how-to/limit-tenants.md',
     'docs/how-to/monitoring.md#in-ten-minutes-with-the-prometheus-operator:1',

@@ -7,7 +7,9 @@ import { type Kube, type KubeObject, type Resource, resources } from '../../../r
 
 /**
  * What stands in for Knative Eventing: an ApiServerSource in Resource mode, and a Broker with one Trigger, which tries
- * again after the status codes that Knative's does, with exponential back-off.
+ * again after the status codes that Knative's does, with exponential back-off. As the in-memory channel of 1.19 does
+ * (tried), it answers whoever sends to it when the subscriber has answered, unless the Broker was made asynchronous;
+ * and a sender that gives up before cancels the delivery.
  */
 export interface Broker extends AsyncDisposable {
   /** What SinkBinding would put into K_SINK. */
@@ -36,21 +38,35 @@ export interface BrokerOptions {
   readonly namespace: string;
   /** The subscriber: `…/events`. */
   readonly target: () => string;
+  /** The annotations of the Broker, as manifests/knative has them. */
+  readonly annotations: Readonly<Record<string, string>>;
   readonly host?: string;
 }
+
+export const asyncHandler = 'messaging.knative.dev/async-handler';
 
 const attempts = 6;
 const backoffMs = 200;
 
-export async function startBroker({ kube, namespace, target, host = '127.0.0.1' }: BrokerOptions): Promise<Broker> {
+export async function startBroker({
+  kube,
+  namespace,
+  target,
+  annotations,
+  host = '127.0.0.1',
+}: BrokerOptions): Promise<Broker> {
   const stopping = new AbortController();
   const deliveries: Delivered[] = [];
-  const under = new Set<Promise<void>>();
+  const under = new Set<Promise<unknown>>();
   let underWay = 0;
 
-  function send(event: CloudEvent<unknown>): void {
-    const sent = deliver(event).catch((error: unknown) => {
-      if (!stopping.signal.aborted) console.error('the test broker failed:', error);
+  /** @returns the last answer; 0: it was cancelled */
+  function send(event: CloudEvent<unknown>, sender?: AbortSignal): Promise<number> {
+    const signal = sender ? AbortSignal.any([sender, stopping.signal]) : stopping.signal;
+    const sent = deliver(event, signal).catch((error: unknown) => {
+      if (!signal.aborted) console.error('the test broker failed:', error);
+      if (sender?.aborted) deliveries.push({ ...told(event), attempts: 1, status: 0, body: '' });
+      return 0;
     });
     under.add(sent);
     underWay += 1;
@@ -58,28 +74,29 @@ export async function startBroker({ kube, namespace, target, host = '127.0.0.1' 
       under.delete(sent);
       underWay -= 1;
     });
+    return sent;
   }
 
-  async function deliver(event: CloudEvent<unknown>): Promise<void> {
+  async function deliver(event: CloudEvent<unknown>, signal: AbortSignal): Promise<number> {
     const { headers, body } = HTTP.binary(event);
     for (let attempt = 1; ; attempt++) {
       const answer = await fetch(target(), {
         method: 'POST',
         headers: headers as Record<string, string>,
         body: String(body),
-        signal: stopping.signal,
+        signal,
       }).then(
         async (response) => ({ status: response.status, body: await response.text() }),
         (error: unknown) => {
-          if (stopping.signal.aborted) throw error;
+          if (signal.aborted) throw error;
           return { status: 0, body: '' };
         },
       );
       if (isFinal(answer.status) || attempt === attempts) {
-        deliveries.push({ type: event.type, subject: event.subject, attempts: attempt, ...answer });
-        return;
+        deliveries.push({ ...told(event), attempts: attempt, ...answer });
+        return answer.status;
       }
-      await pause(backoffMs * 2 ** (attempt - 1), undefined, { signal: stopping.signal });
+      await pause(backoffMs * 2 ** (attempt - 1), undefined, { signal });
     }
   }
 
@@ -90,7 +107,7 @@ export async function startBroker({ kube, namespace, target, host = '127.0.0.1' 
   /** Lists and watches, and begins again whenever that ends, as client-go's reflectors do. */
   async function source(resource: Resource): Promise<void> {
     while (!stopping.signal.aborted) {
-      await told(resource).catch(async (error: unknown) => {
+      await listedAndWatched(resource).catch(async (error: unknown) => {
         if (stopping.signal.aborted) return;
         console.error(`the test's source of ${resource.plural} begins again:`, error);
         await pause(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -98,13 +115,13 @@ export async function startBroker({ kube, namespace, target, host = '127.0.0.1' 
     }
   }
 
-  async function told(resource: Resource): Promise<void> {
+  async function listedAndWatched(resource: Resource): Promise<void> {
     const options = { namespace, signal: stopping.signal };
     const { items, resourceVersion } = await kube.list<KubeObject>(resource, options);
-    for (const object of items) send(eventOf(resource, object, 'add'));
+    for (const object of items) void send(eventOf(resource, object, 'add'));
     const verbs = { ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const;
     for await (const { type, object } of kube.watch<KubeObject>(resource, { ...options, resourceVersion })) {
-      send(eventOf(resource, object, verbs[type]));
+      void send(eventOf(resource, object, verbs[type]));
     }
   }
 
@@ -112,8 +129,16 @@ export async function startBroker({ kube, namespace, target, host = '127.0.0.1' 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let body = '';
     for await (const chunk of request) body += chunk;
-    send(HTTP.toEvent({ headers: request.headers as IncomingHttpHeaders, body }) as CloudEvent<unknown>);
-    response.writeHead(202).end();
+    const event = HTTP.toEvent({ headers: request.headers as IncomingHttpHeaders, body }) as CloudEvent<unknown>;
+    if (annotations[asyncHandler] === 'true') {
+      void send(event);
+      response.writeHead(202).end();
+      return;
+    }
+    const sender = new AbortController();
+    response.once('close', () => sender.abort());
+    const status = await send(event, sender.signal);
+    response.writeHead(isTaken(status) ? 202 : 502).end();
   }
   const listening = Promise.withResolvers<void>();
   server.listen(0, host, listening.resolve);
@@ -125,9 +150,9 @@ export async function startBroker({ kube, namespace, target, host = '127.0.0.1' 
     get underWay() {
       return underWay;
     },
-    send,
+    send: (event) => void send(event),
     ping: () =>
-      send(new CloudEvent({ type: 'dev.knative.sources.ping', source: '/apis/v1/pingsources/test', data: {} })),
+      void send(new CloudEvent({ type: 'dev.knative.sources.ping', source: '/apis/v1/pingsources/test', data: {} })),
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
       server.close();
@@ -156,6 +181,14 @@ export function eventOf(
     // Lists leave these out of their items.
     data: { apiVersion, kind, ...object },
   });
+}
+
+function told({ type, subject }: CloudEvent<unknown>): Pick<Delivered, 'type' | 'subject'> {
+  return { type, subject };
+}
+
+function isTaken(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 function isFinal(status: number): boolean {
