@@ -123,6 +123,9 @@ export interface Volume {
 
 export interface PodSpec {
   readonly nodeName?: string;
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly runtimeClassName?: string;
+  readonly schedulerName?: string;
   readonly hostname?: string;
   readonly subdomain?: string;
   readonly priorityClassName?: string;

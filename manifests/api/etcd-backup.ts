@@ -10,6 +10,7 @@ import {
 } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
 import { longestBackupName } from './identifiers.ts';
+import { jobPodsSchema } from './job-pods.ts';
 import { type CustomResource, conditionsSchema } from './metadata.ts';
 import { celEscape, matching, type Rule, rule, transitionRule } from './rule.ts';
 import { int32, int64, intOrString, list, object, type ReadonlyDeep, text, time } from './schema.ts';
@@ -116,6 +117,7 @@ export const backupFields = {
     }),
   ),
   scratch: Type.Optional(scratchSchema),
+  podTemplate: Type.Optional(jobPodsSchema),
   deadline: Type.Optional(
     text(longestDurationText, {
       default: backupDefaults.deadline,

@@ -169,6 +169,13 @@ export const values: readonly Value[] = [
     places: [{ kind: 'CronJob', name: 'etcd-ratchet', at: `${podOf.CronJob}/priorityClassName`, as: 'in-place' }],
   },
   {
+    path: 'podSecurityContext',
+    about:
+      'Of all our pods. A field that is null is left out: where the platform assigns users (OpenShift), set runAsUser, runAsGroup and fsGroup to null.',
+    schema: { type: 'object' },
+    places: pods.map(({ kind, name }) => ({ kind, name, at: `${podOf[kind]}/securityContext`, as: 'in-place' })),
+  },
+  {
     path: 'nodeSelector',
     about: 'Of all our pods. Members have their own, in spec.podTemplate.',
     schema: { type: 'object', additionalProperties: string },

@@ -1,11 +1,13 @@
 import { parseDuration } from '../api/duration.ts';
 import type { EtcdBackup } from '../api/etcd-backup.ts';
+import type { JobPods } from '../api/job-pods.ts';
 import { type ObjectLocation, urlOf } from '../api/object-template.ts';
 import type { Quantity } from '../api/quantity.ts';
 import { backupDefaults, storeDefaults } from '../api/spec-defaults.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Container, Job, PodSpec, ResourceRequirements, Volume } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, etcdTlsFiles, volumesOf } from './agent-container.ts';
+import { jobMetadata, placedPod } from './job-pods.ts';
 import { smallerResources } from './member-resources.ts';
 import { annotations, backupJobName, labels } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
@@ -28,6 +30,7 @@ export interface TakeOrder {
   readonly egress?: Egress | undefined;
   /** Of the members whose data it takes; absent: an author named others. */
   readonly resources?: ResourceRequirements | undefined;
+  readonly pods?: JobPods | undefined;
 }
 
 export interface VerifyOrder {
@@ -36,12 +39,12 @@ export interface VerifyOrder {
   readonly location: ObjectLocation;
   /** Of the version that took the snapshot. */
   readonly etcdImage: string;
-  readonly pullSecrets?: readonly { readonly name: string }[];
   readonly snapshotBytes: number;
   /** Of the object, as it was noted when it was stored. */
   readonly sha256?: string | undefined;
   readonly egress?: Egress | undefined;
   readonly resources?: ResourceRequirements | undefined;
+  readonly pods?: JobPods | undefined;
 }
 
 /** Between the agent's own deadline and that of its pod: for starting, and for ending in order. Seconds. */
@@ -87,7 +90,7 @@ export function takeJob(backup: EtcdBackup, order: TakeOrder): Job {
 
 /** The comparison is of bytes as stored, so the Job gets no key. */
 function lookJob(backup: EtcdBackup, order: TakeOrder, sha256: string): Job {
-  const { image, attempt, location, egress } = order;
+  const { image, location, egress } = order;
   const { encryption: _, ...to } = backup.spec.to;
   const access = agentAccess(location, to, 'read');
   const request = {
@@ -98,16 +101,11 @@ function lookJob(backup: EtcdBackup, order: TakeOrder, sha256: string): Job {
     deadlineSeconds: deadlineOf(backup),
   };
   const pod = agentPod(to);
-  return jobOf(
-    backup,
-    'Take',
-    { attempt, location },
-    {
-      ...pod,
-      containers: [agentContainer({ name: 'agent', image, request, access, egress, resources: ofAgent(order) })],
-      volumes: [...pod.volumes, ...access.volumes],
-    },
-  );
+  return jobOf(backup, 'Take', order, {
+    ...pod,
+    containers: [agentContainer({ name: 'agent', image, request, access, egress, resources: ofAgent(order) })],
+    volumes: [...pod.volumes, ...access.volumes],
+  });
 }
 
 const scratchMountPath = '/scratch';
@@ -135,7 +133,6 @@ export function verifyJob(backup: EtcdBackup, order: VerifyOrder): Job {
   const pod = agentPod(to);
   return jobOf(backup, 'Verify', order, {
     ...pod,
-    ...((order.pullSecrets ?? []).length > 0 && { imagePullSecrets: order.pullSecrets ?? [] }),
     initContainers: [
       agentContainer({
         name: drillContainers.stage,
@@ -236,7 +233,7 @@ function deadlineOf({ spec }: EtcdBackup): number {
 function jobOf(
   backup: EtcdBackup,
   stage: 'Take' | 'Verify',
-  { attempt, location }: Pick<TakeOrder, 'attempt' | 'location'>,
+  { attempt, location, pods }: Pick<TakeOrder, 'attempt' | 'location' | 'pods'>,
   spec: PodSpec,
 ): Job {
   const { name, namespace } = backup.metadata;
@@ -262,7 +259,7 @@ function jobOf(
       activeDeadlineSeconds: deadlineOf(backup) + spare,
       ttlSecondsAfterFinished: ttl,
       podReplacementPolicy: 'Failed',
-      template: { metadata: { labels: own }, spec },
+      template: { metadata: jobMetadata({ labels: own }, pods?.metadata), spec: placedPod(spec, pods) },
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { EtcdPeer } from '../api/etcd-peer.ts';
 import type { Job, PodSpec, PodTemplateSpec } from '../kube-types.ts';
+import { jobMetadata } from './job-pods.ts';
 import { annotations, labels, peerLabels } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
 
@@ -42,10 +43,10 @@ export function memberJob(
       backoffLimit: 0,
       ...bounds,
       template: {
-        metadata: {
+        metadata: jobMetadata({
           ...(metadata.annotations && { annotations: metadata.annotations }),
           labels: { ...given, ...podLabels },
-        },
+        }),
         spec: { ...spec, restartPolicy: 'Never' },
       },
     },

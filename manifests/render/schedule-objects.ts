@@ -1,10 +1,12 @@
 import type { EtcdBackup } from '../api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../api/etcd-backup-schedule.ts';
+import type { JobPods } from '../api/job-pods.ts';
 import { parseObjectTemplate, prefixOf, urlOf } from '../api/object-template.ts';
 import { scheduleDefaults } from '../api/spec-defaults.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Job } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, volumesOf } from './agent-container.ts';
+import { jobMetadata, placedPod } from './job-pods.ts';
 import { annotations, dueBackupName, labels, pruneJobName } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
 
@@ -43,13 +45,14 @@ export interface PruneOrder {
 interface PrunesWith {
   readonly image: string;
   readonly egress?: Egress | undefined;
+  readonly pods?: JobPods;
 }
 
 /** @throws {RangeError} when the template's name can't be understood. */
 export function pruneJob(
   schedule: EtcdBackupSchedule,
   { after, spare }: PruneOrder,
-  { image, egress }: PrunesWith,
+  { image, egress, pods = {} }: PrunesWith,
 ): Job {
   const { name, namespace = '', uid } = schedule.metadata;
   const { template, timeZone = scheduleDefaults.timeZone, retention: { mode, ...keep } = {} } = schedule.spec;
@@ -93,12 +96,15 @@ export function pruneJob(
       ttlSecondsAfterFinished: times.ttl,
       podReplacementPolicy: 'Failed',
       template: {
-        metadata: { labels: own },
-        spec: {
-          ...pod,
-          containers: [agentContainer({ name: 'prune', image, request, access, egress })],
-          volumes: [...pod.volumes, ...volumesOf(access)],
-        },
+        metadata: jobMetadata({ labels: own }, pods.metadata),
+        spec: placedPod(
+          {
+            ...pod,
+            containers: [agentContainer({ name: 'prune', image, request, access, egress })],
+            volumes: [...pod.volumes, ...volumesOf(access)],
+          },
+          pods,
+        ),
       },
     },
   };

@@ -1,4 +1,5 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { JobPods } from '../../manifests/api/job-pods.ts';
 import {
   expandTemplate,
   type ObjectLocation,
@@ -13,6 +14,7 @@ import { hostRefusal, placeRefusal } from '../../manifests/egress/host-refusal.t
 import type { TakeOrder } from '../../manifests/render/backup-jobs.ts';
 import { applicationSecretName } from '../../manifests/render/certificate-names.ts';
 import { etcdImage } from '../../manifests/render/image.ts';
+import { jobPodsOf } from '../../manifests/render/job-pods.ts';
 import { memberResources } from '../../manifests/render/member-resources.ts';
 import { clientUrl, schemeOf } from '../../manifests/render/names.ts';
 import { hostNamed } from '../../manifests/stores/stores.ts';
@@ -33,7 +35,7 @@ export function take(situation: BackupSituation): BackupDecision {
   if (refused) return refused;
   const does = backup.spec.existing ? 'reads' : 'stores the snapshot as';
   const message = `attempt ${attempt.number} ${does} ${urlOf(location)}`;
-  return { kind: 'take', message, order: { attempt: attempt.number, location, ...from } };
+  return { kind: 'take', message, order: { attempt: attempt.number, location, ...from, pods: podsOf(situation) } };
 }
 
 /** Before a Job is made, which would have the rights of its namespace there. */
@@ -50,6 +52,11 @@ function hostRefused(
 }
 
 type Source = Pick<TakeOrder, 'endpoints' | 'outside' | 'clusterId' | 'tlsSecretName' | 'resources'>;
+
+/** Where its pods run, and what lets them in. */
+function podsOf({ backup, cluster }: BackupSituation): JobPods {
+  return jobPodsOf(backup.spec.podTemplate, cluster?.spec);
+}
 
 type NoSource = { readonly reason: 'ClusterAbsent' | 'ClusterNotAvailable'; readonly message: string };
 
@@ -145,10 +152,10 @@ export function verify(
       attempt,
       location,
       etcdImage: ran,
-      pullSecrets: 'pullSecrets' in image ? (image.pullSecrets ?? []) : [],
       snapshotBytes: taken.snapshot.bytes,
       sha256: taken.sha256,
       ...(situation.cluster && { resources: memberResources(situation.cluster.spec) }),
+      pods: podsOf(situation),
     },
     facts,
   };

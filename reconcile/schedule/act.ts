@@ -1,8 +1,11 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { JobPods } from '../../manifests/api/job-pods.ts';
 import { claimNamedIn, parseObjectTemplate, prefixOf } from '../../manifests/api/object-template.ts';
 import type { Egress } from '../../manifests/egress/egress.ts';
 import { placeRefusal } from '../../manifests/egress/host-refusal.ts';
+import { jobPodsOf } from '../../manifests/render/job-pods.ts';
 import { namedBy } from '../../manifests/render/offers.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { dueBackup, pruneJob } from '../../manifests/render/schedule-objects.ts';
@@ -61,13 +64,31 @@ async function carryOut(
       refuseHost(schedule, egress);
       await refuseUnoffered(schedule, kube, signal);
       return once(
-        kube.create(resources.jobs, pruneJob(schedule, action, { image: await image(), egress }), { signal }),
+        kube.create(
+          resources.jobs,
+          pruneJob(schedule, action, { image: await image(), egress, pods: await podsOf(schedule, kube, signal) }),
+          { signal },
+        ),
       );
     case 'give-up':
     case 'forget':
       for (const backup of action.backups) await deleteOwn(kube, resources.backups, backup.metadata, signal);
       return {};
   }
+}
+
+/** Where members run, its pod runs: the cluster may be gone, and the schedule's own words count alone. */
+async function podsOf(
+  { metadata: { namespace }, spec: { template } }: EtcdBackupSchedule,
+  kube: Kube,
+  signal: AbortSignal,
+): Promise<JobPods> {
+  const { clusterName, podTemplate } = template;
+  const cluster =
+    clusterName === undefined
+      ? undefined
+      : await kube.get<EtcdCluster>(resources.clusters, namespace, clusterName, { signal });
+  return jobPodsOf(podTemplate, cluster?.spec);
 }
 
 /** @throws {KubeError} `HostRefused`: the installation lets no Job go to that store. */

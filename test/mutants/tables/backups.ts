@@ -280,4 +280,25 @@ export const ofBackups: readonly Mutant[] = [
     without: 'of many restores that wait some are never looked at',
     killers: ['test/unit/restore/restores.test.ts'],
   },
+  {
+    file: 'manifests/render/job-pods.ts',
+    from: ', ...ours(own.labels) },',
+    to: ' },',
+    without: 'an author has a Job’s pod found as a member, and clients are led to it',
+    killers: ['test/unit/manifests/job-pods.test.ts'],
+  },
+  {
+    file: 'manifests/render/job-pods.ts',
+    from: 'template && privilegesIn(template).length === 0 ? template : {}',
+    to: 'template ?? {}',
+    without: 'a template that no member gets lends its words to backups',
+    killers: ['test/unit/manifests/job-pods.test.ts'],
+  },
+  {
+    file: 'manifests/render/job-pods.ts',
+    from: '...(isRecord(nodeAffinity) && { affinity: { nodeAffinity } }),',
+    to: 'affinity: members.affinity,',
+    without: 'a backup keeps away from members, as members do from each other',
+    killers: ['test/unit/manifests/job-pods.test.ts'],
+  },
 ];

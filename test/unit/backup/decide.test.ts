@@ -146,7 +146,7 @@ test('a digest pins the image only where it is that of the same version', () => 
     const image = { repository: 'mirror.example.com/etcd', digest, pullSecrets: [{ name: 'pull' }] };
     const cluster = { ...serving, spec: { ...serving.spec, version, image } };
     const decision = decideBackup(situation(backupWith({ attempt }), { job: done, cluster }));
-    return decision.kind === 'verify' ? [decision.order.etcdImage, decision.order.pullSecrets] : [];
+    return decision.kind === 'verify' ? [decision.order.etcdImage, decision.order.pods?.spec?.imagePullSecrets] : [];
   });
   assert.deepEqual(images, [
     [`mirror.example.com/etcd:v3.6.16@${digest}`, [{ name: 'pull' }]],

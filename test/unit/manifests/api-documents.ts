@@ -158,6 +158,18 @@ export const fullBackup: EtcdBackup = {
     },
     verify: 'Restore',
     scratch: { storageClassName: 'fast', size: '20Gi' },
+    podTemplate: {
+      metadata: { labels: { 'cost-center': '7' }, annotations: { 'example.com/note': 'backups' } },
+      spec: {
+        nodeSelector: { pool: 'etcd' },
+        tolerations: [{ key: 'pool', operator: 'Equal', value: 'etcd', effect: 'NoExecute', tolerationSeconds: 60 }],
+        affinity: { nodeAffinity: {} },
+        runtimeClassName: 'gvisor',
+        schedulerName: 'packing',
+        imagePullSecrets: [{ name: 'pull' }],
+      },
+      users: 'OfPlatform',
+    },
     deadline: '2h',
   },
 };
@@ -649,7 +661,25 @@ export const badPeers = rows('a peer', peer, [
 const noObject = 'must be the name of an object like gs://bucket/';
 const oneOf = 'either clusterName or source, not both';
 
+const ofOurs = 'must not set labels of etcd.ratchet.dev';
+
 const badBackups = rows('a backup', backup, [
+  ['spec/podTemplate', { metadata: { labels: { 'etcd.ratchet.dev/cluster': 'orders' } } }, ofOurs],
+  ['spec/podTemplate', { metadata: { labels: { 'app.kubernetes.io/name': 'etcd' } } }, ofOurs],
+  [
+    'spec/podTemplate',
+    { metadata: { annotations: { 'container.apparmor.security.beta.kubernetes.io/agent': 'unconfined' } } },
+    'pods of backups are confined',
+  ],
+  ['spec/podTemplate', { spec: { containers: [] } }, 'spec.podTemplate.spec.containers is not a known field', 'later'],
+  [
+    'spec/podTemplate',
+    { spec: { nodeName: 'node-1' } },
+    'spec.podTemplate.spec.nodeName is not a known field',
+    'later',
+  ],
+  ['spec/podTemplate', { spec: { tolerations: [{ effect: 'Any' }] } }, 'NoSchedule'],
+  ['spec/podTemplate', { users: 'Root' }, 'OfPlatform'],
   ['metadata/name', 'x'.repeat(53), 'metadata.name must be at most 52 characters'],
   ['metadata/name', 'a.b', 'metadata.name must be at most 52 characters'],
   ['spec/clusterName', undefined, oneOf],

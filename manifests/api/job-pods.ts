@@ -1,0 +1,80 @@
+import Type, { type Static } from 'typebox';
+import { objectName } from './common-rules.ts';
+import { rule } from './rule.ts';
+import { int64, list, map, object, preserved, type ReadonlyDeep, stringMap, text } from './schema.ts';
+
+/** What the pods of a backup's Jobs are given beside what they are made of: where they run, what platforms ask. */
+
+/** Ours: by them pods are found, and Services and StatefulSets select. */
+const reserved = '^(etcd[.]ratchet[.]dev/.*|app[.]kubernetes[.]io/(name|instance|managed-by))$';
+const isReserved = new RegExp(reserved);
+
+const notOurs = rule<Readonly<Record<string, string>>>({
+  message:
+    'must not set labels of etcd.ratchet.dev, nor app.kubernetes.io/name, instance or managed-by: pods are found by them',
+  cel: `!self.exists(key, key.matches('${reserved}'))`,
+  holds: (labels) => !Object.keys(labels).some((key) => isReserved.test(key)),
+});
+
+const apparmor = 'container.apparmor.security.beta.kubernetes.io/';
+
+const confined = rule<Readonly<Record<string, string>>>({
+  message: `must not set ${apparmor}…: pods of backups are confined as the runtime does it`,
+  cel: `!self.exists(key, key.startsWith('${apparmor}'))`,
+  holds: (annotations) => !Object.keys(annotations).some((key) => key.startsWith(apparmor)),
+});
+
+const tolerationSchema = object({
+  key: Type.Optional(text(317, { description: 'The taint’s key. Absent, with operator Exists: every taint.' })),
+  operator: Type.Optional(Type.Enum(['Exists', 'Equal'], { description: 'Absent: Equal.' })),
+  value: Type.Optional(text(63, { description: 'Of operator Equal: the taint’s value.' })),
+  effect: Type.Optional(
+    Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], { description: 'Absent: every effect.' }),
+  ),
+  tolerationSeconds: Type.Optional(int64({ description: 'Of effect NoExecute: for how long. Absent: for ever.' })),
+});
+
+export const jobPodsSchema = object(
+  {
+    metadata: Type.Optional(
+      object(
+        {
+          labels: Type.Optional(map<string>(text(63), 64, { description: 'Added to our own.', rules: [notOurs] })),
+          annotations: Type.Optional(stringMap({ description: 'Added to those of the members.', rules: [confined] })),
+        },
+        { description: 'Labels and annotations of the pods.' },
+      ),
+    ),
+    spec: Type.Optional(
+      object(
+        {
+          nodeSelector: Type.Optional(stringMap({ description: "In place of the members'." })),
+          tolerations: Type.Optional(list(tolerationSchema, 32, { description: "Beside the members'." })),
+          affinity: Type.Optional(
+            preserved({ description: "As a pod's. Absent: the node affinity of the members, and none to pods." }),
+          ),
+          runtimeClassName: Type.Optional(text(253, { rules: [objectName], description: "In place of the members'." })),
+          schedulerName: Type.Optional(text(253, { rules: [objectName], description: "In place of the members'." })),
+          imagePullSecrets: Type.Optional(
+            list(object({ name: text(253, { description: "The Secret's name.", rules: [objectName] }) }), 8, {
+              description: "Beside the members'.",
+            }),
+          ),
+        },
+        { description: 'Fields of a pod, as Kubernetes has them.' },
+      ),
+    ),
+    users: Type.Optional(
+      Type.Enum(['Ours', 'OfPlatform'], {
+        description:
+          "Ours: the pods name the user and group of our image. OfPlatform: they name none, where the platform assigns them (OpenShift). Absent: as the members' podTemplate has it.",
+      }),
+    ),
+  },
+  {
+    description:
+      "The pods of its Jobs. What is not said here is as the EtcdCluster's podTemplate has it for members. Meshes are told to inject nothing: a Job with a sidecar may never end.",
+  },
+);
+
+export type JobPods = ReadonlyDeep<Static<typeof jobPodsSchema>>;

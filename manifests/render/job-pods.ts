@@ -1,0 +1,83 @@
+import type { EtcdClusterSpec } from '../api/etcd-cluster.ts';
+import type { JobPods } from '../api/job-pods.ts';
+import type { PodTemplate } from '../api/member-settings.ts';
+import { isRecord } from '../json.ts';
+import type { PodSpec, PodTemplateSpec } from '../kube-types.ts';
+import { mergePodSpec } from './pod-template-merge.ts';
+import { privilegesIn } from './privileges.ts';
+
+/** Pods of Jobs run where their cluster's members run, and are let in by whatever lets those in. */
+
+/**
+ * A sidecar that a mesh injects keeps a Job's pod from ending. As the meshes document it: Istio and Kuma by a label,
+ * Linkerd and Consul by an annotation.
+ */
+const outOfMeshes = {
+  labels: { 'sidecar.istio.io/inject': 'false', 'kuma.io/sidecar-injection': 'disabled' },
+  annotations: { 'linkerd.io/inject': 'disabled', 'consul.hashicorp.com/connect-inject': 'false' },
+} as const;
+
+type Metadata = PodTemplateSpec['metadata'];
+
+/**
+ * @param own the labels that the pod is found by win; a word of a mesh about members says nothing of Jobs
+ * @param given what an author says of the Job's own pods
+ */
+export function jobMetadata(own: Metadata, given: JobPods['metadata'] = {}): Metadata {
+  return {
+    labels: { ...own.labels, ...outOfMeshes.labels, ...given.labels, ...ours(own.labels) },
+    annotations: { ...own.annotations, ...outOfMeshes.annotations, ...given.annotations },
+  };
+}
+
+function ours(labels: Metadata['labels']): Metadata['labels'] {
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => !Object.hasOwn(outOfMeshes.labels, key)));
+}
+
+/** Of members' pods: what says where a pod may run, and nothing of what runs in it or spreads members. */
+const ofMembers = ['nodeSelector', 'tolerations', 'runtimeClassName', 'schedulerName', 'imagePullSecrets'] as const;
+
+/**
+ * The settings of a backup's pods: its own, and what they leave open as the members have it. Of these no labels: a
+ * Service of the author's own that selects members by one would lead clients to the Job's pod.
+ */
+export function jobPodsOf(given: JobPods = {}, cluster?: Pick<EtcdClusterSpec, 'image' | 'podTemplate'>): JobPods {
+  const podTemplate = taken(cluster?.podTemplate);
+  const members = podTemplate.spec ?? {};
+  const { nodeAffinity } = isRecord(members.affinity) ? members.affinity : {};
+  const { pullSecrets } = cluster?.image ?? {};
+  const inherited = mergePodSpec(pullSecrets ? { imagePullSecrets: pullSecrets } : {}, {
+    ...Object.fromEntries(ofMembers.flatMap((field) => (members[field] ? [[field, members[field]]] : []))),
+    ...(isRecord(nodeAffinity) && { affinity: { nodeAffinity } }),
+  });
+  const { nodeSelector, affinity, ...others } = given.spec ?? {};
+  const spec = {
+    ...mergePodSpec(inherited, others),
+    ...(nodeSelector && { nodeSelector }),
+    ...(affinity && { affinity }),
+  };
+  return {
+    metadata: {
+      ...given.metadata,
+      annotations: { ...podTemplate.metadata?.annotations, ...given.metadata?.annotations },
+    },
+    spec: spec as NonNullable<JobPods['spec']>,
+    users: given.users ?? (leavesUsers(podTemplate) ? 'OfPlatform' : 'Ours'),
+  };
+}
+
+/** @param spec of our own */
+export function placedPod(spec: PodSpec, { spec: given = {}, users }: JobPods = {}): PodSpec {
+  const placed = mergePodSpec(spec, given) as unknown as PodSpec;
+  const { runAsUser: _, runAsGroup: __, fsGroup: ___, ...assigned } = spec.securityContext ?? {};
+  return users === 'OfPlatform' ? { ...placed, securityContext: assigned } : placed;
+}
+
+/** A template that lends our privileges is no member's either. */
+function taken(template: PodTemplate | undefined): PodTemplate {
+  return template && privilegesIn(template).length === 0 ? template : {};
+}
+
+function leavesUsers({ spec = {} }: PodTemplate): boolean {
+  return isRecord(spec.securityContext) && spec.securityContext.runAsUser === null;
+}

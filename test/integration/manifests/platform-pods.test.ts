@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { after, test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { Job, PodSpec } from '../../../manifests/kube-types.ts';
+import { takeJob, verifyJob } from '../../../manifests/render/backup-jobs.ts';
+import { jobPodsOf } from '../../../manifests/render/job-pods.ts';
+import { etcdPeer } from '../../../manifests/render/peer.ts';
+import { podTemplate } from '../../../manifests/render/pod-template.ts';
+import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
+import { until } from '../../e2e/support/until.ts';
+import { blocksOf } from '../../support/docs/blocks.ts';
+import { read } from '../../unit/docs/pages.ts';
+import { install, startApiServer } from './api-server.ts';
+
+/** docs/how-to/platforms.md, against an API server that refuses pods with users of their own, as OpenShift does. */
+
+const api = await startApiServer();
+after(() => api[Symbol.asyncDispose]());
+await api.kubectl(['create', 'namespace', 'payments']);
+const named = 'object.spec.?securityContext.?';
+const policy = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingAdmissionPolicy',
+  metadata: { name: 'assigned-users' },
+  spec: {
+    matchConstraints: {
+      resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+    },
+    validations: ['runAsUser', 'runAsGroup', 'fsGroup'].map((field) => ({
+      expression: `!${named}${field}.hasValue()`,
+      message: `${field} is assigned by the platform`,
+    })),
+  },
+};
+const binding = {
+  apiVersion: policy.apiVersion,
+  kind: 'ValidatingAdmissionPolicyBinding',
+  metadata: { name: 'assigned-users' },
+  spec: { policyName: 'assigned-users', validationActions: ['Deny'] },
+};
+for (const object of [policy, binding]) await api.kubectl(['create', '-f', '-'], { stdin: JSON.stringify(object) });
+
+const page = 'docs/how-to/platforms.md';
+const documents = blocksOf(page, read(page)).filter(({ kind }) => kind === 'yaml');
+// Without it the API server takes no pod there.
+await until('the namespace has its account', () =>
+  api.kubectl(['-n', 'payments', 'get', 'serviceaccount', 'default']).catch(() => undefined),
+);
+
+interface Workload {
+  readonly kind: string;
+  readonly spec: Partial<Job['spec']> & { readonly jobTemplate?: Pick<Job, 'spec'> };
+}
+
+async function stored<T>(kind: string, name: string): Promise<T> {
+  return JSON.parse(await api.kubectl(['-n', 'payments', 'get', kind, name, '-o', 'json'])) as T;
+}
+
+/** As a controller would make it. */
+function tried(spec: PodSpec): Promise<string> {
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'tried-', namespace: 'payments' }, spec };
+  return api.kubectl(['create', '--dry-run=server', '-f', '-'], { stdin: JSON.stringify(pod) }).then(String, String);
+}
+
+function podsOf(cluster: EtcdCluster): Readonly<Record<string, PodSpec>> {
+  const bootstrap = { token: 'token', initialCluster: [], state: 'New' } as const;
+  const made = etcdPeer(cluster, cluster.spec, 0, bootstrap);
+  const peer = { ...made, metadata: { ...made.metadata, uid: 'peer' } };
+  const backup: EtcdBackup = {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdBackup',
+    metadata: { name: 'nightly', namespace: 'payments', uid: 'backup' },
+    spec: { clusterName: 'orders', to: { object: 'pvc://backups/a.db' } },
+  };
+  const location = { scheme: 'pvc', bucket: 'backups', path: 'a.db' } as const;
+  const pods = jobPodsOf(undefined, cluster.spec);
+  const order = { image: 'registry.example.com/us:v1', attempt: 1, location, pods };
+  const specOf = ({ spec }: Job) => spec.template.spec;
+  return {
+    member: podTemplate(peer).spec,
+    recovery: specOf(recoveryJob(peer, { ...order, id: '0123456789ab', withoutCopy: false })),
+    backup: specOf(takeJob(backup, { ...order, endpoints: ['https://10.0.0.1:2379'] })),
+    drill: specOf(verifyJob(backup, { ...order, etcdImage: 'quay.io/coreos/etcd:v3.6.16', snapshotBytes: 1 })),
+  };
+}
+
+const isRefused = /is assigned by the platform/;
+
+test('the clusters and the backup of the page are stored as they are written', async () => {
+  for (const { text } of documents) await api.kubectl(['create', '-f', '-'], { stdin: text });
+  const { spec } = await stored<EtcdCluster>('etcdclusters.etcd.ratchet.dev', 'assigned');
+  assert.deepEqual(spec.podTemplate?.spec, { securityContext: { runAsUser: null, runAsGroup: null, fsGroup: null } });
+});
+
+test('a fleet applies what is null as well', async () => {
+  const { text } = documents.find((one) => one.text.includes('name: assigned')) ?? assert.fail();
+  const fromGit = text.replace('name: assigned', 'name: from-git');
+  await api.kubectl(['apply', '--server-side', '--field-manager=etcd-ratchet-fleet-a', '-f', '-'], { stdin: fromGit });
+  const { spec } = await stored<EtcdCluster>('etcdclusters.etcd.ratchet.dev', 'from-git');
+  assert.deepEqual(spec.podTemplate?.spec, { securityContext: { runAsUser: null, runAsGroup: null, fsGroup: null } });
+});
+
+test('a platform that assigns users takes members, recoveries, backups and drills', async () => {
+  const usual = podsOf(await stored<EtcdCluster>('etcdclusters.etcd.ratchet.dev', 'orders'));
+  await until('the policy counts', async () => isRefused.test(await tried(usual.member ?? assert.fail())));
+  for (const [what, spec] of Object.entries(usual)) assert.match(await tried(spec), isRefused, what);
+  const assigned = podsOf(await stored<EtcdCluster>('etcdclusters.etcd.ratchet.dev', 'assigned'));
+  for (const [what, spec] of Object.entries(assigned)) assert.match(await tried(spec), /created/, what);
+});
+
+test('our own pods name no user with the component platform-users', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'platform-'));
+  after(() => rm(directory, { recursive: true }));
+  const from = (path: string) => relative(directory, join(install, path));
+  const components = ['webhooks', 'page', 'platform-users'].map((name) => from(`components/${name}`));
+  await writeFile(join(directory, 'kustomization.yaml'), JSON.stringify({ resources: [from('.')], components }));
+  const printed = parseAllDocuments(await api.kubectl(['kustomize', directory])).map((one) => one.toJS() as Workload);
+  const pods = printed.flatMap(({ kind, spec }) =>
+    kind === 'CronJob' ? [spec.jobTemplate?.spec.template.spec] : kind === 'Deployment' ? [spec.template?.spec] : [],
+  );
+  assert.equal(pods.length, 3);
+  const seccompProfile = { type: 'RuntimeDefault' };
+  for (const pod of pods) assert.deepEqual(pod?.securityContext, { runAsNonRoot: true, seccompProfile });
+});
