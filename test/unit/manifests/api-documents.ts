@@ -671,7 +671,7 @@ const badBackups = rows('a backup', backup, [
     { metadata: { annotations: { 'container.apparmor.security.beta.kubernetes.io/agent': 'unconfined' } } },
     'pods of backups are confined',
   ],
-  ['spec/podTemplate', { spec: { containers: [] } }, 'spec.podTemplate.spec.containers is not a known field', 'later'],
+  ['spec/podTemplate', { spec: { containers: [] } }, 'spec.podTemplate.spec.containers is not a known field'],
   [
     'spec/podTemplate',
     { spec: { nodeName: 'node-1' } },
