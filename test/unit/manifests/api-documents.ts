@@ -672,12 +672,7 @@ const badBackups = rows('a backup', backup, [
     'pods of backups are confined',
   ],
   ['spec/podTemplate', { spec: { containers: [] } }, 'spec.podTemplate.spec.containers is not a known field'],
-  [
-    'spec/podTemplate',
-    { spec: { nodeName: 'node-1' } },
-    'spec.podTemplate.spec.nodeName is not a known field',
-    'later',
-  ],
+  ['spec/podTemplate', { spec: { nodeName: 'node-1' } }, 'spec.podTemplate.spec.nodeName is not a known field'],
   ['spec/podTemplate', { spec: { tolerations: [{ effect: 'Any' }] } }, 'NoSchedule'],
   ['spec/podTemplate', { users: 'Root' }, 'OfPlatform'],
   ['metadata/name', 'x'.repeat(53), 'metadata.name must be at most 52 characters'],
