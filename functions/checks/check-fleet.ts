@@ -12,7 +12,7 @@ import { dueRequests, headsOf } from './due.ts';
 import { admit } from './forks.ts';
 import { withEnded } from './ledger.ts';
 import { type ChecksChange, type ChecksContext, type Open, onlyKube } from './open-requests.ts';
-import { forgeMs, told } from './tell-request.ts';
+import { forgeMs, isSilent, told } from './tell-request.ts';
 import { saidOf, tellWithheld, withWithheld } from './withheld.ts';
 
 interface Checked {
@@ -88,8 +88,13 @@ async function checkOpen({ requests, isWhole }: Seen, open: Open, context: Check
   const openHeads = new Set([...admitted, ...unknown].map(({ headSha }) => headSha));
   for (const check of remembered) {
     const { state, head } = check;
-    if (check.sent || !openHeads.has(head) || state === 'untouched' || state === 'pending' || failure) continue;
-    if (state === 'withheld' || due.some((one) => one.request.headSha === head)) continue;
+    if (check.sent || !openHeads.has(head) || state === 'pending' || failure) continue;
+    if (
+      state === 'withheld' ||
+      (state === 'untouched' && isSilent(fleet)) ||
+      due.some((one) => one.request.headSha === head)
+    )
+      continue;
     ended.push({
       head,
       before: check,

@@ -9,7 +9,7 @@ import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import { type Due, lookOf, numbersKnown } from './due.ts';
 import { heldMs } from './ledger.ts';
 import { type ChecksContext, type Failed, type Open, onlyKube } from './open-requests.ts';
-import { commented, told } from './tell-request.ts';
+import { commented, isSilent, told } from './tell-request.ts';
 
 /** Milliseconds that one request may take: a hostile one must not have the time of the others. */
 const checkMs = 30_000;
@@ -59,8 +59,12 @@ export async function checkOne(
     const { report: found, touched } = await checkRequest(fleet, question, source, asked);
     log({ fleet: keyOf(fleet), request: number, head, ms: Math.round(performance.now() - started) }, found.description);
     const isTold = before !== undefined && before.state !== 'untouched';
-    if (found.state === 'untouched' && !isTold)
-      return { ...facts, state: 'untouched', description: found.description, ...lookedAt(fleet, clusters, []) };
+    if (found.state === 'untouched' && !isTold) {
+      const { state, description } = found;
+      const check = { ...facts, state, description, ...lookedAt(fleet, clusters, []) };
+      const isSame = before?.sent && before.description === description && !isSilent(fleet);
+      return { ...check, ...(isSame ? { sent: true } : await told(check, open, context, failed)) };
+    }
     // What the forge shows of it (that it could not be checked, or what has been merged since) must not stay.
     const report: CheckReport = found.state === 'untouched' ? { ...found, state: 'success' } : found;
     await keepReport(kube, fleet, report, context.signal).catch(onlyKube(failed));

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { ForgeError } from '../../gitops/forges/error.ts';
 import type { CommitStatus } from '../../gitops/forges/forge.ts';
 import type { CheckReport } from '../../manifests/api/check-report.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf, planContext } from '../../reconcile/fleet/names.ts';
@@ -22,10 +23,13 @@ export async function told(
   { signal, deadline, links }: Pick<ChecksContext, 'signal' | 'deadline' | 'links'>,
   failed: Failed,
 ): Promise<{ readonly sent?: true }> {
-  if (state === 'untouched') return {};
-  const targetURL = links?.check(head);
+  const isUntouched = state === 'untouched';
+  if (isUntouched && isSilent(fleet)) return {};
+  // No report is kept of what changes nothing.
+  const targetURL = isUntouched ? undefined : links?.check(head);
   const context = planContext(fleet);
-  const status: CommitStatus = { sha: head, context, state, description, ...(targetURL && { targetURL }) };
+  const shown = isUntouched ? 'success' : state;
+  const status: CommitStatus = { sha: head, context, state: shown, description, ...(targetURL && { targetURL }) };
   const { sendChanged } = await import('../../gitops/statuses/report.ts');
   const options = { signal, deadline: Math.min(deadline, Date.now() + forgeMs) };
   for (const request of [number, ...(forge.tellsRequests ? others.map((other) => other.number) : [])]) {
@@ -36,6 +40,11 @@ export async function told(
     if (failure && failure.reason !== 'StatusRejected') return {};
   }
   return { sent: true };
+}
+
+/** Whether requests that change nothing of the fleet get no status. */
+export function isSilent({ spec }: EtcdFleet): boolean {
+  return (spec.checks?.untouched ?? fleetDefaults.untouched) === 'Silent';
 }
 
 /** Updates one comment on each of the requests in place, found again by its marker; sends it only when it differs. */

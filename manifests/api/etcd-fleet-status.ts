@@ -57,7 +57,7 @@ const requestCheckSchema = object({
   target: text(40, { description: 'The commit of the target branch that it was merged with.' }),
   state: Type.Enum(['untouched', 'withheld', 'pending', 'success', 'failure', 'error'], {
     description:
-      'Of its commit status. untouched: it changes nothing of this fleet, and has none. withheld: from a fork, and without the label; its commit status is pending.',
+      'Of its commit status. untouched: it changes nothing of this fleet, and has none, or success where spec.checks.untouched says so. withheld: from a fork, and without the label; its commit status is pending.',
   }),
   description: text(140, { description: 'The words of its commit status.' }),
   seen: Type.Optional(text(64, { description: 'What the clusters it touches looked like, as a hash.' })),

@@ -137,6 +137,13 @@ export const etcdFleetSpecSchema = object({
             description: 'Also as one comment that is kept up to date (GitHub, Gitea, Forgejo, GitLab).',
           }),
         ),
+        untouched: Type.Optional(
+          Type.Enum(['Silent', 'Success'], {
+            default: fleetDefaults.untouched,
+            description:
+              'Requests that change nothing under the path. Silent: they get no status. Success: they get success, so that the status can be a required one.',
+          }),
+        ),
         forks: Type.Optional(
           Type.Enum(['Disabled', 'Labelled', 'Enabled'], {
             default: fleetDefaults.forks,

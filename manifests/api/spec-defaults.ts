@@ -27,6 +27,7 @@ export const fleetDefaults = {
   pullRequests: 'Enabled',
   comments: 'Disabled',
   forks: 'Labelled',
+  untouched: 'Silent',
   verifyMode: 'Head',
 } as const;
 

@@ -130,6 +130,28 @@ test('a request that touches nothing under the path gets no status until the tar
   assert.equal(stage.scene.git.requests.length, git);
 });
 
+test('a request that touches nothing gets success where the fleet wants it, told once', async () => {
+  await using stage = await setStage({ checks: { untouched: 'Success', comments: 'Enabled' } });
+  const { forge } = stage;
+  const head = await stage.open(8, { README: 'goodbye\n' });
+  forge.breakWith({ kind: 'status', status: 500, only: 'POST' });
+  await stage.check();
+  assert.deepEqual([...forge.statusesOf(head)], [], 'the forge does not take it');
+  forge.breakWith(undefined);
+  await stage.check();
+  const status = forge.statusesOf(head).get(context);
+  assert.deepEqual([status?.state, status?.description], ['success', 'changes nothing under c']);
+  assert.deepEqual([stage.reports(), forge.comments], [[], []]);
+  const told = forge.requests.filter(({ method }) => method !== 'GET').length;
+  await stage.repository.commit({ README: 'hello again\n' }, { keep: true });
+  const { checks } = await stage.check();
+  assert.deepEqual(
+    checks.map(({ state, sent }) => [state, sent]),
+    [['untouched', true]],
+  );
+  assert.equal(forge.requests.filter(({ method }) => method !== 'GET').length, told, 'another target is no other word');
+});
+
 test('what a request added and took back is taken back from a target that has it by now', async () => {
   await using stage = await setStage({ prune: true });
   const { forge, repository, check } = stage;
