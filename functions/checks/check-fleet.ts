@@ -3,6 +3,7 @@ import type { ChangeRequest } from '../../gitops/forges/forge.ts';
 import { GitError } from '../../gitops/git/error.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
+import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { type ForgeFailure, forgeLimit } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { KubeError } from '../../reconcile/interfaces/kube.ts';
@@ -43,21 +44,27 @@ export async function checkFleet(
   if (opened?.kind !== 'open') return { ...(opened && { failure: opened }) };
   const { forge } = opened;
   const from = fleet.status?.requestsFrom;
-  const open = { fleet, forge, target, branch };
+  const about = { fleet, forge, target, branch };
   let listed: ChecksOutcome['listed'];
   try {
     const asking = AbortSignal.any([signal, AbortSignal.timeout(forgeMs)]);
     // If it fails in the middle of the list, the next look begins at its beginning.
     listed = {};
-    const { requests, next } = await forge.openRequests(branch, { signal: asking }, from);
+    const { requests: open, next } = await forge.openRequests(branch, { signal: asking }, from);
     listed = { ...(next !== undefined && { next }) };
+    const queued = wantsQueue(fleet) ? await forge.queued?.(branch, { signal: asking }) : undefined;
+    const requests = [...(queued ?? []), ...open];
     const seen = { requests, isWhole: from === undefined && next === undefined };
-    return { listed, ...(await checkOpen(seen, open, { ...context, signal })) };
+    return { listed, ...(await checkOpen(seen, about, { ...context, signal })) };
   } catch (error) {
     if (!(error instanceof ForgeError || error instanceof GitError || error instanceof KubeError)) throw error;
     log({ fleet: keyOf(fleet), reason: error.reason, problem: error.message }, 'requests could not be checked');
     return { listed, failure: failureOf(error) };
   }
+}
+
+function wantsQueue({ spec }: EtcdFleet): boolean {
+  return (spec.checks?.mergeQueue ?? fleetDefaults.mergeQueue) === 'Enabled';
 }
 
 /** What was read of the forge's list. */

@@ -98,7 +98,9 @@ function isNew({ before }: Due): boolean {
   return !before || before.state === 'withheld';
 }
 
+/** A merge queue stands still until its commit has a status. */
 function rank(due: Due): number {
+  if (due.request.queued && isNew(due)) return -1;
   if (hasFailed(due)) return due.request.fork ? 5 : 4;
   return (due.request.fork ? 2 : 0) + (isNew(due) ? 0 : 1);
 }

@@ -63,7 +63,7 @@ export async function commented(
   const marker = `<!-- etcd-ratchet plan of fleet ${keyOf(fleet)} -->`;
   const asking = AbortSignal.any([signal, AbortSignal.timeout(forgeMs)]);
   const comments: { readonly number: string; readonly comment?: string }[] = [];
-  for (const one of [request, ...others]) {
+  for (const one of [request, ...others].filter(({ queued }) => !queued)) {
     const { number } = one;
     const body = reportMarkdown({ ...report, request: requestReported(one) });
     const comment = createHash('sha256').update(body).digest('hex').slice(0, 16);

@@ -39,6 +39,8 @@ export interface ChangeRequest {
   readonly author: string;
   /** It bears `forkLabel`; see `labelProof`. */
   readonly labelled: boolean;
+  /** Its head is a commit of the merge queue, which waits for a status; no comment belongs to it. */
+  readonly queued?: true;
 }
 
 export interface OpenRequests {
@@ -67,6 +69,11 @@ export interface Forge {
   post(status: CommitStatus, patience: Patience): Promise<void>;
   /** Open requests whose target is this branch (`main`). @param from a `next` of before @throws ForgeError */
   openRequests(target: string, patience: Patience, from?: number): Promise<OpenRequests>;
+  /**
+   * Commits that wait in the merge queue of this branch, at most 100, the longest first. Absent: the forge has no queue
+   * whose commits statuses are for. @throws ForgeError
+   */
+  queued?(target: string, patience: Patience): Promise<readonly ChangeRequest[]>;
   /**
    * Whether a label proves that a person with rights in the target's repository set it. `asks`: for each request.
    * Absent: it proves nothing, because there is none, or authors can set it.

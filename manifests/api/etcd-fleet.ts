@@ -144,6 +144,13 @@ export const etcdFleetSpecSchema = object({
               'Requests that change nothing under the path. Silent: they get no status. Success: they get success, so that the status can be a required one.',
           }),
         ),
+        mergeQueue: Type.Optional(
+          Type.Enum(['Enabled', 'Disabled'], {
+            default: fleetDefaults.mergeQueue,
+            description:
+              "Commits of the branch's merge queue are checked like requests, and get their status (GitHub). It takes one more request to the forge in each tick.",
+          }),
+        ),
         forks: Type.Optional(
           Type.Enum(['Disabled', 'Labelled', 'Enabled'], {
             default: fleetDefaults.forks,

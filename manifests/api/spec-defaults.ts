@@ -28,6 +28,7 @@ export const fleetDefaults = {
   comments: 'Disabled',
   forks: 'Labelled',
   untouched: 'Silent',
+  mergeQueue: 'Disabled',
   verifyMode: 'Head',
 } as const;
 

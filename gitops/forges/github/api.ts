@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { type Api, apiAt, type Call } from '../api.ts';
 import { changeRequests } from '../change-request.ts';
 import { tokenOf } from '../credentials.ts';
-import type { CommitStatus, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
+import type { ChangeRequest, CommitStatus, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import { keepOneComment } from '../one-comment.ts';
 import { gather } from '../pages.ts';
 import { encodedPath, type RepositoryName, repositoryOf, withoutSlash } from '../repository.ts';
@@ -36,6 +36,9 @@ export const gitHubComments = Type.Array(
     ),
   }),
 );
+
+/** What we need of `git/list-matching-refs`. */
+export const gitHubRefs = Type.Array(Type.Object({ ref: Type.String(), object: Type.Object({ sha: Type.String() }) }));
 
 export const gitHubUser = Type.Object({ id: Type.Number() });
 
@@ -81,6 +84,18 @@ function openGitHub(access: ForgeAccess): Forge {
         );
         return { requests, next: value.length < pageSize ? undefined : page + 1 };
       }),
+    async queued(target, { signal }) {
+      const prefix = `${queues}${target}/`;
+      const { value } = await api.get(
+        `${path}/git/matching-refs/${encodedPath(prefix.split('/')).slice(1)}`,
+        gitHubRefs,
+        {
+          purpose: 'requests',
+          signal,
+        },
+      );
+      return value.slice(0, mostQueued).flatMap(({ ref, object: { sha } }) => queuedCommit({ ref, sha, target, web }));
+    },
     async comment({ number }, comment, { signal }) {
       const call: Call = { purpose: 'comments', signal };
       const isOurs = await authorship(api, access, call);
@@ -104,6 +119,20 @@ function openGitHub(access: ForgeAccess): Forge {
     },
     commitUrl: (sha) => `${web}/commit/${sha}`,
   };
+}
+
+/** Below it lies a branch for each commit that a merge queue made, as `main/pr-17-<the commit it was made on>`. */
+const queues = 'heads/gh-readonly-queue/';
+const mostQueued = 100;
+
+function queuedCommit({ ref, sha, target, web }: Readonly<Record<'ref' | 'sha' | 'target' | 'web', string>>) {
+  const number = /\/pr-(\d+)-[0-9a-f]{40}$/.exec(ref)?.[1];
+  if (number === undefined || !ref.startsWith(`refs/${queues}${target}/`)) return [];
+  const page = `${web}/queue/${target}`;
+  const told = { number: Number(number), title: 'in the merge queue', url: page, page, headSha: sha, headRef: ref };
+  return changeRequests({ ...told, target, fork: false, draft: false, author: undefined, labels: [] }).map(
+    (request): ChangeRequest => ({ ...request, queued: true }),
+  );
 }
 
 /** The body of a status; Gitea takes the same. */

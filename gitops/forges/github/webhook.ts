@@ -22,8 +22,10 @@ export function readEvent(delivery: Delivery, event: string): WebhookEvent {
     case 'pull_request':
     case 'pull_request_sync':
       return readRequest(payloadOf(delivery));
+    case 'merge_group':
+      return readQueued(payloadOf(delivery));
     default:
-      return { kind: 'ignored', because: `only push, pull_request and ping are of interest` };
+      return { kind: 'ignored', because: `only push, pull_request, merge_group and ping are of interest` };
   }
 }
 
@@ -49,6 +51,16 @@ function readRequest(payload: Payload): WebhookEvent {
     target: textAt(payload, 'pull_request', 'base', 'ref'),
     number: numberAt(payload, 'number'),
   };
+}
+
+/** A merge queue made a commit, and waits for its statuses. */
+function readQueued(payload: Payload): WebhookEvent {
+  if (optionalTextAt(payload, 'action') !== 'checks_requested')
+    return { kind: 'ignored', because: 'no commit of the merge queue waits' };
+  const [, target = '', number = '0'] =
+    /^refs\/heads\/gh-readonly-queue\/(.+)\/pr-(\d+)-[0-9a-f]{40}$/.exec(textAt(payload, 'merge_group', 'head_ref')) ??
+    [];
+  return { kind: 'request', repositoryUrls: repositoryUrls(payload), target, number };
 }
 
 function repositoryUrls(payload: Payload): readonly string[] {

@@ -152,6 +152,35 @@ test('a request that touches nothing gets success where the fleet wants it, told
   assert.equal(forge.requests.filter(({ method }) => method !== 'GET').length, told, 'another target is no other word');
 });
 
+test('a commit of the merge queue gets its status before requests do, and no comment', async () => {
+  await using stage = await setStage({ checks: { mergeQueue: 'Enabled', comments: 'Enabled' } });
+  const { forge, repository, check } = stage;
+  const head = await stage.open(9, { 'c/stock.yaml': clusterYaml('stock') });
+  const other = await stage.open(10, { 'c/more.yaml': clusterYaml('more') });
+  const base = await repository.git('rev-parse', 'main');
+  const branch = `gh-readonly-queue/main/pr-9-${base}`;
+  await repository.git('branch', branch, 'main');
+  const queued = await repository.commit({ 'c/stock.yaml': clusterYaml('stock') }, { branch, keep: true });
+  forge.queue.set(branch, queued);
+  forge.queue.set(`gh-readonly-queue/main2/pr-9-${base}`, head);
+  forge.queue.set('gh-readonly-queue/main/by-hand', other);
+  await check();
+  const first = forge.statuses.find(({ state }) => state === 'success');
+  assert.deepEqual([first?.sha, first?.description], [queued, forge.statusesOf(head).get(context)?.description]);
+  assert.deepEqual(forge.comments.map(({ number }) => number).toSorted(), [10, 9]);
+
+  forge.queue.clear();
+  const { checks } = await check();
+  assert.ok(!checks.some((one) => one.head === queued), 'what left the queue is forgotten');
+});
+
+test('a fleet without checks.mergeQueue asks for no queue', async () => {
+  await using stage = await setStage();
+  await stage.open(9, { 'c/stock.yaml': clusterYaml('stock') });
+  await stage.check();
+  assert.ok(!stage.forge.requests.some(({ url }) => url.includes('matching-refs')));
+});
+
 test('what a request added and took back is taken back from a target that has it by now', async () => {
   await using stage = await setStage({ prune: true });
   const { forge, repository, check } = stage;

@@ -74,6 +74,8 @@ export interface ForgeServer extends AsyncDisposable {
   /** Requests that are open, whatever repository is asked about; tests add and remove. */
   readonly pulls: OpenedRequest[];
   readonly comments: PostedComment[];
+  /** GitHub's merge queue: its branches, by their names. */
+  readonly queue: Map<string, string>;
   /** Every request, refused ones too. */
   readonly requests: { readonly method: string; readonly url: string; readonly headers: IncomingMessage['headers'] }[];
   /** The newest status per context of a commit. */
@@ -90,6 +92,7 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
   const requests: ForgeServer['requests'] = [];
   const pulls: OpenedRequest[] = [];
   const comments: PostedComment[] = [];
+  const queue: ForgeServer['queue'] = new Map();
   let fault: ForgeFault | undefined;
   let faultsLeft = 0;
 
@@ -113,7 +116,7 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
         return;
       }
     }
-    const told = pullsOrComments(request, body, { pulls, comments });
+    const told = pullsOrComments(request, body, { pulls, comments, queue });
     if (told && isWelcome(request, token)) {
       reply(response, 200, told);
       return;
@@ -153,6 +156,7 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
     statuses,
     pulls,
     comments,
+    queue,
     requests,
     statusesOf,
     breakWith: (next, times = Number.POSITIVE_INFINITY) => {
@@ -190,7 +194,7 @@ function isWelcome(request: IncomingMessage, token: string | undefined): boolean
 function pullsOrComments(
   { method, url = '' }: IncomingMessage,
   body: string,
-  { pulls, comments }: Pick<ForgeServer, 'pulls' | 'comments'>,
+  { pulls, comments, queue }: Pick<ForgeServer, 'pulls' | 'comments' | 'queue'>,
 ): object | undefined {
   const { pathname, searchParams } = new URL(url, 'http://forge');
   const path = pathname.replace(/^\/api\/v[13]/, '');
@@ -201,6 +205,11 @@ function pullsOrComments(
     const start = (Number(searchParams.get('page')) - 1) * size;
     const found = pulls.filter(({ target = 'main' }) => branch === null || target === branch);
     return found.slice(start, start + size).map(asPull);
+  }
+  const prefix = /^\/repos\/[^/]+\/[^/]+\/git\/matching-refs\/(.+)$/.exec(path)?.[1];
+  if (method === 'GET' && prefix) {
+    const refs = [...queue].map(([branch, sha]) => ({ ref: `refs/heads/${branch}`, object: { sha, type: 'commit' } }));
+    return refs.filter(({ ref }) => ref.startsWith(`refs/${prefix}`));
   }
   const thread = /^\/repos\/[^/]+\/[^/]+\/issues\/(\d+)\/comments$/.exec(path)?.[1];
   if (method === 'GET' && thread) {

@@ -14,6 +14,7 @@ interface Example {
   readonly before: string;
   readonly after: string;
   readonly number: number;
+  readonly merge_group: { readonly base_ref: string; readonly head_ref: string };
   readonly pull_request: { readonly base: { readonly ref: string } };
   readonly repository: { readonly clone_url: string };
 }
@@ -45,7 +46,27 @@ for (const { name, examples: all } of examples as unknown as readonly {
         assert.ok(event.kind === 'push' && event.repositoryUrls.includes(repository.clone_url));
       } else if (name === 'pull_request' && event.kind === 'request') {
         assert.deepEqual([event.number, event.target], [String(example.number), example.pull_request.base.ref]);
+      } else if (name === 'merge_group' && event.kind === 'request') {
+        assert.equal(`refs/heads/${event.target}`, example.merge_group.base_ref);
+        assert.ok(example.merge_group.head_ref.includes(`/pr-${event.number}-`));
       } else assert.equal(event.kind, 'ignored');
     }
   });
 }
+
+function queued(changes: object = {}) {
+  const base = 'b'.repeat(40);
+  const group = { head_sha: 'a'.repeat(40), head_ref: `refs/heads/gh-readonly-queue/release/1.2/pr-17-${base}` };
+  const about = { base_sha: base, base_ref: 'refs/heads/release/1.2' };
+  const repository = { clone_url: 'https://github.com/octo/etcd.git' };
+  return { action: 'checks_requested', merge_group: { ...group, ...about }, repository, ...changes };
+}
+
+test('a commit of the merge queue that waits for checks is a request for its branch', async () => {
+  const readOf = async (payload: object) =>
+    receiverOf('GitHub').read(await delivery('merge_group', JSON.stringify(payload)))[0];
+  const repositoryUrls = ['https://github.com/octo/etcd.git'];
+  assert.deepEqual(await readOf(queued()), { kind: 'request', repositoryUrls, target: 'release/1.2', number: '17' });
+  assert.equal((await readOf(queued({ action: 'destroyed' })))?.kind, 'ignored');
+  await assert.rejects(readOf(queued({ merge_group: {} })), { name: 'MalformedDelivery' });
+});

@@ -13,7 +13,7 @@ import { azureDevOpsIterations, azureDevOpsRequests } from '../../../../gitops/f
 import { bitbucketCloudCommits, bitbucketCloudRequests } from '../../../../gitops/forges/bitbucket-cloud/api.ts';
 import { bitbucketDataCenterRequests } from '../../../../gitops/forges/bitbucket-data-center/api.ts';
 import { giteaComments, giteaPulls, giteaTimeline, giteaUser } from '../../../../gitops/forges/gitea/api.ts';
-import { gitHubComments, gitHubPulls, gitHubUser } from '../../../../gitops/forges/github/api.ts';
+import { gitHubComments, gitHubPulls, gitHubRefs, gitHubUser } from '../../../../gitops/forges/github/api.ts';
 import { appPermissions, installationToken } from '../../../../gitops/forges/github/app.ts';
 import { gitLabNotes, gitLabRequests, gitLabStatus, gitLabUser } from '../../../../gitops/forges/gitlab/api.ts';
 
@@ -47,6 +47,7 @@ test('what the forges may answer by their published types is taken (the compiler
   type GitHub = components['schemas'];
   takes(gitHubPulls)<Json<GitHub['pull-request-simple'][]>>();
   takes(gitHubComments)<Json<GitHub['issue-comment'][]>>();
+  takes(gitHubRefs)<Json<GitHub['git-ref'][]>>();
   takes(gitHubUser)<Json<Pick<GitHub['private-user'], 'id'>>>();
   takes(installationToken)<Json<GitHub['installation-token']>>();
 
