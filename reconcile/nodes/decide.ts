@@ -18,9 +18,9 @@ export function decideNodes(seen: NodesObservation): NodesDecision {
   const opening = openingOf(policy.spec.windows, seen.at);
   const candidates = waiting.map((node) => candidateOf(seen, node, { opening, isHeld }));
   const verdicts = [...begun, ...candidates, ...looksToTell(seen)];
-  const next = firstOf(verdicts, seen);
+  const action = firstOf(verdicts, seen);
   return {
-    ...(next?.action && { action: next.action }),
+    ...(action && { action }),
     verdicts,
     selected: nodes.filter(({ selected }) => selected).length,
     needed: waiting.length,
@@ -54,11 +54,11 @@ const turns: Readonly<Record<NodeAction['kind'], number>> = {
 };
 
 /** A node whose pods a disruption budget kept last time lets the others go first. */
-function firstOf(verdicts: readonly NodeVerdict[], { policy }: NodesObservation): NodeVerdict | undefined {
+function firstOf(verdicts: readonly NodeVerdict[], { policy }: NodesObservation): NodeAction | undefined {
   const told = policy.status?.blocked ?? [];
   const kept = new Set(told.flatMap(({ node, reason }) => (reason === 'EvictionRefused' ? [node] : [])));
-  const turn = ({ node, action }: NodeVerdict) => (action ? turns[action.kind] + (kept.has(node) ? 0.5 : 0) : 0);
-  return verdicts.filter(({ action }) => action !== undefined).toSorted((a, b) => turn(a) - turn(b))[0];
+  const turn = ({ node, kind }: NodeAction) => turns[kind] + (kept.has(node) ? 0.5 : 0);
+  return verdicts.flatMap(({ action }) => action ?? []).toSorted((a, b) => turn(a) - turn(b))[0];
 }
 
 function verdictOf(seen: NodesObservation, grant: NodeGrant): NodeVerdict {

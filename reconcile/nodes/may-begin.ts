@@ -117,7 +117,7 @@ function objectionOfCluster(seen: NodesObservation, node: NodeSeen, key: string)
   if (objection || downtime) return objection;
   // Its member there may still serve: the two would hand leadership to each other, and one wait for the other.
   const begun = [...(policy.status?.grants ?? []), ...ofOthers];
-  const other = begun.find((grant) => grant.clusters.includes(key) && grant.node !== node.name);
+  const other = begun.find((grant) => grant.clusters.includes(key));
   const message = `EtcdCluster ${key} has a member on ${other?.node} as well, which has begun: ${node.name} waits`;
   return other && { reason: 'ClusterBusy', message };
 }

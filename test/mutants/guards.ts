@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 export type Guard = Pick<Mutant, 'from' | 'to' | 'without'>;
 
 /** A node of a syntax tree, in the shape of ESTree. */
-interface Node {
+export interface Node {
   readonly type: string;
   readonly start: number;
   readonly end: number;
@@ -13,7 +13,7 @@ interface Node {
 
 /** What stands in place of a part of the source once a guard is gone. */
 interface Edit {
-  readonly node: Node;
+  readonly node: Pick<Node, 'start' | 'end'>;
   readonly to: string;
   readonly how: string;
 }
@@ -23,17 +23,24 @@ interface Edit {
  * is not filtered. What chooses words for a person is none, nor is whether a field is there.
  */
 export function guardsIn(source: string): readonly Guard[] {
+  return [...editsIn(programOf(source), source)].map((edit) => guardOf(edit, source));
+}
+
+/** A source's syntax tree. @throws {TypeError} */
+export function programOf(source: string): Node {
   const { program, errors } = parseSync('guards.ts', source);
   if (errors[0]) throw new TypeError(errors[0].message);
-  return [...editsIn(program as unknown as Node, source)].map(({ node, to, how }) => {
-    const [start, end] = only(source, node);
-    const text = source.slice(node.start, node.end).replaceAll(/\s+/g, ' ');
-    return {
-      from: source.slice(start, end),
-      to: source.slice(start, node.start) + to + source.slice(node.end, end),
-      without: `proposed, ${how}: ${text.length > 120 ? `${text.slice(0, 120)}…` : text}`,
-    };
-  });
+  return program as unknown as Node;
+}
+
+export function guardOf({ node, to, how }: Edit, source: string): Guard {
+  const [start, end] = only(source, node);
+  const text = source.slice(node.start, node.end).replaceAll(/\s+/g, ' ');
+  return {
+    from: source.slice(start, end),
+    to: source.slice(start, node.start) + to + source.slice(node.end, end),
+    without: `proposed, ${how}: ${text.length > 120 ? `${text.slice(0, 120)}…` : text}`,
+  };
 }
 
 function* editsIn(node: Node, source: string): Generator<Edit> {
@@ -78,12 +85,12 @@ function isWords(value: unknown): boolean {
   return value.type === 'TemplateLiteral' || (value.type === 'Literal' && String(value.value).includes(' '));
 }
 
-function isNode(value: unknown): value is Node {
+export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
 }
 
 /** Whole lines with the node, and as many before them as make them the only ones of their text. */
-function only(source: string, { start, end }: Node): readonly [start: number, end: number] {
+function only(source: string, { start, end }: Edit['node']): readonly [start: number, end: number] {
   const until = source.indexOf('\n', end) + 1 || source.length;
   for (let from = source.lastIndexOf('\n', start) + 1; from > 0; from = source.lastIndexOf('\n', from - 2) + 1) {
     if (source.split(source.slice(from, until)).length === 2) return [from, until];

@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { guardsIn } from './guards.ts';
+import { type Guard, guardsIn } from './guards.ts';
 import { type Mutant, mutated } from './mutant.ts';
+import { rowsIn } from './rows.ts';
 
 const checkout = resolve(import.meta.dirname, '../..');
 
@@ -9,6 +10,8 @@ const checkout = resolve(import.meta.dirname, '../..');
 interface Room {
   readonly files: readonly string[];
   readonly killers: readonly string[];
+  /** Absent: guards. */
+  readonly finds?: (source: string) => readonly Guard[];
 }
 
 const cluster = 'reconcile/cluster';
@@ -63,20 +66,34 @@ export const rooms = {
     killers: ['test/unit/backup/{own-backups,retention}.test.ts', 'test/integration/backup/directory.test.ts'],
   },
   nodes: { files: ['reconcile/nodes/**/*.ts'], killers: ['test/unit/nodes/*.test.ts'] },
+  tables: {
+    files: [
+      'manifests/api/{reserved-flags,version-defects}.ts',
+      'reconcile/{jobs/failure,clients/etcd-errors,backup/stores/s3/s3-failures}.ts',
+      `${cluster}/{decide/what-may-go-on,know/set-aside,know/membership/learners-time,know/volumes/sealed-disk}.ts`,
+      `${cluster}/{decide/rules/birth/adopt,act/actions/birth/seal-members,act/actions/recovery/stop-members}.ts`,
+    ],
+    killers: [
+      'test/unit/manifests/{api-validate,api-values,build-args,sealed-disk}.test.ts',
+      'test/unit/{backup/s3-words,clients/etcd-errors,functions/audit}.test.ts',
+      `${unit}/{set-aside,effective-version,outage,roll-back,recover-quorum,drop-learner,adopt}.test.ts`,
+    ],
+    finds: rowsIn,
+  },
 } as const satisfies Readonly<Record<string, Room>>;
 
 export type RoomName = keyof typeof rooms;
 
-/** Every guard of a room that no table takes out in the same way, each as a mutant for all tests of that room. */
+/** Every guard, or row, of a room that no table takes out in the same way, each as a mutant for all its tests. */
 export function proposed(name: RoomName, known: readonly Mutant[]): readonly Mutant[] {
-  const { files, killers } = rooms[name];
+  const { files, killers, finds = guardsIn }: Room = rooms[name];
   const [first, ...others] = filesOf(killers);
   if (first === undefined) throw new TypeError(`no test is left of the room "${name}"`);
   return filesOf(files).flatMap((file) => {
     const source = readFileSync(join(checkout, file), 'utf8');
     const left = (change: Pick<Mutant, 'from' | 'to'>) => mutated(source, change).replaceAll(/\s+/g, '');
     const taken = new Set(known.filter((mutant) => mutant.file === file).map(left));
-    return guardsIn(source)
+    return finds(source)
       .filter((guard) => !taken.has(left(guard)))
       .map((guard) => ({ file, ...guard, killers: [first, ...others] as const }));
   });

@@ -10,6 +10,7 @@ import { ofFunctions } from './tables/functions.ts';
 import { ofGitops } from './tables/gitops.ts';
 import { ofMembersAndPods } from './tables/members-and-pods.ts';
 import { ofNodes } from './tables/nodes.ts';
+import { ofNodesDrained } from './tables/nodes-drained.ts';
 import { ofNodesTold } from './tables/nodes-told.ts';
 import { ofOtherHands } from './tables/other-hands.ts';
 import { ofOutages } from './tables/outages.ts';
@@ -44,4 +45,5 @@ export const mutants: readonly Mutant[] = [
   ...ofAwaitedBackups,
   ...ofNodes,
   ...ofNodesTold,
+  ...ofNodesDrained,
 ];

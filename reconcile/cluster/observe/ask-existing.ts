@@ -8,7 +8,7 @@ import type { EtcdTls } from '../../interfaces/etcd.ts';
 import { type Kube, resources } from '../../interfaces/kube.ts';
 import { type ExistingPod, existingPodOf } from '../know/adoption/existing-pod.ts';
 import { memberOf } from '../know/health/health.ts';
-import { hasDeparted, recordOf } from '../know/life.ts';
+import { recordOf } from '../know/life.ts';
 import type { InheritedView, Membership, Slot } from '../know/observation.ts';
 
 /** Where a member of a cluster that is to be taken over may answer. */
@@ -124,8 +124,7 @@ function listOfOthers(told: Membership, existing: ExistingCluster, slots: readon
   }
   const missing = slots.find((slot) => {
     const record = recordOf(slot);
-    if (record?.state !== 'sealed' || hasDeparted(slot)) return false;
-    return !told.members.some(({ id }) => id === record.memberId);
+    return record?.state === 'sealed' && !told.members.some(({ id }) => id === record.memberId);
   });
   if (!missing) return told;
   return {

@@ -11,7 +11,6 @@ export interface Outgoing {
 }
 
 const methodCall = 1;
-const methodReturn = 2;
 const errorReply = 3;
 /** Codes of header fields. */
 const field = { path: 1, interface: 2, member: 3, error: 4, replyTo: 5, destination: 6, signature: 8 } as const;
@@ -36,7 +35,7 @@ export function message({ serial, flag, ...names }: Outgoing): Buffer {
 }
 
 export type Incoming =
-  | { readonly kind: 'reply' | 'other'; readonly replyTo: number | undefined }
+  | { readonly kind: 'other'; readonly replyTo: number | undefined }
   | { readonly kind: 'error'; readonly replyTo: number | undefined; readonly error: string; readonly text: string };
 
 /**
@@ -51,8 +50,7 @@ export function readMessage(bytes: Buffer): { readonly message: Incoming | undef
   const length = start + bodyLength;
   if (bytes.length < length) return { message: undefined, length: 0 };
   const { replyTo, error } = readFields(bytes.subarray(0, 16 + fieldsLength));
-  if (bytes[1] !== errorReply)
-    return { message: { kind: bytes[1] === methodReturn ? 'reply' : 'other', replyTo }, length };
+  if (bytes[1] !== errorReply) return { message: { kind: 'other', replyTo }, length };
   // An error's first argument is its message, where it has one.
   const words = bodyLength >= 5 ? textAt(bytes.subarray(0, length), start).text.slice(0, 500) : '';
   return { message: { kind: 'error', replyTo, error: error ?? 'unknown', text: words }, length };

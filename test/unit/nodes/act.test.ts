@@ -9,10 +9,12 @@ import type { NodeAction } from '../../../reconcile/nodes/decision.ts';
 import { giveBack, take } from '../../../reconcile/nodes/hold.ts';
 import type { JobSeen, NodeSeen, NodesObservation } from '../../../reconcile/nodes/observation.ts';
 import { nodeRequests, runNodeAction } from '../../../reconcile/nodes/requests/all.ts';
+import type { NodesHost } from '../../../reconcile/nodes/requests/host.ts';
 import { evictPod } from '../../../reconcile/nodes/requests/leaving.ts';
 import { type Sim, simHost } from '../../../reconcile/nodes/sim-host.ts';
 import { play } from '../../../reconcile/requests/play.ts';
 import type { Request } from '../../../reconcile/requests/program.ts';
+import { conflict } from '../../../reconcile/requests/refusals.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { healthy } from '../cluster/observations.ts';
 import { clusterOf, grantOf, minutesAgo, nodeOf, policyOf, seenOf } from './seen.ts';
@@ -114,7 +116,7 @@ test('a cordon of a stranger, or of another reboot, is not taken for our own', (
 test('no pod is evicted from a node that was uncordoned, given up or needs no reboot by then', () => {
   const pod = { namespace: 'default', name: 'orders-0-0', uid: 'u', resourceVersion: '7', cluster: 'default/orders' };
   const evict = { kind: 'evict', node: 'node-1', id: grant.id, pods: [pod] } as const;
-  const all = { ...seenWith(), clusters: [clusterOf()] };
+  const all = { ...seenWith(), clusters: [clusterOf(), clusterOf({ key: 'default/carts' })] };
   assert.deepEqual(asked(evict, all).kinds, ['readNode', 'holdCluster', 'evictPod', 'letGoCluster']);
   for (const changed of [{ unschedulable: false }, { marks: {} }, { needed: undefined as never }])
     assert.deepEqual(asked(evict, all, seenWith(changed)).kinds, ['readNode']);
@@ -167,4 +169,39 @@ test('a lease that can not be given back is left to its deadline', async () => {
   const asked = kube.journal().length;
   await giveBack(held, { kube, ...holding });
   assert.equal(kube.journal().length, asked + 1);
+  const broken = createFakeKube({ before: () => assert.fail('a defect') });
+  await assert.rejects(giveBack(held, { kube: broken, ...holding }), /a defect/);
+});
+
+test('an eviction that fails is told when the others have ended, and their clusters are let go', () => {
+  const pods = ['web', 'orders-0-0'].map((name) => ({
+    ...{ namespace: 'default', name, uid: name, resourceVersion: '7' },
+    ...(name !== 'web' && { cluster: 'default/orders' }),
+  }));
+  const evicted: NodesHost<Sim>['evicted'] = (sim, pod) => {
+    if (pod.name === 'web') throw conflict('it may not be evicted');
+    return simHost.evicted(sim, pod);
+  };
+  const start: Sim = { seen: { ...seenWith(), clusters: [clusterOf()] }, away: new Map(), grants: 1 };
+  const program = actOnNode({ kind: 'evict', node: 'node-1', id: grant.id, pods }, start.seen);
+  const requests: string[] = [];
+  const onAnswered = ({ kind }: Request) => requests.push(kind);
+  const played = play(program, nodeRequests, start, { ...simHost, evicted }, { onAnswered });
+  assert.match(played.kind === 'ended' ? played.failure.message : '', /may not be evicted/);
+  assert.deepEqual(requests, ['readNode', 'holdCluster', 'evictPod', 'letGoCluster']);
+});
+
+test('a way that ends takes its Job along, where there is one', () => {
+  const { id } = grant;
+  const job = { name: 'reboot-x', uid: 'earlier', state: 'under-way' } as const satisfies JobSeen;
+  for (const end of [
+    { kind: 'finish', node: 'node-1', id },
+    { kind: 'put-off', node: 'node-1', id, reason: 'DrainTimedOut' },
+    { kind: 'drop', node: 'node-1', id },
+  ] as const) {
+    const { played, kinds } = asked(end, seenWith({ job }));
+    assert.equal(kinds.at(-1), 'deleteJob', end.kind);
+    assert.equal(played.state.seen.nodes[0]?.job, undefined);
+    assert.equal(asked(end).kinds.at(-1), 'readJob', end.kind);
+  }
 });

@@ -191,7 +191,7 @@ test('an agent that never gets its write through gives up, and does not reboot',
 });
 
 test('a method is one of three, and nothing else', () => {
-  assert.deepEqual(parseMethod('{"kind":"DBus"}'), { kind: 'DBus' });
+  for (const kind of ['DBus', 'Signal']) assert.deepEqual(parseMethod(JSON.stringify({ kind })), { kind });
   assert.deepEqual(parseMethod('{"kind":"Command","command":["/sbin/reboot"]}'), {
     kind: 'Command',
     command: ['/sbin/reboot'],

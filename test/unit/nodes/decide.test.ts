@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EtcdNodePolicySpec } from '../../../manifests/api/etcd-node-policy.ts';
+import type { EtcdNodePolicySpec, EtcdNodePolicyStatus } from '../../../manifests/api/etcd-node-policy.ts';
 import { decideNodes } from '../../../reconcile/nodes/decide.ts';
 import type { NodesDecision } from '../../../reconcile/nodes/decision.ts';
 import { leadersToMove } from '../../../reconcile/nodes/etcd.ts';
+import type { Marks } from '../../../reconcile/nodes/marks.ts';
 import type { ClusterSeen, NodeSeen, NodesObservation, PodSeen } from '../../../reconcile/nodes/observation.ts';
 import { clusterOf, grantOf, memberOf, memberPod, minutesAgo, nodeOf, podOf, policyOf, seenOf } from './seen.ts';
+
+function begunOn(name: string): Marks {
+  const at = minutesAgo(1);
+  return { granted: { at, word: `id-${name}` }, cordoned: { at, word: 'by-us' } };
+}
 
 function actionOf(decision: NodesDecision): string {
   const { action } = decision;
@@ -34,6 +40,32 @@ test('the first node by name is granted, and the others wait for room', () => {
 test('a node without a wish is left alone', () => {
   const decision = decideNodes(seenOf({ nodes: [nodeOf('node-1'), nodeOf('node-2')] }));
   assert.deepEqual([actionOf(decision), decision.verdicts], ['none', []]);
+});
+
+test('a node that the policy does not select any more is not counted, and does not begin', () => {
+  const left = { needed: 'kernel', pods: [], selected: false };
+  const { selected, needed, verdicts } = decideNodes(seenOf({ nodes: [nodeOf('node-1', left), nodeOf('node-2')] }));
+  assert.deepEqual([selected, needed, verdicts], [1, 0, []]);
+});
+
+test('what ends a way comes first, and a node whose pods a budget kept lets the others go first', () => {
+  const draining = (name: string): NodeSeen =>
+    nodeOf(name, { needed: 'kernel', unschedulable: true, pods: [podOf(`web-of-${name}`)], marks: begunOn(name) });
+  const done = nodeOf('node-3', { marks: { done: { at: minutesAgo(1), word: 'id-node-3' } } });
+  const first = (nodes: readonly NodeSeen[], blocked: EtcdNodePolicyStatus['blocked'] = []) => {
+    const policy = policyOf(
+      {},
+      nodes.map(({ name }) => grantOf(name, { clusters: [] })),
+    );
+    const status = { observedGeneration: 1, ...policy.status, blocked };
+    return actionOf(decideNodes(seenOf({ nodes, policy: { ...policy, status } })));
+  };
+  const both = [draining('node-1'), draining('node-2')];
+  assert.equal(first([...both, done]), 'drop node-3');
+  assert.equal(first(both), 'evict node-1');
+  const told = (reason: string) => [{ node: 'node-1', reason, message: 'x' }];
+  assert.equal(first(both, told('EvictionRefused')), 'evict node-2');
+  assert.equal(first(both, told('Draining')), 'evict node-1');
 });
 
 const objections: readonly (readonly [why: string, reason: string, cluster: ClusterSeen])[] = [
@@ -149,6 +181,11 @@ test('a member that ails on the very node does not keep it from its reboot', () 
 
 const ofPolicy: readonly (readonly [why: string, reason: string, changes: Partial<NodesObservation>])[] = [
   ['the policy is suspended', 'Suspended', { policy: policyOf({ suspend: true }) }],
+  [
+    'the policy is being deleted',
+    'Suspended',
+    { policy: { ...policyOf(), metadata: { name: 'all', deletionTimestamp: '2026-11-23T11:59:00Z' } } },
+  ],
   ['no window is open', 'OutsideWindows', { policy: policyOf({ windows: [{ start: '0 22 * * *', duration: '2h' }] }) }],
   [
     'a window can not be read',
@@ -171,6 +208,12 @@ const ofNode: readonly (readonly [why: string, reason: string, change: Partial<N
   ['kured is at it', 'KuredAtWork', { kured: true }],
   ['a pod of spec.blockedBy runs there', 'BlockingPod', { pods: [podOf('batch', { blocks: true })] }],
   ['a pod there would be lost', 'UnmanagedPod', { pods: [podOf('bare', { kind: 'unmanaged' })] }],
+  ['it bears marks that are of no grant', 'PolicyGone', { marks: begunOn('node-1') }],
+  [
+    'a policy that is gone has cordoned it',
+    'PolicyGone',
+    { unschedulable: true, marks: { putOff: { at: minutesAgo(60), word: 'PolicyGone' } } },
+  ],
   ['it was put off a minute ago', 'PutOff', { marks: { putOff: { at: minutesAgo(1), word: 'DrainTimedOut' } } }],
 ];
 for (const [why, reason, change] of ofNode) {
@@ -231,10 +274,29 @@ test('looks that came to nothing are told, and a node that needs a reboot anyway
     nodeOf('node-2', looked('failed')),
     nodeOf('node-3', looked('none')),
     nodeOf('node-4', { ...looked('failed'), selected: false }),
+    nodeOf('node-5'),
+    nodeOf('node-6', { ...looked('failed'), needed: 'kernel', pods: [] }),
   ];
   const told = (policy = policyOf({ sentinel: {} })) => reasonsOf(decideNodes(seenOf({ nodes, policy })));
-  assert.deepEqual(told(), { 'node-1': 'SentinelStays', 'node-2': 'LookFailed' });
-  assert.deepEqual(told(policyOf()), {});
+  assert.deepEqual(told(), { 'node-1': 'SentinelStays', 'node-2': 'LookFailed', 'node-6': 'Granted' });
+  assert.deepEqual(told(policyOf()), { 'node-6': 'Granted' });
+});
+
+test('a node that was put off begins again in time, and at once where that was called off', () => {
+  const putOff = (word: string, minutes: number, unschedulable = false) => {
+    const marks = { putOff: { at: minutesAgo(minutes), word } };
+    return actionOf(asking([], { nodes: [nodeOf('node-1', { needed: 'k', pods: [], marks, unschedulable })] }));
+  };
+  assert.deepEqual([putOff('DrainTimedOut', 29), putOff('DrainTimedOut', 31)], ['none', 'grant node-1']);
+  assert.deepEqual([putOff('CalledOff', 1), putOff('PolicyGone', 1)], ['grant node-1', 'grant node-1']);
+  assert.deepEqual([putOff('PolicyGone', 60, true), putOff('DrainTimedOut', 60, true)], ['none', 'grant node-1']);
+});
+
+test('of a percentage only nodes that the policy selects count', () => {
+  const nodes = [1, 2, 3].map((index) => nodeOf(`node-${index}`, { needed: 'kernel', pods: [] }));
+  const policy = policyOf({ maxUnavailable: '50%' }, [grantOf('node-4', { clusters: [] })]);
+  const decision = decideNodes(seenOf({ nodes: [...nodes, nodeOf('node-4', { selected: false })], policy }));
+  assert.equal(reasonsOf(decision)['node-1'], 'NoRoom');
 });
 
 test('spec.skipDrain lets a node begin with a pod that no controller has: it starts again there', () => {

@@ -1,4 +1,5 @@
 import type { EtcdNodePolicy, EtcdNodePolicySpec, NodeGrant } from '../../../manifests/api/etcd-node-policy.ts';
+import { decideNodes } from '../../../reconcile/nodes/decide.ts';
 import type {
   ClusterSeen,
   MemberSeen,
@@ -102,3 +103,24 @@ export function seenOf(changes: Partial<NodesObservation> = {}): NodesObservatio
 export function minutesAgo(minutes: number): Date {
   return new Date(at.getTime() - minutes * 60_000);
 }
+
+/** One node that has begun, beside another one that would like to. */
+export function onTheWay(
+  node: Partial<NodeSeen>,
+  changes: Partial<NodesObservation> = {},
+  spec: Partial<EtcdNodePolicySpec> = {},
+  grant: Partial<NodeGrant> = {},
+) {
+  const begun = nodeOf('node-1', { needed: 'kernel', unschedulable: true, pods: [], ...node });
+  const nodes = [begun, nodeOf('node-2', { needed: 'kernel', pods: [] })];
+  const policy = policyOf(spec, [grantOf('node-1', grant)]);
+  const decision = decideNodes(seenOf({ nodes, policy, ...changes }));
+  const [verdict] = decision.verdicts;
+  const { action } = decision;
+  const { reason, message = '', afterSeconds } = verdict ?? {};
+  return { reason, message, afterSeconds, action, kind: action?.kind };
+}
+
+/** Its marks once it has begun, and once it is cordoned as well. */
+export const granted = { granted: { at: minutesAgo(1), word: 'id-node-1' } } as const;
+export const cordoned = { ...granted, cordoned: { at: minutesAgo(1), word: 'by-us' } } as const;

@@ -1,30 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EtcdNodePolicySpec, NodeGrant } from '../../../manifests/api/etcd-node-policy.ts';
 import { decideNodes } from '../../../reconcile/nodes/decide.ts';
 import type { Marks } from '../../../reconcile/nodes/marks.ts';
-import type { NodeSeen, NodesObservation } from '../../../reconcile/nodes/observation.ts';
-import { at, clusterOf, grantOf, memberOf, memberPod, minutesAgo, nodeOf, podOf, policyOf, seenOf } from './seen.ts';
+import type { NodesObservation } from '../../../reconcile/nodes/observation.ts';
+import {
+  at,
+  clusterOf,
+  cordoned,
+  granted,
+  memberOf,
+  memberPod,
+  minutesAgo,
+  nodeOf,
+  onTheWay,
+  podOf,
+  policyOf,
+  seenOf,
+} from './seen.ts';
 
-/** One node that has begun, beside another one that would like to. */
-function onTheWay(
-  node: Partial<NodeSeen>,
-  changes: Partial<NodesObservation> = {},
-  spec: Partial<EtcdNodePolicySpec> = {},
-  grant: Partial<NodeGrant> = {},
-) {
-  const begun = nodeOf('node-1', { needed: 'kernel', unschedulable: true, pods: [], ...node });
-  const nodes = [begun, nodeOf('node-2', { needed: 'kernel', pods: [] })];
-  const policy = policyOf(spec, [grantOf('node-1', grant)]);
-  const decision = decideNodes(seenOf({ nodes, policy, ...changes }));
-  const [verdict] = decision.verdicts;
-  const { action } = decision;
-  const { reason, message = '', afterSeconds } = verdict ?? {};
-  return { reason, message, afterSeconds, action, kind: action?.kind };
-}
-
-const granted = { granted: { at: minutesAgo(1), word: 'id-node-1' } } as const;
-const cordoned = { ...granted, cordoned: { at: minutesAgo(1), word: 'by-us' } } as const;
 const ordered = { ...cordoned, now: { at: minutesAgo(1), word: 'job' } } as const;
 const gone = { ...cordoned, inProgress: { at: minutesAgo(1), word: 'boot-1' } } as const;
 const back = { ...granted, returned: { at: minutesAgo(1), word: 'boot-2' } } as const;

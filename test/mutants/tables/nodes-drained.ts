@@ -1,0 +1,205 @@
+import type { Mutant } from '../mutant.ts';
+
+const decides = 'reconcile/nodes/decide.ts';
+const drain = 'reconcile/nodes/drain.ts';
+const mayBegin = 'reconcile/nodes/may-begin.ts';
+const clusterSeen = 'reconcile/nodes/cluster-seen.ts';
+const deciding = 'test/unit/nodes/decide.test.ts';
+const draining = 'test/unit/nodes/drain.test.ts';
+const acting = 'test/unit/nodes/act.test.ts';
+const wire = 'reconcile/nodes/agent/dbus-wire.ts';
+const buses = 'test/unit/nodes/dbus.test.ts';
+const seeing = 'test/unit/nodes/cluster-seen.test.ts';
+
+/** Which node has its turn, how it gets empty, and what ends its way. */
+export const ofNodesDrained: readonly Mutant[] = [
+  {
+    file: decides,
+    from: 'nodes.filter(({ selected }) => selected).length',
+    to: 'nodes.length',
+    without: 'a node that the policy does not select any more is counted as one of its own',
+    killers: [deciding],
+  },
+  {
+    file: decides,
+    from: 'if (!reason || !selected || needed !== undefined) return [];',
+    to: 'if (!reason || !selected) return [];',
+    without: 'a look that failed is told of a node that needs a reboot anyway',
+    killers: [deciding],
+  },
+  {
+    file: decides,
+    from: '.toSorted((a, b) => turn(a) - turn(b))[0]',
+    to: '[0]',
+    without: 'what makes room comes after what takes it',
+    killers: [deciding],
+  },
+  {
+    file: decides,
+    from: "(reason === 'EvictionRefused' ? [node] : [])",
+    to: '(reason === undefined ? [node] : [])',
+    without: 'a node whose pods a budget keeps holds up the drain of all others',
+    killers: [deciding],
+  },
+  {
+    file: decides,
+    from: 'selected && needed !== undefined && !begun.has(name)',
+    to: 'needed !== undefined && !begun.has(name)',
+    without: 'a node that the policy does not select begins',
+    killers: [deciding],
+  },
+  {
+    file: mayBegin,
+    from: 'policy.metadata.deletionTimestamp !== undefined || ',
+    to: '',
+    without: 'a node begins for a policy that is being deleted, and nothing ends its way',
+    killers: [deciding],
+  },
+  {
+    file: mayBegin,
+    from: '  if (node.marks.granted) {',
+    to: '  if (node.marks.granted && node.selected === undefined) {',
+    without: 'a node begins beside the marks of a reboot that nobody goes on with',
+    killers: [deciding],
+  },
+  {
+    file: mayBegin,
+    from: "putOff?.word === 'PolicyGone' && node.unschedulable",
+    to: 'putOff && node.unschedulable',
+    without: 'a node that a person keeps cordoned never reboots once it was put off',
+    killers: [deciding],
+  },
+  {
+    file: mayBegin,
+    from: "putOff?.word === 'CalledOff' || putOff?.word === 'PolicyGone'",
+    to: "putOff?.word === 'PolicyGone'",
+    without: 'a new wish waits because an earlier one was taken away',
+    killers: [deciding],
+  },
+  {
+    file: mayBegin,
+    from: 'seen.nodes.filter((one) => one.selected).length',
+    to: 'seen.nodes.length',
+    without: 'nodes that are none of the policy make room for another one of a percentage',
+    killers: [deciding],
+  },
+  {
+    file: mayBegin,
+    from: 'putOff && until && at < until',
+    to: 'putOff && until',
+    without: 'a node that was put off never has another turn',
+    killers: [deciding],
+  },
+  {
+    file: drain,
+    from: 'if (late && !node.ready && leaving.length > 0 && leaving.every((one) => one.leaving))',
+    to: 'if (late && !node.ready && leaving.length > 0)',
+    without: 'a node whose pods were not even told to leave is stuck, and no other node begins',
+    killers: [draining],
+  },
+  {
+    file: drain,
+    from: 'late && !node.ready && leaving.length > 0 && leaving.every(',
+    to: 'late && !node.ready && leaving.every(',
+    without: 'an empty node that is not Ready is stuck, and no other node begins',
+    killers: [draining],
+  },
+  {
+    file: drain,
+    from: 'if (late && (objection || leaving.length > 0))',
+    to: 'if (late && leaving.length > 0)',
+    without: 'an empty node whose cluster never gets ready stays cordoned for ever',
+    killers: [draining],
+  },
+  {
+    file: drain,
+    from: "one.blocks && !one.leaving && one.kind !== 'stays' && one.kind !== 'member'",
+    to: 'one.blocks && !one.leaving',
+    without: 'a pod that never leaves its node holds the drain for ever, because spec.blockedBy names it',
+    killers: [draining],
+  },
+  {
+    file: drain,
+    from: '(isThere ? withoutNode(cluster, node.name) : whileAway(cluster, node.name))',
+    to: 'whileAway(cluster, node.name)',
+    without: 'a member leaves while another one joins, or while no quorum answers (I1)',
+    killers: [draining],
+  },
+  {
+    file: 'reconcile/nodes/evict.ts',
+    from: '(keys.has(key) ? [key] : [])',
+    to: '[key]',
+    without: 'clusters whose members stay are held as well',
+    killers: [acting],
+  },
+  {
+    file: 'reconcile/nodes/evict.ts',
+    from: '  for (const { failure } of ends) if (failure) throw failure;\n',
+    to: '',
+    without: 'an eviction that the API server forbids is told as done',
+    killers: [acting],
+  },
+  {
+    file: 'reconcile/nodes/hold.ts',
+    from: '    if (!(error instanceof KubeError)) throw error;\n',
+    to: '',
+    without: 'a defect is taken for an API server that does not answer',
+    killers: [acting],
+  },
+  {
+    file: 'reconcile/nodes/act.ts',
+    from: '  if (found) yield* deleteJob({ id, uid: found.uid });\n',
+    to: '',
+    without: 'the Job of a reboot that was put off stays, and may carry out an order yet',
+    killers: [acting],
+  },
+  {
+    file: clusterSeen,
+    from: " || (kind === 'refuse' && decision.waited)",
+    to: '',
+    without: 'a node goes down while its cluster still waits for what has taken long (I1)',
+    killers: [seeing],
+  },
+  {
+    file: clusterSeen,
+    from: "return kind === 'act' ? { kind, why } : undefined;",
+    to: 'return undefined;',
+    without: 'a node goes down where the next step of its cluster would act (I1)',
+    killers: [seeing],
+  },
+  {
+    file: clusterSeen,
+    from: "slot.endpoint.kind === 'known' ? slot.endpoint.status.raftAppliedIndex : 0n",
+    to: '0n',
+    without: 'leadership goes to the member that comes first, however far it lags',
+    killers: [seeing],
+  },
+  {
+    file: 'reconcile/nodes/agent/dbus.ts',
+    from: "    if (buffer.length > longest) socket.destroy(new Error('the system bus says more than it should'));\n",
+    to: '',
+    without: 'a bus that talks without end fills the memory of the agent',
+    killers: [buses],
+  },
+  {
+    file: wire,
+    from: 'uint32(flag ? 1 : 0)',
+    to: 'uint32(flag !== undefined ? 1 : 0)',
+    without: 'logind asks a person whether the host may reboot, and nobody is there',
+    killers: [buses],
+  },
+  {
+    file: wire,
+    from: "    } else if (type === 'g') {\n      at += bytes.readUInt8(at) + 2;\n",
+    to: '',
+    without: 'the refusal of a bus is an error of ours, where it says what its words are made of',
+    killers: [buses],
+  },
+  {
+    file: wire,
+    from: '      if (code === field.error) error = found.text;\n',
+    to: '',
+    without: 'why a bus refuses the reboot is not told',
+    killers: [buses],
+  },
+];
