@@ -81,10 +81,10 @@ export function withoutNode(cluster: ClusterSeen, node: string): Objection | und
   return undefined;
 }
 
-/** Whether a node may go down whose members have left: in each cluster with one there no other member is down. */
+/** Whether a node may go down that has no member any more: in each cluster with one there no other member is down. */
 export function whileAway(cluster: ClusterSeen, node: string): Objection | undefined {
   const { key, voters, members, mayLoseQuorum } = cluster;
-  const serving = members.filter((member) => member.voter && member.serves && member.node !== node).length;
+  const serving = members.filter((member) => member.voter && member.serves).length;
   if (serving < voters - 1) return { reason: 'MemberDown', message: `another member of EtcdCluster ${key} is down` };
   // Without a quorum no voter is known: then none serves here, and the quorum of no voters is one.
   return serving < quorumOf(voters) && !mayLoseQuorum ? withoutNode(cluster, node) : undefined;

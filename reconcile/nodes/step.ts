@@ -53,12 +53,12 @@ async function stepOnWay(
 ): Promise<NodePolicyResult> {
   const observed = await observeNodes(context, policy, lists);
   const decision = decideNodes(observed.seen);
-  if (context.dryRun) return resultOf(policy, decision, { kind: 'none' }, []);
+  if (context.dryRun) return resultOf(policy, decision, { kind: 'none' });
   const { outcome, written } = await carryOut(policy, decision, observed, { ...context, deadline });
   if (outcome === 'lost')
-    return { ...resultOf(policy, decision, { kind: 'none' }, []), outcome, workRemains: true, afterSeconds: 1 };
+    return { ...resultOf(policy, decision, { kind: 'none' }), outcome, workRemains: true, afterSeconds: 1 };
   const told = await tell(observed, decision, { outcome, written }, context);
-  const result = resultOf(policy, decision, outcome, toldVerdicts(decision, outcome));
+  const result = resultOf(policy, decision, outcome);
   return told === 'lost' ? { ...result, outcome: 'lost', workRemains: true, afterSeconds: 1 } : result;
 }
 
@@ -126,7 +126,7 @@ function newsOf(decision: NodesDecision, outcome: NodeOutcome, { status }: EtcdN
   const isNew = ({ node, reason }: NodeVerdict) =>
     !status?.blocked?.some((before) => before.node === node && before.reason === reason);
   const isDeed = (verdict: NodeVerdict) => verdict.action !== undefined && verdict.action === decision.action;
-  return told.filter((one) => isNew(one) && ((isDeed(one) && outcome.kind !== 'none') || isStuck(one.reason)));
+  return told.filter((one) => isNew(one) && (isDeed(one) || isStuck(one.reason)));
 }
 
 const warnings: ReadonlySet<NodeReason> = new Set(['DrainTimedOut', 'EvictionRefused', 'JobRefused', 'RebootNotBegun']);
@@ -155,15 +155,10 @@ function resultOf(
   { metadata: { name } }: EtcdNodePolicy,
   decision: NodesDecision,
   outcome: NodeOutcome,
-  told: readonly NodeVerdict[],
 ): NodePolicyResult {
   const { action, verdicts, nextAt } = decision;
-  const shown = (told.length > 0 ? told : verdicts)[
-    Math.max(
-      0,
-      verdicts.findIndex((one) => one.action === action),
-    )
-  ];
+  const index = verdicts.findIndex((one) => one.action === action);
+  const shown = toldVerdicts(decision, outcome)[Math.max(0, index)];
   // What a disruption budget keeps, or what failed, is not tried again at once.
   const isHeldUp = outcome.kind === 'failed' || (outcome.kind === 'acted' && outcome.kept.length > 0);
   const waits = isHeldUp ? [retrySeconds] : verdicts.flatMap(({ afterSeconds }) => afterSeconds ?? []);

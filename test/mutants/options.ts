@@ -19,8 +19,9 @@ a mutant. Ends with 1 if a mutant survives that has no explanation, or does not 
   --only <text>   only those with this in the file's name, in what is missing, or in a killer's name
   --workers <n>   copies at a time (2)
   --propose <r>   instead every guard of a room that no table takes out in the same way, found in its syntax: each if, each part
-                  of && and ||, each side of ?:, each filter. Rooms: adoption, rollback, hand-over, sleep, schedules, retention
-                  or nodes. What survives is dead code, or an accident without a test
+                  of && and ||, each side of ?:, each filter; or, of the room tables, every row. Rooms: adoption, rollback,
+                  hand-over, sleep, schedules, retention, nodes or tables. What survives is dead code, or an accident
+                  without a test
   --list          prints the mutants, and what is to notice them
   --help`;
 

@@ -5,6 +5,7 @@ import { ofAwaitedBackups } from './tables/awaited-backups.ts';
 import { ofBackups } from './tables/backups.ts';
 import { ofCertificates } from './tables/certificates.ts';
 import { ofClients } from './tables/clients.ts';
+import { ofFacts } from './tables/facts.ts';
 import { ofFleets } from './tables/fleet.ts';
 import { ofFunctions } from './tables/functions.ts';
 import { ofGitops } from './tables/gitops.ts';
@@ -46,4 +47,5 @@ export const mutants: readonly Mutant[] = [
   ...ofNodes,
   ...ofNodesTold,
   ...ofNodesDrained,
+  ...ofFacts,
 ];

@@ -9,6 +9,14 @@ const draining = 'test/unit/nodes/drain.test.ts';
 const acting = 'test/unit/nodes/act.test.ts';
 const wire = 'reconcile/nodes/agent/dbus-wire.ts';
 const buses = 'test/unit/nodes/dbus.test.ts';
+const etcd = 'reconcile/nodes/etcd.ts';
+const sparing = 'test/unit/nodes/spare.test.ts';
+const way = 'reconcile/nodes/way.ts';
+const ways = 'test/unit/nodes/way.test.ts';
+const step = 'reconcile/nodes/step.ts';
+const stepping = 'test/unit/nodes/step.test.ts';
+const pods = 'reconcile/nodes/pods.ts';
+const seeingPods = 'test/unit/nodes/pods.test.ts';
 const seeing = 'test/unit/nodes/cluster-seen.test.ts';
 
 /** Which node has its turn, how it gets empty, and what ends its way. */
@@ -201,5 +209,159 @@ export const ofNodesDrained: readonly Mutant[] = [
     to: '',
     without: 'why a bus refuses the reboot is not told',
     killers: [buses],
+  },
+  {
+    file: etcd,
+    from: "busy.kind === 'wait' && here.some(({ serves }) => !serves)",
+    to: 'here.some(({ serves }) => !serves)',
+    without: 'a node goes down in the middle of a step of its cluster, because its own member ails (I7)',
+    killers: [sparing],
+  },
+  {
+    file: etcd,
+    from: 'membersOn(cluster, node).filter(({ voter }) => voter).length',
+    to: 'membersOn(cluster, node).length',
+    without: 'a pod that is no voter stands for a voter that runs nowhere (I1)',
+    killers: [sparing],
+  },
+  {
+    file: etcd,
+    from: '(member) => member.voter && member.serves)',
+    to: '(member) => member.serves)',
+    without: 'an empty node goes down while a voter is down, because a learner serves (I1)',
+    killers: [sparing],
+  },
+  {
+    file: etcd,
+    from: 'member.node !== node && member.voter',
+    to: 'member.node !== node',
+    without: 'a pod that is no member keeps nodes from their reboot',
+    killers: [sparing],
+  },
+  {
+    file: etcd,
+    from: 'voter && !serves',
+    to: '!serves',
+    without: 'a pod that is no member keeps a reboot from its end',
+    killers: [sparing],
+  },
+  {
+    file: etcd,
+    from: 'const seen = members.filter(({ voter }) => voter).length;',
+    to: 'const seen = members.length;',
+    without: 'the next node begins while a voter of the list runs nowhere (I1)',
+    killers: [sparing],
+  },
+  {
+    file: etcd,
+    from: 'one.voter && one.serves && one.memberId !== undefined',
+    to: 'one.memberId !== undefined',
+    without: 'leadership is handed to a member that is down, or to a learner',
+    killers: [sparing],
+  },
+  {
+    file: way,
+    from: '!isMarked && marks.putOff && marks.putOff.at >= new Date(grant.at)',
+    to: '!isMarked && marks.putOff',
+    without: 'a node that was once put off never gets further than its grant',
+    killers: [ways],
+  },
+  {
+    file: way,
+    from: 'if (isMarked && isAnotherBoot) return comeBack(seen);',
+    to: 'if (isAnotherBoot) return comeBack(seen);',
+    without: 'a crash before the node was marked is taken for its reboot',
+    killers: [ways],
+  },
+  {
+    file: way,
+    from: 'if (isMarked && marks.inProgress?.word === grant.bootID)',
+    to: 'if (marks.inProgress?.word === grant.bootID)',
+    without: 'a node waits for a reboot that a stranger claims',
+    killers: [ways],
+  },
+  {
+    file: way,
+    from: '!isMarked || !marks.cordoned || !node.unschedulable',
+    to: '!isMarked || !node.unschedulable',
+    without: 'a node whose drain has no beginning is drained without end',
+    killers: [ways],
+  },
+  {
+    file: way,
+    from: 'return word === grant.id && grant.ordered !== undefined;',
+    to: 'return grant.ordered !== undefined;',
+    without: 'of method External what a stranger wrote counts as the order',
+    killers: [ways],
+  },
+  {
+    file: way,
+    from: "methodOf(all.policy.spec) !== 'External' || ordered === undefined || node.marks.now",
+    to: 'ordered === undefined || node.marks.now',
+    without: 'a node waits for a host that a former method told',
+    killers: [ways],
+  },
+  {
+    file: way,
+    from: 'node.job !== undefined && node.job.uid === order.word && ',
+    to: 'node.job !== undefined && ',
+    without: 'the Job of a former method ends an order that is another',
+    killers: [ways],
+  },
+  {
+    file: step,
+    from: 'before.node === node && before.reason === reason',
+    to: 'before.reason === reason',
+    without: 'of two nodes that are stuck for the same reason one is told',
+    killers: [stepping],
+  },
+  {
+    file: step,
+    from: '(isDeed(one) || isStuck(one.reason))',
+    to: 'isDeed(one)',
+    without: 'that a node does not come back is no event',
+    killers: [stepping],
+  },
+  {
+    file: step,
+    from: 'isStuck(reason) || warnings.has(reason)',
+    to: 'isStuck(reason)',
+    without: 'a Job that the API server refuses is no warning',
+    killers: [stepping],
+  },
+  {
+    file: step,
+    from: "outcome.kind === 'failed' || (outcome.kind === 'acted' && outcome.kept.length > 0)",
+    to: 'outcome.kind === undefined',
+    without: 'what is refused, or what a disruption budget keeps, is tried again without a pause',
+    killers: [stepping],
+  },
+  {
+    file: step,
+    from: 'action !== undefined || waits.length > 0',
+    to: 'action !== undefined',
+    without: 'nobody waits for a node that goes down',
+    killers: [stepping],
+  },
+  {
+    file: pods,
+    from: 'namespace === metadata.namespace && name === found[labels.cluster]',
+    to: 'namespace === metadata.namespace',
+    without: 'a pod of a cluster that is gone keeps its node from the reboot',
+    killers: [seeingPods],
+  },
+  {
+    file: pods,
+    from: "controller && kind === 'Job'",
+    to: "kind === 'Job'",
+    without: 'a pod that only refers to a Job blocks its node',
+    killers: [seeingPods],
+  },
+  {
+    file: pods,
+    from: "isOver(job) ? 'failed' : 'under-way'",
+    to: "'under-way'",
+    without: 'a Job that failed is waited for until the time of the reboot is over',
+    killers: [seeingPods],
   },
 ];

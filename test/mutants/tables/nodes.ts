@@ -528,7 +528,7 @@ export const ofNodes: readonly Mutant[] = [
   },
   {
     file: 'reconcile/nodes/step.ts',
-    from: "  if (context.dryRun) return resultOf(policy, decision, { kind: 'none' }, []);\n",
+    from: "  if (context.dryRun) return resultOf(policy, decision, { kind: 'none' });\n",
     to: '',
     without: 'a dry run cordons nodes',
     killers: [passes],

@@ -68,6 +68,27 @@ export const ofSchedules: readonly Mutant[] = [
   },
   {
     file: 'reconcile/backup/agent/own-backups.ts',
+    from: 'record.askedAt !== undefined && { askedAt: new Date(record.askedAt) }',
+    to: 'record.askedAt !== undefined && {}',
+    without: 'a retention goes by the clocks of nodes',
+    killers: [own],
+  },
+  {
+    file: 'reconcile/backup/agent/own-backups.ts',
+    from: 'marker !== undefined && (await isProven(store, name, record, options))',
+    to: 'await isProven(store, name, record, options)',
+    without: 'for each backup that was never verified its proof is asked for',
+    killers: [own],
+  },
+  {
+    file: 'reconcile/backup/agent/prune.ts',
+    from: 'tell(dryRun ? going.length : 0);',
+    to: 'tell(going.length);',
+    without: 'a retention that ends early says that all is deleted',
+    killers: [own],
+  },
+  {
+    file: 'reconcile/backup/agent/own-backups.ts',
     from: "    if (verified === 'unknown') return undefined;\n",
     to: '',
     without: 'a backup counts as proven whose proof can not be read',

@@ -18,8 +18,10 @@ interface Memory extends Store {
   readonly asked: string[];
 }
 
-/** @param before what happens before an object is read */
-function memory(before: (name: string) => void = () => undefined): Memory {
+const nothing = (_: string): void => undefined;
+
+/** @param before what happens before an object is read; @param deleting before one is deleted */
+function memory(before = nothing, deleting = nothing): Memory {
   const objects = new Map<string, string>();
   const asked: string[] = [];
   const stored = (name: string, text: string): StoredObject => ({
@@ -45,11 +47,13 @@ function memory(before: (name: string) => void = () => undefined): Memory {
       yield Buffer.from(objects.get(name) ?? '');
     },
     async stat(name) {
+      asked.push(`stat ${name}`);
       const text = objects.get(name);
       return text === undefined ? undefined : stored(name, text);
     },
     async delete({ name }) {
       asked.push(`delete ${name}`);
+      deleting(name);
       objects.delete(name);
     },
     close: () => undefined,
@@ -57,13 +61,14 @@ function memory(before: (name: string) => void = () => undefined): Memory {
 }
 
 /** A backup of that day of June, with its record, and with a proof where it is verified. */
-function add({ objects }: Memory, name: string, { day = 1, verified = false } = {}): void {
+function add({ objects }: Memory, name: string, { day = 1, verified = false, askedAt = '' } = {}): void {
   const object = `s3://backups/${prefix}${name}`;
   const record: BackupRecord = {
     ...{ format: 1, id: name, object, bytes: 10, sha256: 'ab'.repeat(32), version: '10', schedule },
     ...{ snapshot: { bytes: 10, sha256: 'ab'.repeat(32) }, compression: 'none', encryption: 'none' },
     ...{ etcdVersion: '3.6.16', clusterId: 'c', memberId: 'm', revision: day, revisionAtMost: day, hashKV: null },
     ...{ takenAt: new Date(Date.UTC(2026, 5, day)).toISOString(), tookMs: 1 },
+    ...(askedAt !== '' && { askedAt }),
   };
   objects.set(`${prefix}${name}`, '0123456789');
   objects.set(`${prefix}${name}.json`, JSON.stringify(record));
@@ -74,14 +79,11 @@ function add({ objects }: Memory, name: string, { day = 1, verified = false } = 
 const find = (store: Store, signal = AbortSignal.timeout(10_000)) =>
   findOwnBackups(store, { location, schedule }, { signal });
 
-async function pruned(store: Store, more: Partial<PruneAsked> = {}): Promise<Pruned | undefined> {
-  let said: Pruned | undefined;
+async function pruned(store: Store, more: Partial<PruneAsked> = {}, said: Pruned[] = []): Promise<Pruned | undefined> {
   const asked = { operation: 'prune', prefix: `s3://backups/${prefix}`, deadlineSeconds: 60, timeZone: 'UTC' } as const;
   const within = { store, signal: AbortSignal.timeout(10_000), now: () => new Date('2026-06-30T12:00:00Z') };
-  await prune({ ...asked, location, schedule, most: 100, keep: { last: 1 }, ...more }, within, (so) => {
-    said = so;
-  });
-  return said;
+  await prune({ ...asked, location, schedule, most: 100, keep: { last: 1 }, ...more }, within, (so) => said.push(so));
+  return said.at(-1);
 }
 
 function failingAt(end: string, reason: BackupFailure['reason']): (name: string) => void {
@@ -95,11 +97,9 @@ test('of each backup its record and its proof are read, each once, and nothing e
   add(store, 'a.db', { verified: true });
   add(store, 'b.db');
   await find(store);
-  const read = store.asked.filter((one) => one.startsWith('read'));
-  assert.deepEqual(
-    read.toSorted(),
-    ['a.db.json', 'a.db.verified.json', 'b.db.json'].map((name) => `read ${prefix}${name}`),
-  );
+  const asked = store.asked.filter((one) => !one.startsWith('list')).toSorted();
+  const all = ['a.db.json', 'a.db.verified.json', 'b.db.json'].map((name) => `${prefix}${name}`);
+  assert.deepEqual(asked, [...all.map((name) => `read ${name}`), ...all.map((name) => `stat ${name}`)]);
 });
 
 test('a record that goes, changes or is refused while it is read keeps its object', async () => {
@@ -142,6 +142,33 @@ test('when its time is up a retention asks a store for no further object', async
   for (let index = 0; index < 40; index += 1) add(listed, `${index}.db`);
   await assert.rejects(find(listed, AbortSignal.abort(new Error('the time is up'))), /the time is up/);
   assert.equal(listed.asked.length, 1);
+});
+
+test('a retention goes by when a backup was asked for, where its record says so', async () => {
+  const store = memory();
+  add(store, 'a.db', { day: 2, askedAt: '2026-06-01T00:00:00Z' });
+  add(store, 'b.db', { day: 3 });
+  const { backups } = await find(store);
+  assert.deepEqual(
+    backups.map(({ askedAt }) => askedAt?.toISOString()),
+    ['2026-06-01T00:00:00.000Z', undefined],
+  );
+});
+
+test('what a retention has not deleted yet is not told as removed', async () => {
+  const store = memory(nothing, (name) => {
+    if (name.endsWith('2.db')) throw new BackupFailure('Unreachable', name);
+  });
+  for (const day of [1, 2, 3]) add(store, `${day}.db`, { day });
+  const said: Pruned[] = [];
+  await assert.rejects(pruned(store, {}, said), { reason: 'Unreachable' });
+  assert.deepEqual(
+    said.map(({ removed, left, names }) => [removed, left, names]),
+    [
+      [0, 2, []],
+      [1, 1, ['1.db']],
+    ],
+  );
 });
 
 test('a dry run deletes nothing, and says what would go', async () => {

@@ -4,6 +4,7 @@ import { guardsIn } from '../../mutants/guards.ts';
 import { mutated } from '../../mutants/mutant.ts';
 import { parseOptions } from '../../mutants/options.ts';
 import { proposed, type RoomName, rooms } from '../../mutants/propose.ts';
+import { rowsIn } from '../../mutants/rows.ts';
 
 const source = `function f(a: boolean, b: boolean, list: string[]): unknown {
   // if (a) return 0;
@@ -38,6 +39,30 @@ test('guards are found by what they are, and words and fields are none', () => {
   assert.equal(new Set([source, ...results]).size, found.length + 1, 'each changes the file, and in its own way');
   assert.match(results[3] ?? '', /const both = a && list\.length > 0;/);
   assert.match(results[9] ?? '', /return a \|\| b \? list : /);
+});
+
+const table = `const one = { a: 'yes', b: 'no', c: 'yes', d: 'no', e: 'yes' } as const satisfies object;
+export const two: ReadonlySet<string> = new Set(['x', 'y']);
+export const three = { p: 'a sentence of words', ...one };
+const lonely = [1];
+const made = f({ a: 1, b: 2 });
+`;
+
+test('each row of a table is found, and one of a few words gets the next of them', () => {
+  const found = rowsIn(table);
+  const results = found.map((row) => mutated(table, row));
+  assert.equal(new Set([table, ...results]).size, found.length + 1);
+  const first = (line: number) => results.map((text) => text.split('\n')[line] ?? '');
+  assert.deepEqual(
+    [found.length, first(0)[0], first(0)[1]],
+    [
+      9,
+      "const one = { a: 'no', b: 'no', c: 'yes', d: 'no', e: 'yes' } as const satisfies object;",
+      "const one = { a: 'yes', b: 'yes', c: 'yes', d: 'no', e: 'yes' } as const satisfies object;",
+    ],
+  );
+  assert.match(first(1)[5] ?? '', /new Set\(\[ 'y'\]\)/);
+  assert.match(first(2)[8] ?? '', /\{ p: 'a sentence of words',\s+\}/);
 });
 
 test('what a table takes out in the same way is not proposed again', () => {

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import type { EtcdNodePolicySpec, EtcdNodePolicyStatus } from '../../../manifests/api/etcd-node-policy.ts';
 import { decideNodes } from '../../../reconcile/nodes/decide.ts';
 import type { NodesDecision } from '../../../reconcile/nodes/decision.ts';
-import { leadersToMove } from '../../../reconcile/nodes/etcd.ts';
 import type { Marks } from '../../../reconcile/nodes/marks.ts';
 import type { ClusterSeen, NodeSeen, NodesObservation, PodSeen } from '../../../reconcile/nodes/observation.ts';
 import { clusterOf, grantOf, memberOf, memberPod, minutesAgo, nodeOf, podOf, policyOf, seenOf } from './seen.ts';
@@ -360,12 +359,4 @@ test('a node waits while another one with a member of its cluster is under way',
   assert.equal(reason({ policy, ofOthers: [{ ...begun, clusters: ['default/carts'] }] }), 'Granted');
   const allowing = policyOf({ maxUnavailable: 2, allowDowntimeOf: ['default/orders'] }, [begun]);
   assert.equal(reason({ policy: allowing }), 'Granted');
-});
-
-test('leadership goes to no node that is under way itself', () => {
-  const moves = (...leaving: readonly string[]) =>
-    leadersToMove([clusterOf()], 'node-1', new Set(['node-1', ...leaving])).map(({ name }) => name);
-  assert.deepEqual(moves(), ['orders-1']);
-  assert.deepEqual(moves('node-2'), ['orders-2']);
-  assert.deepEqual(moves('node-2', 'node-3'), []);
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../../../manifests/kube-types.ts';
+import type { Job, Pod } from '../../../manifests/kube-types.ts';
 import { labels, restorePodLabels } from '../../../manifests/render/names.ts';
-import { podsSeen } from '../../../reconcile/nodes/pods.ts';
+import { jobSeen, podsSeen } from '../../../reconcile/nodes/pods.ts';
 import { healthy } from '../cluster/observations.ts';
 import { policyOf } from './seen.ts';
 
@@ -37,9 +37,10 @@ test('the pod of a backup or a restore blocks, and that of any other Job does no
   assert.deepEqual([backup, restorePodLabels('orders')].map(blocking), [true, true]);
   assert.deepEqual(others.map(blocking), [false, false, false]);
   const made = podOfJob(backup);
-  const ownerReferences = [{ ...owner, kind: 'ReplicaSet' }];
-  const relay = { ...made, metadata: { ...made.metadata, ownerReferences } };
-  assert.equal(podsSeen([relay], around)[0]?.blocks, false);
+  for (const other of [{ kind: 'ReplicaSet' }, { controller: false }]) {
+    const relay = { ...made, metadata: { ...made.metadata, ownerReferences: [{ ...owner, ...other }] } };
+    assert.equal(podsSeen([relay], around)[0]?.blocks, false);
+  }
 });
 
 test('each pod is what its controller makes of it, and one that has ended is not seen', () => {
@@ -53,7 +54,8 @@ test('each pod is what its controller makes of it, and one that has ended is not
   };
   assert.equal(kindOf({}, 'StatefulSet'), 'member');
   assert.equal(kindOf({}, 'ReplicaSet'), 'managed');
-  for (const stranger of [{ labels: { [labels.cluster]: 'orders' } }, { namespace: 'other' }])
+  const ghost = { labels: { ...ours, [labels.cluster]: 'ghost' } };
+  for (const stranger of [{ labels: { [labels.cluster]: 'orders' } }, { namespace: 'other' }, ghost])
     assert.equal(kindOf(stranger, 'StatefulSet'), 'managed');
   assert.equal(kindOf({}), 'unmanaged');
   assert.equal(kindOf({}, 'DaemonSet'), 'stays');
@@ -73,5 +75,15 @@ test('a pod blocks that spec.blockedBy names by all of its labels, and in its na
   assert.deepEqual(
     [isBlocking({ app: 'batch' }, 'other'), isBlocking({}), isBlocking({ app: 'x' })],
     [false, false, false],
+  );
+});
+
+test('a Job is under way until it says that it is over', () => {
+  const stateOf = (conditions: NonNullable<Job['status']>['conditions'] = []) =>
+    jobSeen({ metadata: { name: 'job', uid: 'u' }, spec: {}, status: { conditions } } as unknown as Job).state;
+  const is = (type: string, status = 'True') => stateOf([{ type, status }]);
+  assert.deepEqual(
+    [stateOf(), is('Complete'), is('Failed'), is('Failed', 'False')],
+    ['under-way', 'done', 'failed', 'under-way'],
   );
 });

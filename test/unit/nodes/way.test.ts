@@ -31,6 +31,17 @@ test('a mark of another grant is a stranger: the node is cordoned anew', () => {
   assert.equal(onTheWay({ marks }).kind, 'cordon');
 });
 
+test('no mark of a way counts before that of its grant, and none from before the grant', () => {
+  const strange = { returned: { at, word: 'boot-2' }, inProgress: { at: minutesAgo(1), word: 'boot-1' } };
+  assert.equal(onTheWay({ marks: strange, bootId: 'boot-2' }).kind, 'cordon', 'a boot since then is no reboot');
+  assert.equal(onTheWay({ marks: { returned: { at, word: 'boot-1' } }, bootId: 'boot-2' }).kind, 'cordon');
+  assert.equal(onTheWay({ marks: { inProgress: strange.inProgress } }).kind, 'cordon');
+  assert.equal(onTheWay({ marks: granted }).kind, 'cordon', 'since when it is cordoned is not known');
+  const putOff = { at, word: 'DrainTimedOut' };
+  assert.equal(onTheWay({ marks: { putOff: { ...putOff, at: minutesAgo(5) } } }).kind, 'cordon');
+  assert.equal(onTheWay({ marks: { ...cordoned, putOff } }).kind, 'order');
+});
+
 test('marks on a node without a grant in the status do nothing', () => {
   const nodes = [nodeOf('node-1', { unschedulable: true, marks: { ...ordered }, pods: [] })];
   const { action, verdicts } = decideNodes(seenOf({ nodes, policy: policyOf() }));
@@ -286,6 +297,17 @@ test('of method External an annotation is no order unless the status says that i
   assert.equal(onTheWay({ marks, pods: [podOf('web')] }, {}, spec).kind, 'evict');
   const given = onTheWay({ marks }, {}, spec, { ordered: '2026-11-23T11:59:30Z' });
   assert.deepEqual([given.kind, given.reason], [undefined, 'Rebooting']);
+});
+
+test('of method External only the order that was given counts, and no Job of another method', () => {
+  const spec = { reboot: { method: 'External' } } as const;
+  const given = { ordered: '2026-11-23T11:59:30Z' };
+  const withNow = (word: string) => ({ ...cordoned, now: { at: minutesAgo(1), word } });
+  assert.equal(onTheWay({ marks: withNow('stranger') }, {}, spec, given).kind, 'order');
+  const job = { name: 'reboot-x', uid: 'job', state: 'failed' } as const;
+  const waiting = onTheWay({ marks: withNow('id-node-1'), job }, {}, spec, given);
+  assert.deepEqual([waiting.kind, waiting.reason], [undefined, 'Rebooting']);
+  assert.equal(onTheWay({ marks: cordoned }, {}, {}, given).kind, 'order', 'the method is another one by now');
 });
 
 test('of method External an order that was taken away is awaited, and not given again', () => {

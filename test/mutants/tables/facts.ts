@@ -1,0 +1,65 @@
+import type { Mutant } from '../mutant.ts';
+
+const flags = 'manifests/api/reserved-flags.ts';
+const defects = 'manifests/api/version-defects.ts';
+const facts = 'test/unit/manifests/reserved-flags.test.ts';
+
+/** Rows of tables, one of each kind: `npm run mutants -- --propose tables` takes out the others. */
+export const ofFacts: readonly Mutant[] = [
+  {
+    file: flags,
+    from: "  'unsafe-no-fsync': 'acknowledged writes would be lost',\n",
+    to: '',
+    without: 'extraArgs may set a flag that loses writes',
+    killers: [facts],
+  },
+  {
+    file: flags,
+    from: "  'initial-': 'bootstrap is recorded once and sealed',\n",
+    to: '',
+    without: 'extraArgs may set how a member is born, whatever its seal says (I5)',
+    killers: [facts],
+  },
+  {
+    file: flags,
+    from: "  LeaseCheckpointPersist: 'experimental-enable-lease-checkpoint-persist',\n",
+    to: '',
+    without: 'a gate has two values on 3.5: that of its field, and that of its flag',
+    killers: [facts],
+  },
+  {
+    file: flags,
+    from: "['InitialCorruptCheck', 'CompactHashCheck']",
+    to: "['InitialCorruptCheck']",
+    without: 'data that differ are found at the start of a member alone',
+    killers: [facts],
+  },
+  {
+    file: flags,
+    from: 'if (Object.hasOwn(reservedFlags, flag)) return reservedFlags[flag];',
+    to: 'if (flag in reservedFlags) return reservedFlags[flag];',
+    without: 'a flag is reserved that has the name of what every object has',
+    killers: [facts],
+  },
+  {
+    file: defects,
+    from: "    fixedIn: { '3.5': 23, '3.6': 5 },\n    mustNotRun: true,\n",
+    to: "    fixedIn: { '3.5': 23, '3.6': 5 },\n",
+    without: 'a version that corrupts data may be chosen',
+    killers: [facts],
+  },
+  {
+    file: defects,
+    from: "fixedIn: { '3.6': 4 },",
+    to: "fixedIn: { '3.6': 3 },",
+    without: 'the last patch that panics after a replacement may be chosen',
+    killers: [facts],
+  },
+  {
+    file: defects,
+    from: "fixedIn: { '3.5': 32, '3.6': 13 },",
+    to: "fixedIn: { '3.6': 13 },",
+    without: 'one minor of a defect is forgotten',
+    killers: [facts],
+  },
+];
