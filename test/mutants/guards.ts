@@ -52,7 +52,12 @@ function* editsIn(node: Node, source: string): Generator<Edit> {
 }
 
 function* editsOf(node: Node, source: string): Generator<Edit> {
-  const text = (child: unknown) => (isNode(child) ? source.slice(child.start, child.end) : '');
+  const text = (child: unknown) => {
+    if (!isNode(child)) return '';
+    const found = source.slice(child.start, child.end);
+    // After an arrow a brace would begin a block.
+    return child.type === 'ObjectExpression' ? `(${found})` : found;
+  };
   switch (node.type) {
     case 'IfStatement':
       yield { node, to: text(node.alternate), how: 'left out' };

@@ -12,6 +12,7 @@ import { ofGitops } from './tables/gitops.ts';
 import { ofMembersAndPods } from './tables/members-and-pods.ts';
 import { ofNodes } from './tables/nodes.ts';
 import { ofNodesDrained } from './tables/nodes-drained.ts';
+import { ofNodesSeen } from './tables/nodes-seen.ts';
 import { ofNodesTold } from './tables/nodes-told.ts';
 import { ofOtherHands } from './tables/other-hands.ts';
 import { ofOutages } from './tables/outages.ts';
@@ -47,5 +48,6 @@ export const mutants: readonly Mutant[] = [
   ...ofNodes,
   ...ofNodesTold,
   ...ofNodesDrained,
+  ...ofNodesSeen,
   ...ofFacts,
 ];

@@ -48,6 +48,14 @@ const lonely = [1];
 const made = f({ a: 1, b: 2 });
 `;
 
+test('an object that an arrow returns stays one where it is returned always', () => {
+  const [always] = guardsIn('const f = (a: boolean) => (a ? { a } : undefined);\n');
+  assert.equal(
+    always && mutated('const f = (a: boolean) => (a ? { a } : undefined);\n', always),
+    'const f = (a: boolean) => (({ a }));\n',
+  );
+});
+
 test('each row of a table is found, and one of a few words gets the next of them', () => {
   const found = rowsIn(table);
   const results = found.map((row) => mutated(table, row));

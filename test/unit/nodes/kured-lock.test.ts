@@ -25,12 +25,23 @@ test('each node that holds a part of the lock is named, and none where all were 
 test('a lock counts until its time to live is over, and for ever without one', () => {
   const held = (ttl: number) => kuredHolders(JSON.stringify(lock('node-1', ttl)), at).length;
   assert.deepEqual([held(0), held(hour), held(hour / 4)], [1, 1, 0]);
-  const unknown = lock('node-1', hour / 4, 'yesterday');
-  assert.equal(kuredHolders(JSON.stringify(unknown), at).length, 1, 'nothing says when it ends');
+  for (const unknown of [{ created: 'yesterday' }, { created: 0 }, { TTL: String(hour / 4) }]) {
+    const text = JSON.stringify({ ...lock('node-1', hour / 4), ...unknown });
+    assert.equal(kuredHolders(text, at).length, 1, `nothing says when it ends: ${text}`);
+  }
 });
 
 test('a lock that can not be read is held: by whom is not told', () => {
-  for (const text of ['', 'null', '[]', '{"locks":[1]}', JSON.stringify(lock('a\u001b[31m')), '{"nodeID":7}', '{'])
+  for (const text of [
+    '',
+    'null',
+    '[]',
+    '{"locks":[1]}',
+    '{"locks":[null]}',
+    JSON.stringify(lock('a\u001b[31m')),
+    '{"nodeID":7}',
+    '{',
+  ])
     assert.match(kuredHolders(text, at).join(), /^a node that can not be read/, text);
 });
 

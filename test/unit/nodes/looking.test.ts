@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EtcdNodePolicy } from '../../../manifests/api/etcd-node-policy.ts';
 import type { Event, Job, Node, Pod } from '../../../manifests/kube-types.ts';
 import { lookJob } from '../../../manifests/render/look-job.ts';
 import { annotations } from '../../../manifests/render/names.ts';
@@ -37,10 +38,17 @@ interface Stage {
   readonly minutes?: number;
   readonly before?: (request: FakeRequest) => void;
   readonly image?: () => Promise<string>;
+  readonly policy?: EtcdNodePolicy;
+  readonly dryRun?: boolean;
+  /** When the Job that is there was made. */
+  readonly made?: Date;
+  /** Nodes beside the first one, whose looks are due as well. */
+  readonly others?: number;
 }
 
 async function look(stage: Stage) {
-  const { answer, before, image = async () => 'ratchet:1' } = stage;
+  const { answer, before, image = async () => 'ratchet:1', dryRun = false, made = at, others = 0 } = stage;
+  const { policy: asked = policy } = stage;
   const kube = createFakeKube({ clock: () => at, ...(before && { before }) });
   const logged: string[] = [];
   const context: LookContext = {
@@ -50,19 +58,28 @@ async function look(stage: Stage) {
     holder: { pod: 'pod-1', uid: 'u1' },
     nonce: () => '0123456789abcdef0123456789abcdef',
     log: (_, message) => logged.push(message),
-    dryRun: false,
+    dryRun,
     rebootsIn: namespace,
     image,
     signal: AbortSignal.timeout(10_000),
   };
   kube.seed(resources.nodes, nodeWith(stage));
+  for (let index = 0; index < others; index += 1) {
+    const { metadata, ...node } = nodeWith(stage);
+    kube.seed(resources.nodes, { ...node, metadata: { ...metadata, name: `other-${index}`, uid: `other-${index}` } });
+  }
   if (answer !== undefined) {
     const job = lookJob({ namespace, image: 'ratchet:1', node: 'node-1', uid: 'uid-1', bootId: 'boot-1', path });
-    kube.seed(resources.jobs, { ...job, metadata: { ...job.metadata, uid: 'job' }, ...endOf(answer) });
+    const creationTimestamp = made.toISOString();
+    kube.seed(resources.jobs, {
+      ...job,
+      metadata: { ...job.metadata, uid: 'job', creationTimestamp },
+      ...endOf(answer),
+    });
     kube.seed(resources.pods, podOf(job, answer));
   }
   const { items: nodes } = await kube.list<Node>(resources.nodes, {});
-  const looking = await lookForSentinels(policy, { nodes, policies: [policy] }, context);
+  const looking = await lookForSentinels(asked, { nodes, policies: [asked] }, context);
   const [node] = kube.stored<Node>(resources.nodes);
   const mark = node?.metadata.annotations?.[annotations.rebootLooked];
   return {
@@ -71,7 +88,7 @@ async function look(stage: Stage) {
     mark: mark?.split(' ')[1],
     wish: node?.metadata.annotations?.[annotations.rebootNeeded],
     jobs: kube.stored<Job>(resources.jobs).length,
-    events: kube.stored<Event>(resources.events).map(({ reason }) => reason),
+    events: kube.stored<Event>(resources.events).map(({ reason, type }) => `${type} ${reason}`),
     asked: kube.journal().map(({ key }) => key),
   };
 }
@@ -116,10 +133,10 @@ test('an answer is noted, its Job goes, and only a sentinel that is new makes a 
 test('an answer is news where it is another one than before, and a new sentinel always is', async () => {
   for (const [answer, looked, told] of [
     ['none', 'failed', []],
-    ['old', 'none', ['SentinelStays']],
+    ['old', 'none', ['Warning SentinelStays']],
     ['old', 'old', []],
     ['failed', 'failed', []],
-    ['needed', 'needed', ['SentinelFound']],
+    ['needed', 'needed', ['Normal SentinelFound']],
   ] as const)
     assert.deepEqual((await look({ answer, looked })).events, told, `${answer} after ${looked}`);
 });
@@ -144,7 +161,7 @@ test('a Job that another invocation has just made is waited for, and a refused o
   const exists = await look({ before: failing('POST jobs', { class: 'precondition', reason: 'AlreadyExists' }) });
   assert.deepEqual([exists.looking, exists.mark, exists.logged], [open, undefined, []]);
   const refused = await look({ before: failing('POST jobs', { class: 'terminal', status: 403, reason: 'Forbidden' }) });
-  assert.deepEqual([refused.looking, refused.mark, refused.events], [answered, 'failed', ['LookFailed']]);
+  assert.deepEqual([refused.looking, refused.mark, refused.events], [answered, 'failed', ['Warning LookFailed']]);
 });
 
 test('a defect of ours is told as one', async () => {
@@ -155,4 +172,28 @@ test('between two looks nothing is asked, and the time of the next one is known'
   const { looking, asked } = await look({ looked: 'none', minutes: 1 });
   assert.deepEqual(looking, { underWay: false, nextAt: new Date(at.getTime() + 9 * minute) });
   assert.deepEqual(asked, ['LIST nodes']);
+});
+
+test('nothing is looked for without a sentinel, while suspended, in a plan, or at the end', async () => {
+  const { metadata, spec, ...rest } = policy;
+  for (const stage of [
+    { policy: policyOf() },
+    { policy: { ...policy, spec: { ...spec, suspend: true } } },
+    { dryRun: true },
+    { policy: { ...rest, spec, metadata: { ...metadata, deletionTimestamp: timestamp(at) } } },
+  ]) {
+    const { looking, asked } = await look(stage);
+    assert.deepEqual([looking, asked], [answered, ['LIST nodes']]);
+  }
+});
+
+test('a Job from before the last look goes without an answer, and another one is to come', async () => {
+  const { looking, jobs, mark } = await look({ answer: 'needed', looked: 'none', minutes: 11, made: minutesAgo(12) });
+  assert.deepEqual([looking, jobs, mark], [open, 0, 'none']);
+});
+
+test('while more looks are due than are made at a time, the next step has more to do', async () => {
+  const refused = failing('POST jobs', { class: 'terminal', status: 403, reason: 'Forbidden' });
+  assert.deepEqual((await look({ before: refused, others: 9 })).looking, answered);
+  assert.deepEqual((await look({ before: refused, others: 10 })).looking, open);
 });

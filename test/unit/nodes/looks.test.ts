@@ -40,7 +40,7 @@ for (const [why, change] of left)
 
 test('ten nodes are looked at together, and the others have their turn later', () => {
   const nodes = Array.from({ length: 25 }, (_, index) => nodeOf(`node-${String(index).padStart(2, '0')}`));
-  const found = dueLooks(nodes, hour, at);
+  const found = dueLooks(nodes.toReversed(), hour, at);
   assert.deepEqual([found.due.length, found.due[0]?.name, found.isMore], [10, 'node-00', true]);
 });
 

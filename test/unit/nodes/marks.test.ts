@@ -2,10 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Node } from '../../../manifests/kube-types.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { type MarkChange, marksOf, needOf, noMarks, withMarks } from '../../../reconcile/nodes/marks.ts';
-import { release } from '../../../reconcile/nodes/orphans.ts';
-import { createFakeKube } from '../../support/fakes/kube.ts';
 
 function nodeWith(found: Readonly<Record<string, string>>): Node {
   return { metadata: { name: 'node-1', annotations: found } };
@@ -56,13 +53,4 @@ test('the cause of a wish is short, has no control characters, and may be missin
   assert.equal(cause(''), 'no cause is given');
   assert.equal(cause('\u001b[2J\u202ekernel\n'), '[2J kernel');
   assert.equal(cause('x'.repeat(100_000))?.length, 200);
-});
-
-test('an orphan that has changed meanwhile is left to the next pass', async () => {
-  const kube = createFakeKube();
-  const node = { ...nodeWith({}), spec: {} };
-  kube.seed(resources.nodes, node);
-  const stale = { ...node, metadata: { ...node.metadata, resourceVersion: '0' } };
-  await release(kube, stale, { at, id: 'id', signal: AbortSignal.timeout(5_000) });
-  assert.deepEqual(kube.stored(resources.events), []);
 });

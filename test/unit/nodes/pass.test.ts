@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdNodePolicy } from '../../../manifests/api/etcd-node-policy.ts';
 import type { Node } from '../../../manifests/kube-types.ts';
+import { annotations } from '../../../manifests/render/names.ts';
 import type { FleetPlan } from '../../../reconcile/fleet/plan.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { nodePlans, policiesIn } from '../../../reconcile/nodes/asked.ts';
@@ -10,7 +11,7 @@ import type { NodesContext } from '../../../reconcile/nodes/observe.ts';
 import { planNodePolicies, stepNodePolicies } from '../../../reconcile/nodes/pass.ts';
 import { createFakeKube, type FakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
 import { kindContext } from '../../support/kind-context.ts';
-import { policyOf } from './seen.ts';
+import { grantOf, policyOf } from './seen.ts';
 
 /** What a pass does where policies are gone, unreadable or not asked for. */
 
@@ -124,4 +125,55 @@ test('a commit asks for the node policies that it changes, and for nothing of ot
       spec: policyOf().spec,
     },
   ]);
+});
+
+test('policies have their steps, and their plans, by name', async () => {
+  const { context } = stage();
+  const results = await stepNodePolicies([named('b'), named('a')], context);
+  assert.deepEqual(
+    results.map(({ name }) => name),
+    ['a', 'b'],
+  );
+  const plans = await nodePlans(context, [named('b'), named('0')]);
+  assert.deepEqual(
+    plans.map(({ policy }) => policy),
+    ['0', 'a', 'b'],
+  );
+});
+
+test('marks that no policy has begun with are taken away, and in a plan only told', async () => {
+  const marks = { [annotations.rebootGranted]: '2026-01-02T03:04:05Z lost' };
+  for (const dryRun of [true, false]) {
+    const { kube, context } = stage();
+    const logged: object[] = [];
+    kube.seed(resources.nodes, { ...node, metadata: { ...node.metadata, annotations: marks } });
+    await stepNodePolicies([], { ...context, dryRun, log: (fields) => logged.push(fields) });
+    assert.equal(keysOf(kube).includes('PUT nodes'), !dryRun);
+    assert.deepEqual(logged, [{ node: 'node-1', reason: 'PolicyGone', outcome: dryRun ? 'none' : 'acted' }]);
+  }
+});
+
+test('a plan of a policy that is changed goes on with what has begun', async () => {
+  const { kube, context } = stage();
+  const annotated = { ...node.metadata, uid: 'uid-node-1', annotations: { [annotations.rebootNeeded]: 'kernel' } };
+  const status = { conditions: [{ type: 'Ready', status: 'True' }], nodeInfo: { bootID: 'boot-1' } };
+  kube.seed(resources.nodes, { metadata: annotated, status });
+  kube.seed(resources.nodePolicies, { ...named('a'), status: { observedGeneration: 1, grants: [grantOf('node-1')] } });
+  const suspended = (name: string) => ({ ...named(name), spec: { ...named(name).spec, suspend: true } });
+  const leftOf = async (name: string) => (await nodePlans(context, [suspended(name)]))[0]?.left;
+  assert.deepEqual(await leftOf('a'), [], 'no reboot begins while it is suspended, but this one has');
+  kube.remove(resources.nodePolicies, undefined, 'a');
+  assert.partialDeepStrictEqual(await leftOf('a'), [{ node: 'node-1', reason: 'Suspended' }]);
+});
+
+test('a pass waits for policies that have work as long as they say, and for ten seconds at most', () => {
+  const result = (name: string, more: object = {}) =>
+    ({ name, reason: 'x', message: 'x', outcome: 'none', workRemains: true, ...more }) as const satisfies object;
+  const wakesOn = (...results: readonly ReturnType<typeof result>[]) =>
+    nodePolicyKind.waits.wakesOn(results as Parameters<typeof nodePolicyKind.waits.wakesOn>[0]);
+  const atRest = result('rest', { workRemains: false });
+  assert.deepEqual(wakesOn(atRest), []);
+  const [first, ...others] = wakesOn(atRest, result('a', { afterSeconds: 60 }));
+  assert.deepEqual([first?.wakes, others], [[{ on: 'time', afterSeconds: 10 }], []]);
+  assert.deepEqual(wakesOn(result('a', { afterSeconds: 3 }))[0]?.wakes, [{ on: 'time', afterSeconds: 3 }]);
 });

@@ -101,3 +101,28 @@ test('how long a cluster had one less is told of the last node that had members'
   const before = { lastDone: { node: 'node-9', at: '2026-11-22T12:00:00Z', oneLessSeconds: 95 } };
   assert.deepEqual(lastDone({}, before), { ...done, oneLessSeconds: 95 });
 });
+
+test('only a reboot that came to its end counts as done, and only members that left as missing', () => {
+  const putOff: NodeAction = { kind: 'put-off', node: 'node-1', id, reason: 'DrainTimedOut' };
+  const after = (action: NodeAction, outcome: NodeOutcome = acted) => {
+    const { done, grants = [] } = statusAfter(decided(action), outcome, [grantOf('node-1')], { done: 4 });
+    return [done, grants.length];
+  };
+  assert.deepEqual(
+    [after(finish), after(putOff), after({ kind: 'drop', node: 'node-1', id })],
+    [
+      [5, 0],
+      [4, 0],
+      [4, 0],
+    ],
+  );
+  assert.deepEqual(
+    [after(finish, failed), after(evict(pod))],
+    [
+      [4, 1],
+      [4, 1],
+    ],
+  );
+  const { grants } = statusAfter(decided(evict(pod, member)), failed);
+  assert.equal(grants?.[0]?.oneLessSince, undefined);
+});
