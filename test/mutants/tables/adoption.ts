@@ -238,6 +238,13 @@ export const ofAdoption: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/observe/ask-existing.ts',
+    from: 'existing.memberIDs.includes(id) && !ours.has(id)',
+    to: '!ours.has(id)',
+    without: 'pods of others are asked for ever, because a stranger is on the list',
+    killers: [asked],
+  },
+  {
+    file: 'reconcile/cluster/observe/ask-existing.ts',
     from: 'if (!missing) return told;',
     to: 'if (slots) return told;',
     without: 'a list of others that began anew is believed, though it lacks a sealed member of ours (I9)',

@@ -11,6 +11,10 @@ const leaving = 'reconcile/nodes/requests/leaving.ts';
 const objects = 'reconcile/nodes/requests/objects.ts';
 const locks = 'test/unit/nodes/kured-lock.test.ts';
 const passes = 'test/unit/nodes/pass.test.ts';
+const report = 'reconcile/nodes/report.ts';
+const reporting = 'test/unit/nodes/report.test.ts';
+const simulate = 'reconcile/nodes/simulate.ts';
+const planning = 'test/unit/nodes/foresee.test.ts';
 const asking = 'test/unit/nodes/requests.test.ts';
 
 /** What a step for nodes reads, what its requests do by themselves, and what no policy has begun with. */
@@ -196,5 +200,47 @@ export const ofNodesSeen: readonly Mutant[] = [
     to: 'return spec === undefined ? { ...rest, metadata, spec } : {',
     without: 'a plan of a change forgets which nodes have begun',
     killers: [passes],
+  },
+  {
+    file: report,
+    from: 'over?.completed ? 1 : 0',
+    to: 'over ? 1 : 0',
+    without: 'a reboot that was put off counts as done',
+    killers: [reporting],
+  },
+  {
+    file: report,
+    from: "outcome.kind === 'acted' ? withOneLess(before?.grants ?? [], decision, at)",
+    to: 'decision ? withOneLess(before?.grants ?? [], decision, at)',
+    without: 'a member that stayed is told as one that has left',
+    killers: [reporting],
+  },
+  {
+    file: report,
+    from: "stuck !== undefined || reason === 'InvalidWindow'",
+    to: "reason === 'InvalidWindow'",
+    without: 'a policy with a node that does not come back is Ready',
+    killers: [reporting],
+  },
+  {
+    file: simulate,
+    from: 'marks.returned && !stuck.has(name) && (',
+    to: 'marks.returned && (',
+    without: 'a plan goes on as if a cluster got whole that does not',
+    killers: [planning],
+  },
+  {
+    file: simulate,
+    from: 'keys.has(key) && one.node === undefined',
+    to: 'one.node === undefined',
+    without: 'a plan brings back members of any cluster with the node',
+    killers: [planning],
+  },
+  {
+    file: 'reconcile/nodes/sim-host.ts',
+    from: '(cluster.key === key ? without(cluster, name) : cluster)',
+    to: '(cluster.key === key ? cluster : cluster)',
+    without: 'of a plan members serve that have left their node',
+    killers: [planning],
   },
 ];

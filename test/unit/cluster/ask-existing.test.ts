@@ -81,6 +81,9 @@ test('members of others are asked while the list has any of them that is not our
   assert.ok(asks(unknown));
   assert.ok(!asks({ ...both, clusterId: 'dead' }));
   assert.ok(!asks(members(1)), 'all of them have left');
+  const [stranger] = others();
+  const joined = { ...both, members: [...members(1).members, { ...(stranger ?? assert.fail()), id: 'aa' }] };
+  assert.ok(!asks(joined), 'the one that is there is none of those that are taken over');
   assert.ok(!asks(both, healthy(1).cluster), 'nothing is taken over');
   const [ours] = members(1).members;
   const { spec, ...rest } = cluster;

@@ -1,10 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdNodePolicy } from '../../../manifests/api/etcd-node-policy.ts';
+import { decideNodes } from '../../../reconcile/nodes/decide.ts';
 import { foreseeNodes } from '../../../reconcile/nodes/foresee.ts';
+import type { NodeSeen } from '../../../reconcile/nodes/observation.ts';
 import { nodePlanLines } from '../../../reconcile/nodes/plan-text.ts';
 import { type Sim, simHost } from '../../../reconcile/nodes/sim-host.ts';
-import { clusterOf, grantOf, memberOf, memberPod, minutesAgo, nodeOf, podOf, policyOf, seenOf } from './seen.ts';
+import { applied } from '../../../reconcile/nodes/simulate.ts';
+import {
+  clusterOf,
+  cordoned,
+  granted,
+  grantOf,
+  memberOf,
+  memberPod,
+  minutesAgo,
+  nodeOf,
+  podOf,
+  policyOf,
+  seenOf,
+} from './seen.ts';
 
 test('a plan has every node that would be rebooted, in order, with what leaves it', () => {
   const nodes = [1, 2, 3].map((index) =>
@@ -105,6 +120,8 @@ test('a plan says for how long a cluster runs with one less, and what it can not
   const text = lines({ ...later, status: { observedGeneration: 1, lastDone } });
   assert.match(text, /one member less for about 95 s, as the last time: default\/orders: orders-0/);
   assert.match(text, /while an alert of spec\.blockedByAlerts is firing\n.*kured's lock/);
+  const none = foreseeNodes(seenOf({ nodes: [nodeOf('node-2')], policy: later }));
+  assert.deepEqual(nodePlanLines(none).lines, [], 'nothing begins');
 });
 
 test('a plan goes through reboots of method External', () => {
@@ -134,14 +151,77 @@ test('a plan tells nodes apart that go at the same time', () => {
   );
 });
 
-test('a pod that has left by itself leaves a plan as it is', () => {
-  const sim: Sim = { seen: seenOf(), away: new Map(), grants: 0 };
+test('a plan says what is stuck or does not end by itself, and does not go on as if it did', () => {
+  const planned = (node: Partial<NodeSeen>, members = [memberOf(0), memberOf(1), memberOf(2)]) => {
+    const begun = nodeOf('node-1', { needed: 'kernel', unschedulable: true, pods: [], ...node });
+    const policy = policyOf({}, [grantOf('node-1')]);
+    const { left } = foreseeNodes(seenOf({ nodes: [begun], policy, clusters: [clusterOf({ members })] }));
+    return left.map(({ reason }) => reason);
+  };
+  const pods = [podOf('web'), podOf('ending', { leaving: true })];
+  assert.deepEqual(planned({ marks: cordoned, pods }), ['Draining'], 'what has left does not come back before');
+  const returned = (minutes: number) => ({
+    ...{ bootId: 'boot-2', marks: { ...granted, returned: { at: minutesAgo(minutes), word: 'boot-2' } } },
+  });
+  const { node: _, ...nowhere } = memberOf(0, { serves: false });
+  assert.deepEqual(planned(returned(60), [nowhere, memberOf(1), memberOf(2)]), ['MembersNotBack']);
+  const down = [memberOf(0, { serves: false }), memberOf(1), memberOf(2)];
+  assert.deepEqual(planned(returned(1), down), ['AwaitingMembers'], 'it is there, and does not serve');
+});
+
+test('of a node that was down when a plan was made only members of its clusters come back', () => {
+  const inProgress = { at: minutesAgo(1), word: 'boot-1' };
+  const { node: _, ...nowhere } = memberOf(0, { serves: false, leads: false });
+  const carts = clusterOf({ key: 'default/carts', members: [nowhere, memberOf(1), memberOf(2)] });
+  const orders = clusterOf({ members: [nowhere, memberOf(1), memberOf(2)] });
+  const nodes = [
+    nodeOf('node-1', { needed: 'kernel', ready: false, unschedulable: true, marks: { ...granted, inProgress } }),
+    nodeOf('node-2', { needed: 'kernel', pods: [memberPod('carts-1', { cluster: 'default/carts' })] }),
+  ];
+  const policy = policyOf({}, [grantOf('node-1')]);
+  const { left } = foreseeNodes(seenOf({ nodes, policy, clusters: [orders, carts] }));
+  assert.deepEqual(
+    left.map(({ node, reason }) => `${node} ${reason}`),
+    ['node-2 MemberDown'],
+  );
+});
+
+test('each grant of a plan has an ID of its own, and no other step makes one', () => {
+  const step = (sim: Sim) => {
+    const decision = decideNodes(sim.seen);
+    return applied(sim, decision, decision.action ?? assert.fail('nothing to do')) ?? assert.fail('it is refused');
+  };
+  const start: Sim = { seen: seenOf(), away: new Map(), grants: 0 };
+  const begun = step(start);
+  assert.notEqual(begun.seen.nonce, start.seen.nonce);
+  assert.deepEqual([begun.grants, step(begun).grants], [1, 1]);
+  assert.equal(step(begun).seen.nonce, begun.seen.nonce);
+  assert.notEqual(step({ ...start, grants: 1 }).seen.nonce, begun.seen.nonce);
+});
+
+test('a pod that leaves takes its member along, and one that has left by itself changes no plan', () => {
+  const sim: Sim = { seen: seenOf({ clusters: [clusterOf(), clusterOf({ key: 'a/b' })] }), away: new Map(), grants: 0 };
   const pod = {
     namespace: 'default',
     name: 'orders-0-0',
-    uid: 'another',
+    uid: 'uid-orders-0-0',
     resourceVersion: '7',
     cluster: 'default/orders',
   };
-  assert.deepEqual(simHost.evicted(sim, pod).state, sim);
+  for (const another of [{ uid: 'another' }, { resourceVersion: '8' }])
+    assert.deepEqual(simHost.evicted(sim, { ...pod, ...another }).state, sim);
+  const { seen } = simHost.evicted(sim, pod).state;
+  const [orders, others] = seen.clusters.map(({ members }) => members.map(({ serves, leads }) => [serves, leads]));
+  assert.deepEqual(orders, [
+    [false, false],
+    [true, false],
+    [true, false],
+  ]);
+  assert.deepEqual(others?.[0], [true, true]);
+  assert.deepEqual(seen.nodes[0]?.pods, []);
+  const led = simHost.led(sim, { cluster: 'a/b', clusterId: 'c', from: 'orders-0', name: 'orders-1', memberId: '1' });
+  assert.deepEqual(
+    led.seen.clusters.map(({ members }) => members.find(({ leads }) => leads)?.name),
+    ['orders-0', 'orders-1'],
+  );
 });

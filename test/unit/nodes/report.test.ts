@@ -126,3 +126,14 @@ test('only a reboot that came to its end counts as done, and only members that l
   const { grants } = statusAfter(decided(evict(pod, member)), failed);
   assert.equal(grants?.[0]?.oneLessSince, undefined);
 });
+
+test('a policy is stalled where a node is stuck or a window can not be read, and else is not', () => {
+  const told = (reason: NodeVerdict['reason'], grants: readonly NodeGrant[] = []) => {
+    const decision = { verdicts: [{ node: 'node-1', reason, message: 'x' }], selected: 1, needed: 1 };
+    const { conditions = [] } = statusAfter(decision, { kind: 'none' }, grants);
+    return conditions.filter(({ status }) => status === 'True').map(({ type }) => type);
+  };
+  const begun = [grantOf('node-1')];
+  assert.deepEqual([told('NodeNotBack', begun), told('InvalidWindow')], [['Stalled'], ['Stalled']]);
+  assert.deepEqual([told('Rebooting', begun), told('NoRoom')], [['Ready', 'Reconciling'], ['Ready']]);
+});
