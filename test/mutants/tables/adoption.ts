@@ -2,6 +2,9 @@ import type { Mutant } from '../mutant.ts';
 
 const unit = 'test/unit/cluster';
 const asked = `${unit}/ask-existing.test.ts`;
+const borders = `${unit}/adoption-borders.test.ts`;
+const leave = 'reconcile/cluster/decide/rules/adoption/leave-existing.ts';
+const take = 'reconcile/cluster/decide/rules/adoption/take-over.ts';
 
 /** What guards an adoption: nothing leaves that should not, and nothing is joined that does not fit (I13). */
 export const ofAdoption: readonly Mutant[] = [
@@ -284,5 +287,89 @@ export const ofAdoption: readonly Mutant[] = [
     to: 'slots',
     without: 'members of others leave while one of ours is a learner (I13)',
     killers: [`${unit}/adoption-goes-on.test.ts`],
+  },
+  {
+    file: leave,
+    from: ' || slots.every(({ volume, peer }) => !volume && !peer)',
+    to: '',
+    without: 'a cluster of which nothing is there is never let go, because nobody tells the list of the others',
+    killers: [borders],
+  },
+  {
+    file: leave,
+    from: 'slots.every(({ volume, peer }) => !volume && !peer)',
+    to: 'slots.every(({ volume }) => !volume)',
+    without: 'a member of ours that votes beside the others is dropped, because its volume is lost (I13)',
+    killers: [borders],
+  },
+  {
+    file: leave,
+    from: 'isBegun(slot) || hearsLeader(slot) || hasHealthyQuorum(situation)',
+    to: 'hearsLeader(slot) || hasHealthyQuorum(situation)',
+    without: 'a removal that was begun stops half-way',
+    killers: [borders],
+  },
+  {
+    file: leave,
+    from: ' || hasHealthyQuorum(situation);',
+    to: ';',
+    without: 'a member of ours that is down keeps its cluster from being deleted, though the others are well',
+    killers: [borders],
+  },
+  {
+    file: leave,
+    from: 'if (!stranger || !slots.some((slot) => memberOf(slot, voters))) return undefined;',
+    to: 'if (!stranger) return undefined;',
+    without: 'a cluster is never deleted because of strangers beside which none of ours votes',
+    killers: [borders],
+  },
+  {
+    file: take,
+    from: "if (!existing || !next || membership.kind === 'unknown' || life.stage !== 'born') return undefined;",
+    to: "if (!existing || !next || membership.kind === 'unknown') return undefined;",
+    without: 'others leave before anything of ours was born (I13)',
+    killers: [borders],
+  },
+  {
+    file: take,
+    from: "if (!existing || !down || life.stage !== 'born' || !isAdoptionApproved(situation)) return undefined;",
+    to: 'if (!existing || !down || !isAdoptionApproved(situation)) return undefined;',
+    without: 'one of the others that is down is removed before anything of ours was born (I13)',
+    killers: [borders],
+  },
+  {
+    file: take,
+    from: "disruptionBudget.state === 'present' && disruptionBudget.minAvailable !== minAvailable",
+    to: "disruptionBudget.state !== 'missing' && !('minAvailable' in disruptionBudget)",
+    without: 'a removal writes over a disruption budget of another owner',
+    killers: [borders],
+  },
+  {
+    file: 'reconcile/cluster/know/adoption/inherited.ts',
+    from: "endpoint.kind === 'known' && endpoint.status.memberId === memberId",
+    to: "endpoint.kind === 'known'",
+    without: 'what one of the others says counts for another one',
+    killers: [borders],
+  },
+  {
+    file: 'reconcile/cluster/know/adoption/inherited.ts',
+    from: 'return isNone ? undefined : existing;',
+    to: 'return isNone === undefined ? undefined : existing;',
+    without: 'an outage after an adoption is told as one in the midst of it',
+    killers: [borders],
+  },
+  {
+    file: 'reconcile/cluster/know/adoption/existing-fitness.ts',
+    from: "if (mode !== 'Disabled' && mode !== 'Provided') {",
+    to: "if (mode !== 'Disabled') {",
+    without: 'no cluster with certificates can be adopted',
+    killers: [borders],
+  },
+  {
+    file: 'reconcile/cluster/know/adoption/existing-pod.ts',
+    from: 'flag !== undefined && value === undefined ? true :',
+    to: 'flag !== undefined ? true :',
+    without: 'a member is taken for one that makes its own certificates, because a flag says that it does not',
+    killers: [borders],
   },
 ];
