@@ -74,8 +74,8 @@ export const rooms = {
       `${cluster}/{decide/rules/birth/adopt,act/actions/birth/seal-members,act/actions/recovery/stop-members}.ts`,
     ],
     killers: [
-      'test/unit/manifests/{api-validate,api-values,build-args,sealed-disk}.test.ts',
-      'test/unit/{backup/s3-words,clients/etcd-errors,functions/audit}.test.ts',
+      'test/unit/manifests/{reserved-flags,build-args,sealed-disk}.test.ts',
+      'test/unit/{backup/failures,backup/s3-words,clients/etcd-errors}.test.ts',
       `${unit}/{set-aside,effective-version,outage,roll-back,recover-quorum,drop-learner,adopt}.test.ts`,
     ],
     finds: rowsIn,

@@ -62,4 +62,32 @@ export const ofFacts: readonly Mutant[] = [
     without: 'one minor of a defect is forgotten',
     killers: [facts],
   },
+  {
+    file: 'reconcile/jobs/failure.ts',
+    from: "  Mismatch: 'defect',\n",
+    to: "  Mismatch: 'retry',\n",
+    without: 'a backup that differs from what was taken is tried again, and no person is told',
+    killers: ['test/unit/backup/failures.test.ts'],
+  },
+  {
+    file: 'reconcile/jobs/failure.ts',
+    from: "  Unreachable: 'retry',\n",
+    to: "  Unreachable: 'person',\n",
+    without: 'a store that is away for a minute waits for a person',
+    killers: ['test/unit/backup/failures.test.ts'],
+  },
+  {
+    file: 'reconcile/backup/stores/s3/s3-failures.ts',
+    from: "  'AuthorizationHeaderMalformed',\n",
+    to: '',
+    without: 'a bucket in another region is told as a key that is wrong',
+    killers: ['test/unit/backup/s3-words.test.ts'],
+  },
+  {
+    file: 'reconcile/clients/etcd-errors.ts',
+    from: "  ['too many learner members in cluster', 'TooManyLearners'],\n",
+    to: '',
+    without: 'why etcd refuses a second learner is not known',
+    killers: ['test/unit/clients/etcd-errors.test.ts'],
+  },
 ];

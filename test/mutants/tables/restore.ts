@@ -553,4 +553,11 @@ export const ofRestore: readonly Mutant[] = [
     without: 'a rollback forgets where members ran before they moved (I11)',
     killers: ['test/unit/cluster/actions/restore.test.ts'],
   },
+  {
+    file: 'reconcile/cluster/decide/rules/recovery/roll-back.ts',
+    from: 'if (!chosen.peer || !chosen.configMap) return prepare',
+    to: 'if (!chosen.peer) return prepare',
+    without: 'a snapshot is restored for a member whose ConfigMap is not there',
+    killers: ['test/unit/cluster/roll-back.test.ts'],
+  },
 ];

@@ -19,3 +19,17 @@ test('a code of S3 is told, any other word that a store answers is not', () => {
     assert.doesNotMatch(told(word, 500), new RegExp(`${word}|secret-words`));
   }
 });
+
+test('each word about another region, or about a full store, is told with its own cure', () => {
+  const reasonOf = (name: string, status: number) => {
+    const failure = s3Failure({ name, $metadata: { httpStatusCode: status } }, call);
+    return failure instanceof BackupFailure ? failure.reason : 'no failure';
+  };
+  const region =
+    'PermanentRedirect TemporaryRedirect AuthorizationHeaderMalformed IllegalLocationConstraintException IncorrectEndpoint';
+  for (const word of region.split(' ')) assert.equal(reasonOf(word, 400), 'WrongRegion', word);
+  for (const word of 'QuotaExceeded XMinioStorageFull XMinioAdminBucketQuotaExceeded InsufficientStorage'.split(' '))
+    assert.equal(reasonOf(word, 400), 'Full', word);
+  for (const status of [301, 307]) assert.equal(reasonOf('', status), 'WrongRegion');
+  assert.deepEqual([reasonOf('', 507), reasonOf('', 400)], ['Full', 'StoreRefused']);
+});

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { rollBack } from '../../../reconcile/cluster/decide/rules/recovery/roll-back.ts';
 import { plan } from '../../../reconcile/cluster/foresee/plan.ts';
 import { summaryOf } from '../../../reconcile/cluster/foresee/summary.ts';
 import { untried, wantedRollback } from '../../../reconcile/cluster/know/backups/rollback.ts';
@@ -206,8 +207,10 @@ describe('while the snapshot is restored', () => {
     }
   });
 
-  test('a member whose peer was deleted is prepared anew, also where its ConfigMap is left', () => {
+  test('a member whose peer or ConfigMap was deleted is prepared anew', () => {
     assert.equal(decide(beside(approvalFor(), without('peer')(late()))).reason, 'PreparingMembers');
+    const seen = situate(beside(approvalFor(), without('configMap')(late())));
+    assert.equal(rollBack(seen)?.reason, 'PreparingMembers', 'where the rule that makes it anew is set aside');
   });
 });
 
