@@ -47,15 +47,15 @@ export function shareGit(signal: AbortSignal, reader: Reader, log: Log): SharedG
         return resolved;
       },
       read: (revision: Revision, fleet: EtcdFleet, verification?: Verification) => {
-        const { canFilter } = git;
-        if (canFilter === false && !isTold) {
+        const { terms } = git;
+        if (terms?.canFilter === false && !isTold) {
           isTold = true;
           log({ host }, whole);
         }
         const about = { source, revision, fleet: { metadata: fleet.metadata, spec: fleet.spec } };
         const task = {
           ...about,
-          ...(canFilter !== undefined && { canFilter }),
+          ...(terms && { terms }),
           ...(verification && { verification }),
         };
         return traced('git read', { host }, () => reader.read(task, signal), 'git');

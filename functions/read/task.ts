@@ -1,6 +1,7 @@
 import type { GitReason } from '../../gitops/git/error.ts';
 import type { Revision } from '../../gitops/git/revision.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
+import type { ServerTerms } from '../../gitops/git/terms.ts';
 import type { MergeSignatures } from '../../gitops/signatures/foresee.ts';
 import type { Verification } from '../../gitops/signatures/verification.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
@@ -20,8 +21,8 @@ interface About {
 export interface ReadTask extends About {
   readonly kind: 'read';
   readonly revision: Revision;
-  /** Whether the server can leave files out; absent: not known. */
-  readonly canFilter?: boolean;
+  /** What the server said, and where it answers; absent: not known. */
+  readonly terms?: ServerTerms;
   /** What must be signed before a document is read; absent: nothing. */
   readonly verification?: Verification;
 }

@@ -36,7 +36,7 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
   const shared = new Map<string, Sharing>();
 
   async function read(task: ReadTask, { signal, onFile }: Work): Promise<Answer> {
-    const { source, revision, canFilter, fleet } = task;
+    const { source, revision, terms, fleet } = task;
     const key = JSON.stringify([source.url, revision.sha, source.credentials]);
     const known = shared.get(key);
     const one = known ?? begin();
@@ -60,8 +60,8 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
     function begin() {
       const end = new AbortController();
       const git = connect({ ...source, path: '.' }, {}, networkFrom(process.env), budget);
-      if (canFilter !== undefined) git.canFilter = canFilter;
       git.earlier = cache.take(source, git.share);
+      git.terms = terms ?? git.earlier?.terms;
       end.signal.addEventListener('abort', () => {
         git.close();
         shared.delete(key);
@@ -75,6 +75,7 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
   async function merge(task: MergeTask, work: Work): Promise<Answer> {
     using git = connect(task.source, {}, networkFrom(process.env), budget);
     git.earlier = cache.take(task.source, git.share);
+    git.terms = git.earlier?.terms;
     const answer = await merged(git, task, work);
     git.close();
     const isWhole = answer.kind === 'merge' && answer.trees?.kind !== 'failed';

@@ -1,3 +1,4 @@
+import type { ServerTerms } from './terms.ts';
 import type { Objects } from './tree.ts';
 import type { Known, PackAnswer } from './wire/pack.ts';
 import type { IndexedPack } from './wire/pack-index.ts';
@@ -7,6 +8,7 @@ export interface Earlier extends Known {
   readonly packs: readonly IndexedPack[];
   /** Whether files were left out. */
   readonly partial: boolean;
+  readonly terms: ServerTerms | undefined;
 }
 
 /** Lines of a request: where it would have more, everything is fetched anew. */
@@ -21,11 +23,11 @@ export function after(
   wants: readonly string[],
   { shallow, unshallow }: Extract<PackAnswer, { kind: 'pack' }>,
   { packs }: Pick<Objects, 'packs'>,
-  partial: boolean,
+  { partial, terms }: Pick<Earlier, 'partial' | 'terms'>,
 ): Earlier | undefined {
   const ends = new Set([...(before?.shallow ?? []), ...shallow]);
   for (const sha of unshallow) ends.delete(sha);
   const commits = [...new Set([...wants, ...(before?.commits ?? [])])].slice(0, most.commits);
   if (ends.size > most.shallow || packs.length > most.packs) return undefined;
-  return { commits, shallow: [...ends], packs, partial };
+  return { commits, shallow: [...ends], packs, partial, terms };
 }

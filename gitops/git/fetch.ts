@@ -1,7 +1,9 @@
 import { after } from './earlier.ts';
 import { GitError } from './error.ts';
 import type { GitConnection } from './http.ts';
+import { termsOf } from './info-refs.ts';
 import { isSha, type Revision } from './revision.ts';
+import type { ServerTerms } from './terms.ts';
 import { type FetchedTree, loadReader, type Objects, openPacks, treeOf } from './tree.ts';
 import { askUploadPack } from './upload-pack.ts';
 import { type PackAnswer, packReader, type WantOptions, wantInVersion0, wantInVersion2 } from './wire/pack.ts';
@@ -43,7 +45,7 @@ export async function fetchCommits(
   const files = (oids: readonly string[]) => askForFiles(git, oids, signal);
   const objects = into ?? (await openPacks([], revision, files, earlier?.packs));
   await objects.add(answer.pack);
-  git.fetched = after(earlier, wants, answer, objects, partial);
+  git.fetched = after(earlier, wants, answer, objects, { partial, terms: git.terms });
   return { kind: 'objects', objects };
 }
 
@@ -64,8 +66,8 @@ async function askForCommits(
   signal: AbortSignal,
 ): Promise<Asked> {
   const { earlier } = git;
-  git.canFilter ??= earlier?.partial;
-  if (earlier && git.canFilter === earlier.partial) {
+  const terms = await termsOf(git, signal);
+  if (earlier && terms.canFilter === earlier.partial) {
     const since = { depth: Math.max(depth, earlier.partial ? near.folders : near.files), known: earlier };
     const asked = await askAnyhow(git, wants, since, signal).catch((error: unknown) => {
       if (error instanceof GitError && error.reason === 'BadAnswer') return undefined;
@@ -97,20 +99,28 @@ export async function askFiltered(
   options: WantOptions,
   signal: AbortSignal,
 ): Promise<Extract<PackAnswer, { kind: 'pack' }> | undefined> {
-  if (git.canFilter === false) return undefined;
+  const { canFilter } = await termsOf(git, signal);
+  if (!canFilter) return undefined;
   try {
-    const [answer] = await Promise.all([ask(git, wantInVersion2(wants, options), 2, signal), loadReader()]);
-    if (answer.kind === 'refused') return undefined;
-    git.canFilter = true;
-    return answer;
+    const answer =
+      (await askInVersion2(git, wants, options, signal)) ?? (await askForParts(git, wants, options, signal));
+    return answer?.kind === 'pack' ? answer : undefined;
   } catch (error) {
-    // Servers that don't know filters answer in many ways, few of them orderly.
-    if (!(error instanceof GitError) || git.canFilter || !['BadAnswer', 'ServerFailing'].includes(error.reason))
-      throw error;
-    git.canFilter = false;
+    if (git.terms?.version2 || !isUnreadable(error)) throw error;
+    learn(git, { canFilter: false });
     return undefined;
   }
 }
+
+/** In version 0, if the server gives single files by it: else what is left out could not be asked for later. */
+async function askForParts(git: GitConnection, wants: readonly string[], options: WantOptions, signal: AbortSignal) {
+  const { capabilities } = await termsOf(git, signal);
+  if (givesAnyObject.some((name) => capabilities.includes(name))) return askInVersion0(git, wants, options, signal);
+  learn(git, { canFilter: false });
+  return undefined;
+}
+
+const givesAnyObject = ['allow-any-sha1-in-want', 'allow-reachable-sha1-in-want'];
 
 /** Asks for commits with all files, in one request; in two where a ref names not all of them. @throws GitError */
 export async function askForPack(
@@ -119,21 +129,67 @@ export async function askForPack(
   options: WantOptions,
   signal: AbortSignal,
 ): Promise<PackAnswer> {
-  // While the server packs, what reads its answer is loaded.
-  const [answer] = await Promise.all([ask(git, wantInVersion0(wants, options), 0, signal), loadReader()]);
-  if (answer.kind === 'pack') return answer;
-  return ask(git, wantInVersion2(wants, options), 2, signal);
+  const terms = await termsOf(git, signal);
+  const answer = isOnlyVersion2(terms) ? undefined : await askInVersion0(git, wants, options, signal);
+  if (answer?.kind === 'pack') return answer;
+  return (await askInVersion2(git, wants, options, signal)) ?? answer ?? noAnswer;
 }
 
+const noAnswer: PackAnswer = { kind: 'refused', message: 'the server understands none of our requests' };
+
 async function askForFiles(git: GitConnection, oids: readonly string[], signal: AbortSignal): Promise<Buffer> {
-  const answer = await ask(git, wantInVersion2(oids, {}), 2, signal);
+  const answer = (await askInVersion2(git, oids, {}, signal)) ?? (await askInVersion0(git, oids, {}, signal));
   if (answer.kind === 'pack') return answer.pack;
   throw new GitError('BadAnswer', `${git.source.url} does not give files that it left out before (${answer.message})`);
 }
 
+/** `undefined`: the server does not speak it: it answers in many ways, few of them orderly. @throws GitError */
+async function askInVersion2(
+  git: GitConnection,
+  wants: readonly string[],
+  options: WantOptions,
+  signal: AbortSignal,
+): Promise<PackAnswer | undefined> {
+  const { version2 } = await termsOf(git, signal);
+  if (version2 === false) return undefined;
+  try {
+    const answer = await ask(git, wantInVersion2(wants, options), 2, signal);
+    if (answer.kind === 'pack') learn(git, { version2: true });
+    return answer;
+  } catch (error) {
+    if (version2 || !isUnreadable(error)) throw error;
+    learn(git, { version2: false });
+    return undefined;
+  }
+}
+
+async function askInVersion0(
+  git: GitConnection,
+  wants: readonly string[],
+  options: WantOptions,
+  signal: AbortSignal,
+): Promise<PackAnswer> {
+  const { capabilities } = await termsOf(git, signal);
+  return ask(git, wantInVersion0(wants, options, capabilities), 0, signal);
+}
+
+/** The server said what it can do in version 2, and nothing of version 0. */
+function isOnlyVersion2({ version2, capabilities }: ServerTerms): boolean {
+  return version2 === true && capabilities.length === 0;
+}
+
+function learn(git: GitConnection, more: Partial<ServerTerms>): void {
+  if (git.terms) git.terms = { ...git.terms, ...more };
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof GitError && (error.reason === 'BadAnswer' || error.reason === 'ServerFailing');
+}
+
 async function ask(git: GitConnection, body: Buffer, version: 0 | 2, signal: AbortSignal): Promise<PackAnswer> {
   using reader = packReader(git.share.take);
-  await askUploadPack(git, { body, version, onData: reader.push }, signal);
+  // While the server packs, what reads its answer is loaded.
+  await Promise.all([askUploadPack(git, { body, version, onData: reader.push }, signal), loadReader()]);
   return reader.end();
 }
 

@@ -5,7 +5,10 @@ import { type ByteBudget, type ByteShare, createByteBudget } from './budget.ts';
 import type { Earlier } from './earlier.ts';
 import { GitError } from './error.ts';
 import { answerError, connectionError } from './http-errors.ts';
+import { newBase, redirectElsewhere } from './redirect.ts';
 import type { GitCredentials, GitSource } from './source.ts';
+import type { ServerTerms } from './terms.ts';
+import { unzipped } from './unzipped.ts';
 
 export interface GitLimits {
   /** Milliseconds for one request with all its redirects, from connecting to the last byte. */
@@ -41,8 +44,10 @@ export interface GitConnection extends Disposable {
   send(request: GitRequest, signal: AbortSignal): Promise<void>;
   /** What this repository's data are counted in. */
   readonly share: ByteShare;
-  /** Whether the server can leave files out; absent: not known yet. */
-  canFilter?: boolean | undefined;
+  /** Where requests go: the source's url, until `info/refs` is redirected. */
+  readonly base: string;
+  /** What the server said it can do; absent: not asked yet. */
+  terms?: ServerTerms | undefined;
   /** What was fetched of this repository before, by whatever connection with the same credentials. */
   earlier?: Earlier | undefined;
   /** The same, and what was fetched by this one; absent: nothing that is worth keeping. */
@@ -67,12 +72,13 @@ export function connect(
   const { agent, end } = routeOf(source, network);
   const share = budget.join(source.url);
   let requests = 0;
+  let base = source.url.replace(/\/+$/, '');
 
   async function send(request: GitRequest, signal: AbortSignal): Promise<void> {
     const deadline = AbortSignal.timeout(bounds.requestMs);
     const either = AbortSignal.any([signal, deadline, share.signal]);
     let idle = false;
-    let url = new URL(`${source.url.replace(/\/+$/, '')}/${request.resource}`);
+    let url = new URL(`${connection.base}/${request.resource}`);
     either.addEventListener('abort', end, { once: true });
     try {
       for (let redirects = 0; ; redirects++) {
@@ -81,13 +87,15 @@ export function connect(
           idle = true;
         });
         const location = redirectTarget(answer, url);
-        if (!location)
+        if (!location) {
+          if (redirects > 0 && answer.statusCode === 200) moveTo(newBase(url, request.resource));
           return await receive(answer, request, source, Math.min(bounds.maxBytes, request.maxBytes ?? Infinity));
+        }
         answer.destroy();
         if (redirects === maxRedirects) {
           throw new GitError('RedirectRefused', `${source.url} redirects more than ${maxRedirects} times`);
         }
-        url = followed(url, location, source);
+        url = followed(url, location, source, request.resource);
       }
     } catch (error) {
       if (error instanceof GitError) throw error;
@@ -118,6 +126,7 @@ export function connect(
       timeout: bounds.idleMs,
       headers: {
         accept: expect,
+        'accept-encoding': 'identity',
         'user-agent': 'git/etcd-ratchet',
         ...authorization(source.credentials),
         ...(body ? { 'content-length': body.length } : {}),
@@ -139,7 +148,25 @@ export function connect(
     end();
   }
 
-  return { source, requests: () => requests, send, share, close, [Symbol.dispose]: close };
+  /** What comes next goes there at once. */
+  function moveTo(next: string | undefined): void {
+    if (next === undefined) return;
+    base = next;
+    if (connection.terms) connection.terms = { ...connection.terms, base };
+  }
+
+  const connection: GitConnection = {
+    source,
+    get base() {
+      return connection.terms?.base ?? base;
+    },
+    requests: () => requests,
+    send,
+    share,
+    close,
+    [Symbol.dispose]: close,
+  };
+  return connection;
 }
 
 function routeOf({ url, credentials }: GitSource, network: Network | undefined): Route {
@@ -168,14 +195,8 @@ function redirectTarget({ statusCode, headers }: IncomingMessage, base: URL): UR
 }
 
 /** A renamed repository redirects within its host; anything else could be after the credentials. */
-function followed(from: URL, to: URL, source: GitSource): URL {
-  if (to.origin !== from.origin) {
-    // Not where to: no word of an answer is repeated.
-    throw new GitError(
-      'RedirectRefused',
-      `${source.url} redirects to another host or port, and credentials must not follow: if the repository has moved, change the url`,
-    );
-  }
+function followed(from: URL, to: URL, source: GitSource, resource: string): URL {
+  if (to.origin !== from.origin) throw redirectElsewhere(source, to, resource);
   to.username = '';
   to.password = '';
   return to;
@@ -187,21 +208,25 @@ async function receive(
   source: GitSource,
   maxBytes: number,
 ): Promise<void> {
-  const type = answer.headers['content-type']?.split(';')[0]?.trim() ?? 'none';
+  const type = answer.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? 'none';
   if (answer.statusCode !== 200 || type !== expect) {
     answer.destroy();
     throw answerError(source, answer.statusCode ?? 0, answer.headers, type);
   }
+  try {
+    const zipped = bounded(answer, maxBytes, source);
+    for await (const chunk of bounded(unzipped(zipped), maxBytes, source)) onData(chunk);
+  } finally {
+    answer.destroy();
+  }
+}
+
+async function* bounded(chunks: AsyncIterable<Buffer>, maxBytes: number, { url }: GitSource): AsyncGenerator<Buffer> {
   let size = 0;
-  for await (const chunk of answer) {
+  for await (const chunk of chunks) {
     size += chunk.length;
-    if (size > maxBytes) {
-      answer.destroy();
-      throw new GitError(
-        'TooLarge',
-        `${source.url} sent more than ${maxBytes} bytes: keep the specs in a smaller repository`,
-      );
-    }
-    onData(chunk);
+    if (size > maxBytes)
+      throw new GitError('TooLarge', `${url} sent more than ${maxBytes} bytes: keep the specs in a smaller repository`);
+    yield chunk;
   }
 }

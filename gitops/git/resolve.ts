@@ -1,6 +1,8 @@
 import { GitError } from './error.ts';
 import type { GitConnection } from './http.ts';
+import { askInfoRefs } from './info-refs.ts';
 import { isSha, type Revision } from './revision.ts';
+import { termsIn } from './terms.ts';
 import { askUploadPack } from './upload-pack.ts';
 import { type Advertisement, advertisementReader } from './wire/advertisement.ts';
 import { listRefs } from './wire/pack.ts';
@@ -26,22 +28,15 @@ export async function resolveRef(git: GitConnection, signal: AbortSignal): Promi
 
   const sought = new Set(candidates(ref));
   const reader = advertisementReader((name) => sought.has(name));
-  const listing = {
-    method: 'GET',
-    resource: 'info/refs?service=git-upload-pack',
-    expect: 'application/x-git-upload-pack-advertisement',
-    maxBytes: mostBytesOfRefs,
-    onData: reader.push,
-  } as const;
   try {
-    await git.send(listing, signal);
+    await askInfoRefs(git, { version: 0, maxBytes: mostBytesOfRefs, onData: reader.push }, signal);
   } catch (error) {
     if (!(error instanceof GitError) || error.reason !== 'TooLarge') throw error;
-    git.canFilter = reader.found.capabilities.includes('filter');
+    git.terms = termsIn(git.base, reader.found);
     return choose(git.source, await askForRefs(git, [...sought], error, signal));
   }
   reader.end();
-  git.canFilter = reader.found.capabilities.includes('filter');
+  git.terms = termsIn(git.base, reader.found);
   return choose(git.source, reader.found);
 }
 

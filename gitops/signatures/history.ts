@@ -19,7 +19,7 @@ export async function historySince(asked: Asked, since: string) {
   const near = await fetchHistory(asked, mostCommits, known);
   const found = near && (await lineSince(near, revision.sha, since, signal));
   if (near && found?.kind === 'line') return { line: found.line, raw: near.raw };
-  const most = git.canFilter === false ? mostWithFiles : mostCommits;
+  const most = git.terms?.canFilter === false ? mostWithFiles : mostCommits;
   const far = await fetchHistory(asked, most);
   const again = far && (await lineSince(far, revision.sha, since, signal));
   if (far && again?.kind === 'line') return { line: again.line, raw: far.raw };

@@ -66,12 +66,12 @@ export async function measureGit({ quick }: { readonly quick: boolean }): Promis
       system(['-C', fetched, 'fetch', '-q', '--depth', '1', url, 'main']),
     );
     // In a process that lives, as the event server does and a pass over several requests.
-    const keptWhole = await inOneProcess(mono.url, push, false);
+    const keptWhole = await inOneProcess(mono.url, push);
     // As the large forges do.
     await mono.git('config', 'uploadpack.allowFilter', 'true');
     const partial = await repeated(() => asks(mono.url), push);
     bytes.partial = await received.during(asks);
-    const keptPartial = await inOneProcess(mono.url, push, true);
+    const keptPartial = await inOneProcess(mono.url, push);
 
     const many = await server.createRepository('specs');
     await fillRepository(many.directory, { files: 1_000, commits: 1, specs: 1_000 });
@@ -153,7 +153,7 @@ interface Kept {
 }
 
 /** One more commit, for a thread that has read the repository before. */
-async function inOneProcess(url: string, push: () => Promise<string>, canFilter: boolean): Promise<Kept> {
+async function inOneProcess(url: string, push: () => Promise<string>): Promise<Kept> {
   using received = await countingReceived(url);
   const work = createWorkshop();
   const path = 'clusters/prod';
@@ -164,7 +164,7 @@ async function inOneProcess(url: string, push: () => Promise<string>, canFilter:
       const source = { url: counted, ref: 'main', path };
       const fleet = { metadata: { name: 'bench', namespace: 'payments' }, spec: { git: source } };
       const started = performance.now();
-      const task = { kind: 'read', source, fleet, revision: { ref: 'main', sha }, canFilter } as const;
+      const task = { kind: 'read', source, fleet, revision: { ref: 'main', sha } } as const;
       const answer = await work(task, { signal: AbortSignal.timeout(60_000), onFile: () => undefined });
       begun.ms = performance.now() - started;
       if (answer.kind !== 'read' || answer.tree.specs.length !== 100)

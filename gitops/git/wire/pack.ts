@@ -22,17 +22,31 @@ const nothing: Known = { commits: [], shallow: [] };
 
 const filters = { files: 'filter blob:none\n', folders: 'filter tree:0\n' } as const;
 
-/** Asks for commits in protocol version 0: understood everywhere, for commits that a ref names. */
+/**
+ * Asks in protocol version 0: understood everywhere, for commits that a ref names. Of what it says that we can do,
+ * a server hears what it offers: some refuse what they don't know, and some who does not say what they want.
+ */
 export function wantInVersion0(
   sha: string | readonly string[],
-  { depth = 1, without, known = nothing }: WantOptions = {},
+  { depth, without, known = nothing }: WantOptions,
+  offered: readonly string[],
 ): Buffer {
-  const capabilities = `side-band-64k ofs-delta no-progress${without ? ' filter' : ''}`;
-  const wants = [sha].flat().map((one, index) => `want ${one}${index === 0 ? ` ${capabilities}` : ''}\n`);
-  const args = [...wants, ...shallowLines(known), `deepen ${depth}\n`, ...(without ? [filters[without]] : [])];
-  const end = [...haveLines(known), 'done\n'];
+  const can = (name: string) => offered.includes(name);
+  const first: string[] = [...oneOf.flatMap((names) => names.find(can) ?? []), ...optional.filter(can)];
+  if (without) first.push('filter');
+  const wants = [sha].flat().map((one, index) => `want ${one}${index === 0 ? ` ${first.join(' ')}` : ''}\n`);
+  const depthLines = can('shallow') && depth !== undefined ? [...shallowLines(known), `deepen ${depth}\n`] : [];
+  const args = [...wants, ...depthLines, ...(without ? [filters[without]] : [])];
+  const end = [...(can('shallow') ? haveLines(known) : []), 'done\n'];
   return Buffer.from([...args.map(encodePacket), flushPacket, ...end.map(encodePacket)].join(''));
 }
+
+/** The better one first. Azure DevOps refuses who can't do the former: https://github.com/go-git/go-git/issues/64. */
+const oneOf = [
+  ['multi_ack_detailed', 'multi_ack'],
+  ['side-band-64k', 'side-band'],
+] as const;
+const optional = ['ofs-delta', 'no-progress'] as const;
 
 /** The same in protocol version 2, where a server also gives objects that no ref names any more, and single files. */
 export function wantInVersion2(

@@ -110,13 +110,26 @@ test('credentials do not follow a redirect to another host, not even to another 
     (error) => {
       assert.ok(error instanceof GitError);
       assert.equal(error.reason, 'RedirectRefused');
-      assert.match(error.message, /credentials must not follow/);
-      assert.ok(!error.message.includes(thief.url), 'no word of an answer is repeated');
+      assert.match(error.message, /credentials must not follow to another host or port: if the repository has moved/);
+      assert.ok(error.message.includes(`redirects to ${thief.url}/r.git, and`), error.message);
       assert.doesNotMatch(error.message, /hunter2/);
       return true;
     },
   );
   assert.equal(thief.requests.length, 0);
+});
+
+test('of a redirect to what is no repository, as a login page, only the host is told', async () => {
+  await using server = await startGitServer();
+  const repository = await server.createRepository('r');
+  const to = () => 'https://ada:hunter2@login.example.com/sign-in/hunter2?session=hunter2#hunter2';
+  server.breakWith({ kind: 'redirect', to });
+  await assert.rejects(resolve(source(repository.url)), (error) => {
+    assert.ok(error instanceof GitError && error.reason === 'RedirectRefused');
+    assert.match(error.message, /another host or port \(login\.example\.com\).*check the credentials/);
+    assert.doesNotMatch(error.message, /hunter2/);
+    return true;
+  });
 });
 
 for (const [name, auth, credentials] of [

@@ -46,10 +46,11 @@ async function history(
   return { repository, head, target: await repository.git('rev-parse', 'main') };
 }
 
+/** The first request asks what the server can do. */
 for (const [what, commits, filter, requests] of [
-  ['nearby', 3, 'true', 1],
+  ['nearby', 3, 'true', 2],
   ['nearby, on a server that can not leave files out', 3, 'false', 2],
-  ['further away, on a server that can leave files out', 40, 'true', 3],
+  ['further away, on a server that can leave files out', 40, 'true', 4],
   ['further away, on one that can not', 40, 'false', 6],
 ] as const) {
   test(`where two branches parted is found: ${what}`, async () => {

@@ -4,6 +4,7 @@ import { after, describe, test } from 'node:test';
 import type { Answer, MergeTask, Task } from '../../../functions/read/task.ts';
 import { createWorkshop } from '../../../functions/read/work.ts';
 import type { GitCredentials } from '../../../gitops/git/source.ts';
+import { termsIn } from '../../../gitops/git/terms.ts';
 import { countingReceived } from '../../bench/received.ts';
 import { startGitServer } from '../../support/git/server.ts';
 import { specText } from '../../unit/gitops/specs.ts';
@@ -20,6 +21,15 @@ const path = 'clusters';
 const heavy = Object.fromEntries(
   Array.from({ length: 300 }, (_, n) => [`media/part-${n}/file.bin`, randomBytes(kib).toString('base64')]),
 );
+
+/** As git's own server says it. */
+const capabilitiesOf = (filter: boolean) => [
+  'multi_ack_detailed',
+  'side-band-64k',
+  'ofs-delta',
+  'shallow',
+  ...(filter ? ['filter'] : []),
+];
 
 type Work = ReturnType<typeof createWorkshop>;
 
@@ -43,7 +53,13 @@ const done = (work: Work, task: Task) => work(task, { signal: signal(), onFile: 
 
 function read(work: Work, url: string, sha: string, filter: boolean, credentials?: GitCredentials): Promise<Answer> {
   const source = { url, ref: 'main', path, ...(credentials && { credentials }) };
-  return done(work, { kind: 'read', source, fleet: about, revision: { ref: 'main', sha }, canFilter: filter });
+  return done(work, {
+    kind: 'read',
+    source,
+    fleet: about,
+    revision: { ref: 'main', sha },
+    terms: termsIn(url, { version: 0, capabilities: capabilitiesOf(filter) }),
+  });
 }
 
 function merge(work: Work, url: string, commits: Pick<MergeTask, 'head' | 'target'>): Promise<Answer> {

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { gitEnvironment } from './git.ts';
 
+type GitRequest = Readable & Pick<IncomingMessage, 'url' | 'method' | 'headers' | 'socket'>;
+
 /** Answers one request with system git's own `http-backend` (a CGI program). Resolves when the answer was sent. */
-export async function gitHttpBackend(root: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+export async function gitHttpBackend(root: string, request: GitRequest, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://server');
   const backend = spawn('git', ['http-backend'], {
     env: {

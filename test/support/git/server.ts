@@ -5,14 +5,17 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { allowThisMachine } from '../network.ts';
-import { gitHttpBackend } from './backend.ts';
+import { behave } from './behave.ts';
 import { type GitFault, misbehave } from './faults.ts';
+import { type PersonalityName, personalities } from './personalities.ts';
 import { createRepository, type Repository } from './repository.ts';
 
 export interface GitServerOptions {
   /** Default 127.0.0.1 and a free port. */
   readonly host?: string;
   readonly port?: number;
+  /** Default `git`: git's own. */
+  readonly personality?: PersonalityName;
   /** PEM; makes it an HTTPS server. */
   readonly tls?: { readonly key: string; readonly cert: string };
   /** Basic authentication; any user name if only a token is given. */
@@ -41,7 +44,7 @@ export interface GitServer extends AsyncDisposable {
 
 export async function startGitServer(options: GitServerOptions = {}): Promise<GitServer> {
   allowThisMachine();
-  const { host = '127.0.0.1', port = 0, tls, auth } = options;
+  const { host = '127.0.0.1', port = 0, tls, auth, personality = 'git' } = options;
   const root = await mkdtemp(join(tmpdir(), 'etcd-ratchet-git-'));
   const requests: RecordedRequest[] = [];
   let fault: GitFault | undefined;
@@ -51,7 +54,7 @@ export async function startGitServer(options: GitServerOptions = {}): Promise<Gi
     if (!admitted(request, auth)) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end('Unauthorized\n');
     } else if (!fault || !(await misbehave(fault, root, request, response))) {
-      await gitHttpBackend(root, request, response);
+      await behave(personalities[personality], root, request, response);
     }
   }
 

@@ -14,7 +14,7 @@ async function unpackAll(pack: Buffer, bounds?: Partial<PackBounds>): Promise<vo
 }
 
 test('both requests are well-formed and name the commit once', () => {
-  for (const request of [wantInVersion0(sha), wantInVersion2(sha)]) {
+  for (const request of [wantInVersion0(sha, { depth: 1 }, ['side-band-64k', 'shallow']), wantInVersion2(sha)]) {
     const wants = [...packets(request)].filter((packet) => packet.kind === 'data' && packet.data.includes(sha));
     assert.equal(wants.length, 1);
   }

@@ -9,6 +9,7 @@ const of = (bytes: number): Earlier => ({
   commits: ['a'.repeat(40)],
   shallow: [],
   partial: false,
+  terms: undefined,
   packs: [{ pack: Buffer.alloc(bytes), index: Buffer.alloc(0), large: new Set(), leavesOut: false }],
 });
 const source = (url: string, token?: string): GitSource => ({
