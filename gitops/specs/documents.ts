@@ -54,9 +54,9 @@ export async function readDocuments(
   onFile?: (path: string) => void,
 ): Promise<Documents> {
   const { maxFiles, maxFileBytes, maxTotalBytes, maxDocuments } = { ...defaultDocumentLimits, ...limits };
-  const { bytesAsText, parseFile } = await import('./parse.ts');
-  const { mentionsUs } = await import('./recognise.ts');
+  const { judgeLarge, parseFile } = await import('./parse.ts');
   const { files, names, hidden } = await walk(tree, path, maxFiles, signal);
+  const unread = [...hidden];
   await tree.need(files.flatMap(({ oid, path }) => (before.has(`${oid} ${path}`) ? [] : [oid])));
   const documents: FoundDocument[] = [];
   const problems: Problem[] = [];
@@ -80,8 +80,10 @@ export async function readDocuments(
       );
     }
     if (bytes.length > maxFileBytes) {
-      if (!mentionsUs(bytesAsText(bytes))) ignored++;
-      else problems.push(tooLarge(file.path, bytes.length, maxFileBytes));
+      const found = judgeLarge(bytes);
+      if (found === 'ours') problems.push(tooLarge(file.path, bytes.length, maxFileBytes));
+      else ignored++;
+      if (found === 'hidden') unread.push({ path: file.path, message: `has more than ${maxFileBytes} bytes` });
       continue;
     }
     at = file.path;
@@ -93,8 +95,9 @@ export async function readDocuments(
     if (documents.length > maxDocuments) throw tooMany(path, maxDocuments);
     for (const problem of parsed.problems) problems.push(problem);
     if (parsed.ignored) ignored++;
+    if (parsed.hidden !== undefined) unread.push({ path: file.path, message: parsed.hidden });
   }
-  const notes = hidden.map((entry) => `${entry.path} ${entry.message}`);
+  const notes = unread.slice(0, mostNotes).map((entry) => `${entry.path} ${entry.message}`);
   return {
     documents,
     problems,
@@ -102,9 +105,12 @@ export async function readDocuments(
     names,
     files: files.length,
     ignored,
-    readWhole: problems.length === 0 && hidden.length === 0,
+    readWhole: problems.length === 0 && unread.length === 0,
   };
 }
+
+/** One is told where something is kept for it. */
+const mostNotes = 100;
 
 function tooMany(path: string, limit: number): GitError {
   return new GitError(

@@ -1,3 +1,5 @@
+import { isRecord } from '../../manifests/json.ts';
+
 /** Something in the repository that keeps a document from being used, at the place where a person can mend it. */
 export interface Problem {
   /** Path from the repository's root. */
@@ -58,5 +60,16 @@ export function fewProblems(problems: readonly Problem[]): {
   return {
     told: [...told.slice(0, most), { file, line, column, message: `and ${told.length - most} more problems` }],
     all: false,
+  };
+}
+
+/** Whose problem a document's is, as far as its text says. */
+export function ownerOf(object: Readonly<Record<string, unknown>>): Pick<Problem, 'kind' | 'namespace' | 'name'> {
+  const metadata = isRecord(object.metadata) ? object.metadata : {};
+  const { namespace, name } = metadata;
+  return {
+    ...(typeof object.kind === 'string' ? { kind: object.kind } : {}),
+    ...(typeof namespace === 'string' && namespace !== '' ? { namespace } : {}),
+    ...(typeof name === 'string' && name !== '' ? { name } : {}),
   };
 }

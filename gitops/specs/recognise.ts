@@ -1,5 +1,6 @@
 import { group, type Kind, kinds, apiVersion as ourApiVersion, version } from '../../manifests/api/group.ts';
 import { suggest } from '../../manifests/api/suggest.ts';
+import { mayHideWords } from './opaque.ts';
 
 /** Whether a document is one of ours. `mistaken`: it is not, but was surely meant to be. */
 export type Recognition =
@@ -49,7 +50,25 @@ export function recognise(object: Readonly<Record<string, unknown>>): Recognitio
 
 /** Whether a text could hold a document of ours, mistakes included. All others need not even be valid YAML. */
 export function mayBeOurs(text: string): boolean {
-  return /etcd|ratchet/i.test(text);
+  return /etcd|ratchet/i.test(text) || mayHideWords(text);
+}
+
+/** Whether words hold the apiVersion of an object of ours. Our group alone stands in definitions, rights and labels. */
+export function namesOurVersion(text: string): boolean {
+  return ourVersion.test(text) || (text.includes('\\') && ourVersion.test(unescaped(text)));
+}
+
+const ourVersion = /etcd\.ratchet\.dev\/v\d/i;
+
+/** Letters of a text that is JSON, or YAML in quotes, inside another, however often. */
+function unescaped(text: string): string {
+  return text
+    .replaceAll(/\\{2,}/g, '\\')
+    .replaceAll(/\\\r?\n[ \t]*/g, '')
+    .replaceAll('\\/', '/')
+    .replaceAll(/\\(?:x|u00|U000000)([\da-f]{2})/gi, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
 }
 
 /** Whether a broken text may have been meant for us: our group or a kind of ours, typing errors included. */

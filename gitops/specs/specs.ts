@@ -4,7 +4,7 @@ import { isRecord } from '../../manifests/json.ts';
 import { type Turns, takeTurns } from '../turns.ts';
 import type { Documents } from './documents.ts';
 import type { FoundDocument, Locate } from './found.ts';
-import { fewProblems, type Problem } from './problem.ts';
+import { fewProblems, ownerOf, type Problem } from './problem.ts';
 import { recognise } from './recognise.ts';
 
 /** A desired resource, as it stands in Git: valid, with its namespace, defaults not filled in. */
@@ -94,7 +94,7 @@ type Outcome =
 function examine(document: FoundDocument, options: SpecOptions): Outcome {
   const { file, line, column, locate } = document;
   const recognition = recognise(document.object);
-  if (recognition.kind === 'foreign') return wrapped(document);
+  if (recognition.kind === 'foreign') return { kind: 'foreign' };
 
   const isScoped = recognition.kind === 'ours' && !isClusterScoped(recognition.as);
   const object = isScoped ? inNamespace(document.object, options.defaultNamespace) : document.object;
@@ -138,17 +138,6 @@ function examine(document: FoundDocument, options: SpecOptions): Outcome {
   };
 }
 
-/** A `List`, as `kubectl get -o yaml` writes it, must not hide our documents by being foreign itself. */
-function wrapped({ file, object, locate }: FoundDocument): Outcome {
-  const { items } = object;
-  const at = Array.isArray(items)
-    ? items.findIndex((item) => isRecord(item) && recognise(item).kind !== 'foreign')
-    : -1;
-  if (at < 0) return { kind: 'foreign' };
-  const message = 'this resource stands inside a list: write it as a document of its own';
-  return { kind: 'nameless', problems: [{ file, ...locate(['items', at], 'value'), message }] };
-}
-
 /** Of the places that a duplicate names. */
 const mostPlaces = 5;
 
@@ -164,16 +153,6 @@ function duplicate(candidate: Candidate, places: readonly string[], others: numb
   const more = others > listed.length ? ` and ${others - listed.length} more places` : '';
   const message = `${kind} ${namespace === '' ? name : `${namespace}/${name}`} is also at ${listed.join(', ')}${more}: none of them is used until one is left`;
   return { file, line, column, message, kind, namespace, name };
-}
-
-function ownerOf(object: Readonly<Record<string, unknown>>): Pick<Problem, 'kind' | 'namespace' | 'name'> {
-  const metadata = isRecord(object.metadata) ? object.metadata : {};
-  const { namespace, name } = metadata;
-  return {
-    ...(typeof object.kind === 'string' ? { kind: object.kind } : {}),
-    ...(typeof namespace === 'string' && namespace !== '' ? { namespace } : {}),
-    ...(typeof name === 'string' && name !== '' ? { name } : {}),
-  };
 }
 
 function inNamespace(object: FoundDocument['object'], fallback: string | undefined): FoundDocument['object'] {

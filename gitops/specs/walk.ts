@@ -20,8 +20,8 @@ export interface Walk {
 }
 
 /**
- * Lists the files under a path of the tree. Symbolic links are never followed: one to a path that is read anyway is
- * skipped, and one that leads elsewhere hides something. Submodules are not fetched.
+ * Lists the files under a path of the tree. Symbolic links are never followed: one to what is read anyway is skipped,
+ * and any other hides something. Submodules are not fetched.
  * @throws GitError PathNotFound, TooLarge, BadAnswer
  */
 export async function walk(tree: Tree, path: string, maxFiles: number, signal?: AbortSignal): Promise<Walk> {
@@ -34,12 +34,14 @@ export async function walk(tree: Tree, path: string, maxFiles: number, signal?: 
   const turns = takeTurns(signal);
   const links: FoundFile[] = [];
   const names = new Set<string>();
+  const folders = new Set<string>();
   const hidden: { path: string; message: string }[] = [];
 
   async function visit(folder: string, oid: string, depth: number): Promise<void> {
     if (depth > 100) throw new GitError('TooLarge', `${folder} is nested more than 100 folders deep`);
     stopIfAborted(signal);
     await turns.next();
+    folders.add(folder);
     for (const entry of await tree.folder(oid)) {
       const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (entry.kind === 'folder') {
@@ -59,9 +61,14 @@ export async function walk(tree: Tree, path: string, maxFiles: number, signal?: 
 
   await visit(root, start.oid, 0);
   await tree.need(links.map(({ oid }) => oid));
+  const read = new Set(files.map((file) => file.path));
   for (const { path, oid } of links) {
-    if (!(await hides(tree, path, oid, root))) continue;
-    hidden.push({ path, message: 'is a symbolic link that leads out of spec.git.path; links are not followed' });
+    const aim = await aimOf(tree, path, oid);
+    const isInside = aim !== undefined && (root === '' || aim === root || aim.startsWith(`${root}/`));
+    const isRead = isInside && (read.has(aim) || folders.has(aim) || (!isSpecFile(path) && names.has(aim)));
+    if (isRead) continue;
+    const where = isInside ? 'to what is not read' : 'that leads out of spec.git.path';
+    hidden.push({ path, message: `is a symbolic link ${where}; links are not followed` });
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return { files, names, hidden };
@@ -92,17 +99,18 @@ async function descend(tree: Tree, segments: readonly string[]): Promise<Pick<Tr
   return at;
 }
 
-/** A link is harmless if its name says that it is no spec, */
+/** A link whose name says that it is no spec is one to a file that is not read, or to no folder. */
 function mayBeSpec(name: string): boolean {
   return posix.extname(name) === '' || isSpecFile(name);
 }
 
-/** or if its target is read anyway. */
-async function hides(tree: Tree, name: string, oid: string, root: string): Promise<boolean> {
+/** Where it leads to, from the root of the repository, which is the empty path; `undefined`: out of it. */
+async function aimOf(tree: Tree, name: string, oid: string): Promise<string | undefined> {
   const target = Buffer.from(await tree.file(oid)).toString();
-  if (posix.isAbsolute(target)) return true;
-  const aim = posix.normalize(posix.join(posix.dirname(name), target));
-  return aim === '..' || aim.startsWith('../') || !(root === '' || aim === root || aim.startsWith(`${root}/`));
+  if (posix.isAbsolute(target)) return undefined;
+  const aim = posix.normalize(posix.join(posix.dirname(name), target)).replace(/\/$/, '');
+  if (aim === '..' || aim.startsWith('../')) return undefined;
+  return aim === '.' ? '' : aim;
 }
 
 function isSpecFile(name: string): boolean {

@@ -66,6 +66,27 @@ export const ofGitops: readonly Mutant[] = [
     killers: ['test/unit/gitops/redirects.test.ts'],
   },
   {
+    file: 'gitops/specs/parse.ts',
+    from: 'const judged = isOurs ? understood : judgedInside(file, data, locate);',
+    to: 'const judged = understood;',
+    without: 'a document of ours inside another value is nothing, and its cluster is pruned (I8)',
+    killers: ['test/unit/gitops/find-specs.test.ts', 'test/unit/fleet/encodings.test.ts'],
+  },
+  {
+    file: 'gitops/specs/parse.ts',
+    from: 'if (!mayBeOurs(text)) return hiding(opaqueBecause(text));',
+    to: 'if (!mayBeOurs(text)) return nothing;',
+    without: 'a cluster is pruned whose document became a pointer of Git LFS (I8)',
+    killers: ['test/unit/gitops/find-specs.test.ts'],
+  },
+  {
+    file: 'gitops/specs/walk.ts',
+    from: 'const isRead = isInside && (read.has(aim) || folders.has(aim) || (!isSpecFile(path) && names.has(aim)));',
+    to: 'const isRead = isInside;',
+    without: 'a cluster is pruned whose document is a link to what is not read (I8)',
+    killers: ['test/unit/fleet/encodings.test.ts'],
+  },
+  {
     file: 'gitops/specs/specs.ts',
     from: '      complete = false;\n',
     to: '      complete = true;\n',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFile } from '../../../gitops/specs/parse.ts';
-import { formatProblem } from '../../../gitops/specs/problem.ts';
+import { formatProblem, type Problem } from '../../../gitops/specs/problem.ts';
 import { findSpecs, type SpecOptions, type Specs } from '../../../gitops/specs/specs.ts';
 import { validateDocument } from '../../../manifests/api/validate.ts';
 import { specText } from './specs.ts';
@@ -15,7 +15,8 @@ async function find(
     Object.entries(files).map(([file, content]) => parseFile(file, Buffer.from(content as string))),
   );
   const problems = parsed.flatMap((file) => file.problems);
-  const read = { documents: parsed.flatMap((file) => file.documents), problems, readWhole: problems.length === 0 };
+  const readWhole = problems.length === 0 && parsed.every(({ hidden }) => hidden === undefined);
+  const read = { documents: parsed.flatMap((file) => file.documents), problems, readWhole };
   return findSpecs(read, { validate: validateDocument, ...options });
 }
 
@@ -177,7 +178,6 @@ for (const [name, text] of [
   ['a list of words', '- etcd\n- ratchets\n'],
   ['a broken template of something else', '{{- if .Values.etcd }}\n  - name: {{ x }}\n{{ end }}'],
   ['broken YAML of something else', 'a: [b\n\tc'],
-  ['bytes that are no text', Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
   ['CloudFormation tags', 'Resources: !Sub etcd\n'],
   [
     'a CRD that defines our kinds',
@@ -189,6 +189,46 @@ for (const [name, text] of [
     assert.deepEqual([specs, problems, complete], [[], [], true]);
   });
 }
+
+for (const [name, text] of [
+  ['bytes that are no text', Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
+  ['a pointer of Git LFS', 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 123\n'],
+  [
+    'a text that names us',
+    `apiVersion: v1\nkind: ConfigMap\ndata:\n  a: |\n${specText('a').replaceAll(/^/gm, '    ')}`,
+  ],
+  ['a kind that is encrypted', 'apiVersion: ENC[AES256_GCM,data:x]\nkind: ENC[AES256_GCM,data:y]\nsops: {}\n'],
+] as const) {
+  test(`${name} is no problem, and leaves the listing incomplete`, async () => {
+    const { specs, problems, complete } = await find({ 'a.yaml': text });
+    assert.deepEqual([specs, problems, complete], [[], [], false]);
+  });
+}
+
+for (const [name, text, expected] of [
+  [
+    'in a list',
+    `- ${specText('orders').replaceAll('\n', '\n  ').trimEnd()}\n`,
+    'a.yaml:1:3: this resource stands inside a list',
+  ],
+  [
+    'in a map',
+    `cluster:\n${specText('orders').replaceAll(/^/gm, '  ')}`,
+    'a.yaml:1:1: this resource stands inside something else',
+  ],
+  ['in quotes', JSON.stringify(specText('orders')), 'a.yaml:1:1: this is a text, and no document'],
+] as const) {
+  test(`a document ${name} is told at its place`, async () => {
+    const { problems, complete } = await find({ 'a.yaml': text });
+    assert.ok(!complete);
+    assert.ok(formatProblem(problems[0] as Problem).startsWith(expected), problems.map(formatProblem).join());
+  });
+}
+
+test('a document inside another says whose it is', async () => {
+  const { problems } = await find({ 'a.yaml': `cluster:\n${specText('orders').replaceAll(/^/gm, '  ')}` });
+  assert.partialDeepStrictEqual(problems, [{ kind: 'EtcdCluster', namespace: 'payments', name: 'orders' }]);
+});
 
 test('two documents for one cluster: both refused, both places named', async () => {
   const files = { 'a.yaml': specText('orders'), 'b.yaml': `${specText('other')}---\n${specText('orders')}` };

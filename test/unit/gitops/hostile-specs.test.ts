@@ -25,6 +25,10 @@ const hostile: Readonly<Record<string, string>> = {
   keys: `${head}${Array.from({ length: 90_000 }, (_, n) => `k${n}: 1\n`).join('')}`,
   'one huge key': `${head}${'k'.repeat(megabyte)}: 1`,
   'one huge value': `${document.slice(0, -4)}spec: {version: ${'k'.repeat(megabyte / 2)}}`,
+  'our documents in one list': `[${JSON.stringify({ apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdCluster', metadata: {} })},${'{"kind":"EtcdCluster","spec":{}},'.repeat(8_000)}1]`,
+  'lists in lists around one of ours': `${'['.repeat(190)}{kind: EtcdCluster, spec: {}}${']'.repeat(190)}`,
+  'lists in lists around one of ours, too many': `${'['.repeat(9_000)}{kind: EtcdCluster, spec: {}}${']'.repeat(9_000)}`,
+  'a list of one of ours by aliases': `a: &a {kind: EtcdCluster, spec: {}}\nb: &b [${'*a,'.repeat(90)}]\n`,
   'aliases that expand': `${head}a: &a [x,x,x,x,x,x,x,x,x]\n${Array.from({ length: 9 }, (_, n) => `${'bcdefghij'[n]}: &${'bcdefghij'[n]} [${`*${'abcdefghi'[n]},`.repeat(9)}]\n`).join('')}`,
 };
 
@@ -38,6 +42,21 @@ for (const [what, text] of Object.entries(hostile)) {
     assert.ok(read.problems.every(({ message }) => message.length < 1_000));
   });
 }
+
+test('megabytes of words that name us, or could, are looked through in seconds', async () => {
+  const names = Array.from({ length: 20_000 }, (_, n) => `"etcd.ratchet.dev/v1 ${n}"`).join(',');
+  const texts = [
+    `[${names}]`,
+    `["${'\\\\u00'.repeat(170_000)}"]`,
+    `x${' '.repeat(megabyte)}y`,
+    `['${'\\'.repeat(megabyte - 9)}', etcd]`,
+    `${'\\u0065'.repeat(170_000)}`,
+  ];
+  const { used, read } = await cpuOf(() => desired(Object.fromEntries(texts.map((text, n) => [`${n}.yaml`, text]))));
+  assert.ok(used < 8_000, `${used.toFixed(0)} ms of processor time`);
+  assert.ok(!read.complete, 'nothing may be pruned after it');
+  assert.ok(read.notes.every((note) => note.length < 200));
+});
 
 test('of 12,000 copies of one document ten are told, with how many more there are', async () => {
   const { problems, specs } = await desired({ 'a.yaml': hostile['copies of one document'] ?? '' });
