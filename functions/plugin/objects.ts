@@ -3,6 +3,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { isReason, resources } from '../../reconcile/interfaces/kube.ts';
 import { type Asked, Refusal } from './command.ts';
+import { forKubectl } from './yaml.ts';
 
 /** @throws {Refusal} when there is none of that name, naming those that there are. */
 export async function clusterNamed(name: string, { kube, namespace, stop }: Asked): Promise<EtcdCluster> {
@@ -49,7 +50,7 @@ export function nextCommand({ namespace }: Pick<Asked, 'namespace'>, command: st
 
 /** For a program: the same in both. */
 export function dataText(data: unknown, output: 'json' | 'yaml'): string {
-  return output === 'json' ? `${JSON.stringify(data, null, 2)}\n` : stringify(data);
+  return output === 'json' ? `${JSON.stringify(data, null, 2)}\n` : stringify(data, forKubectl);
 }
 
 /** The result of a command that has one thing to say: a sentence for a person, the same as data for a program. */

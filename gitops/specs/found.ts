@@ -1,4 +1,5 @@
 import type { Problem } from './problem.ts';
+import type { Reread } from './rereads.ts';
 
 interface Position {
   /** 1-based. */
@@ -19,4 +20,6 @@ export interface FoundDocument {
   readonly locate: Locate;
   /** What the parser could not make sense of but read all the same, such as an unknown tag. A problem if it is ours. */
   readonly doubts: readonly Problem[];
+  /** Of a document of ours: values that were read otherwise before. */
+  readonly rereads: readonly Reread[];
 }

@@ -8,6 +8,7 @@ import { locator } from './locate.ts';
 import { encryptedBySops, mayHideWords, noStructure, opaqueBecause } from './opaque.ts';
 import { ownerOf, type Problem } from './problem.ts';
 import { mayBeOurs, mentionsUs, namesOurVersion, recognise } from './recognise.ts';
+import { rereadsIn } from './rereads.ts';
 import { type Fault, firstFault, maxAliases } from './soundness.ts';
 import { type ReadDocument, yamlDocuments } from './yaml-documents.ts';
 
@@ -84,7 +85,8 @@ async function parseText(file: string, text: string, turns: Turns): Promise<Pars
       const doubts = document.warnings
         .slice(0, maxDoubts)
         .map(({ pos, message }) => problemAt({ offset: pos[0], message }));
-      documents.push({ file, ...locate([], 'value'), object: data, locate, doubts });
+      const rereads = isOurs ? rereadsIn(document) : [];
+      documents.push({ file, ...locate([], 'value'), object: data, locate, doubts, rereads });
     }
   }
   return { documents, problems, ignored: skipped && problems.length === 0, ...(hidden !== undefined && { hidden }) };

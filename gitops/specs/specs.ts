@@ -6,6 +6,7 @@ import type { Documents } from './documents.ts';
 import type { FoundDocument, Locate } from './found.ts';
 import { fewProblems, ownerOf, type Problem } from './problem.ts';
 import { recognise } from './recognise.ts';
+import type { Reread } from './rereads.ts';
 
 /** A desired resource, as it stands in Git: valid, with its namespace, defaults not filled in. */
 interface SpecDocument {
@@ -19,6 +20,13 @@ interface SpecDocument {
   readonly column: number;
   /** Where its fields stand. */
   readonly locate: Locate;
+  /** Values that were read otherwise before, with their places; absent: none. */
+  readonly rereads?: readonly PlacedReread[];
+}
+
+export interface PlacedReread extends Reread {
+  readonly line: number;
+  readonly column: number;
 }
 
 /** What the schema says against an object; `path` leads to the field, or to where it is missing. */
@@ -133,9 +141,14 @@ function examine(document: FoundDocument, options: SpecOptions): Outcome {
   }
   return {
     kind: 'candidate',
-    spec: { object, kind: recognition.as, namespace, name, file, line, column, locate },
+    spec: { object, kind: recognition.as, namespace, name, file, line, column, locate, ...placed(document) },
     problems,
   };
+}
+
+function placed({ rereads, locate }: FoundDocument): Pick<SpecDocument, 'rereads'> {
+  if (rereads.length === 0) return {};
+  return { rereads: rereads.map((one) => ({ ...one, ...locate(one.path, 'value') })) };
 }
 
 /** Of the places that a duplicate names. */

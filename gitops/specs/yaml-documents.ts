@@ -1,5 +1,6 @@
 import { Composer, type Document, Lexer, type LineCounter, Parser } from 'yaml';
 import type { Turns } from '../turns.ts';
+import { withScalarsOfKubectl } from './scalars.ts';
 import type { Fault } from './soundness.ts';
 
 /** Each costs the parser more than its bytes: a file of one megabyte can hold a million brackets. */
@@ -17,6 +18,7 @@ export type ReadDocument =
 export async function* yamlDocuments(text: string, lines: LineCounter, turns: Turns): AsyncGenerator<ReadDocument> {
   const composer = new Composer({
     merge: true,
+    customTags: withScalarsOfKubectl,
     uniqueKeys: false,
     prettyErrors: false,
     logLevel: 'silent',

@@ -20,6 +20,7 @@ import {
 } from './objects.ts';
 import { type PrunePlan, planPrune } from './prune.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from './reading.ts';
+import { firstReread } from './rereads.ts';
 import { isAsLeft } from './unchanged.ts';
 
 export interface PlanInput {
@@ -158,6 +159,8 @@ function judge(spec: DesiredSpec, input: Known): Judgement {
   if (isGone && entry && runsOnce(spec.kind)) return { ran: entry };
   if (!live) return { apply: { kind: 'create', spec } };
   if (live.metadata.deletionTimestamp !== undefined) return { leaving: spec };
+  const reread = firstReread(spec, live);
+  if (reread) return { problem: { ...problemAt(spec, reread.message), ...reread.place } };
 
   const owner = ownerOf(live);
   if (owner === undefined) return { apply: { kind: 'adopt', spec, live } };

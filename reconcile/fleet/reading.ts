@@ -16,6 +16,18 @@ export interface DesiredSpec {
     path: readonly (string | number)[],
     part: 'key' | 'value',
   ) => { readonly line: number; readonly column: number };
+  /** Values that an earlier version read otherwise. */
+  readonly rereads?: readonly Reread[];
+}
+
+export interface Reread {
+  readonly path: readonly (string | number)[];
+  /** As it stands in the document. */
+  readonly text: string;
+  readonly was: boolean | number | string;
+  readonly now: boolean | number | string;
+  readonly line: number;
+  readonly column: number;
 }
 
 /** What a person must correct, and where. Line and column count from 1; 0 means the whole file. */

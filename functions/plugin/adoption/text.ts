@@ -4,6 +4,7 @@ import type { ShownCluster } from '../../page/check-report.ts';
 import { printable } from '../../printable.ts';
 import { clusterPlanText } from '../../tick/plan-output.ts';
 import { table } from '../table.ts';
+import { forKubectl } from '../yaml.ts';
 import type { FoundPod } from './found.ts';
 
 export function podsText(found: readonly FoundPod[], colours: boolean): string {
@@ -34,7 +35,7 @@ export function warningsOf(found: readonly FoundPod[]): readonly string[] {
 }
 
 export function existingText(existing: ExistingCluster): string {
-  return stringify({ bootstrap: { existing } });
+  return stringify({ bootstrap: { existing } }, forKubectl);
 }
 
 export function planText(

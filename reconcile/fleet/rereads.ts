@@ -1,0 +1,28 @@
+import { isRecord } from '../../manifests/json.ts';
+import type { FleetObject } from './objects.ts';
+import type { DesiredSpec, Reread } from './reading.ts';
+
+/**
+ * A value that is live as an earlier version read it, and would change though no one changed the document: `0440` was
+ * 440, and is 288 as for kubectl. Nothing of the document is applied until a commit says which of the two is meant.
+ */
+export function firstReread(spec: DesiredSpec, live: FleetObject) {
+  const changed = spec.rereads?.find(({ path, was, now }) => {
+    const values = valuesAt(live, path);
+    return values.includes(was) && !values.includes(now);
+  });
+  return changed && { place: { line: changed.line, column: changed.column }, message: sentence(changed) };
+}
+
+/** Of a list, those of each element: their order in the object may be another. */
+function valuesAt(value: unknown, [step, ...rest]: Reread['path']): readonly unknown[] {
+  if (step === undefined) return [value];
+  if (typeof step === 'number') return Array.isArray(value) ? value.flatMap((one) => valuesAt(one, rest)) : [];
+  return isRecord(value) && step in value ? valuesAt(value[step], rest) : [];
+}
+
+function sentence({ path, text, was, now }: Reread): string {
+  const field = path.reduce<string>((all, step) => `${all}${typeof step === 'number' ? `[${step}]` : `.${step}`}`, '');
+  const meant = JSON.stringify(now);
+  return `${field.slice(1)}: ${text} is ${meant}, as kubectl reads it; an earlier version read ${JSON.stringify(was)}, which is live: write ${meant} to change it, ${JSON.stringify(was)} to keep it`;
+}
