@@ -196,5 +196,8 @@ async function ask(git: GitConnection, body: Buffer, version: 0 | 2, signal: Abo
 function notGiven(url: string, { ref, sha }: Revision, words: string): GitError {
   if (isSha(ref))
     return new GitError('CommitNotFound', `${url} does not serve commit ${sha} (${words}): does it exist there?`);
-  return new GitError('RefMoved', `${url} no longer serves ${sha}, to which ${ref} pointed a moment ago (${words})`);
+  return new GitError(
+    'RefMoved',
+    `${url} does not give out ${sha}, to which ${ref} pointed a moment ago (${words}): if this stays, check what the credentials may read`,
+  );
 }

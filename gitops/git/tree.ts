@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { type Commit, readCommit } from './commit.ts';
 import { GitError } from './error.ts';
 import { memoryFs } from './memory-fs.ts';
 import { isSha, type Revision } from './revision.ts';
@@ -40,13 +42,6 @@ export interface Objects extends Pick<FetchedTree, 'folder' | 'file' | 'need' | 
   add(pack: Buffer): Promise<void>;
   /** `undefined` if it is not there: history is fetched only so deep. @throws GitError BadAnswer if it is damaged */
   commit(sha: string): Promise<Commit | undefined>;
-}
-
-export interface Commit {
-  readonly tree: string;
-  readonly parents: readonly string[];
-  /** Seconds since the epoch, as the committer says. */
-  readonly at: number;
 }
 
 /** The tree of a fetched commit. @throws GitError CommitNotFound for no commit, BadAnswer for missing objects */
@@ -122,8 +117,7 @@ export async function openPacks(
         `${revision.ref} names a ${object.type}, not a commit: name a branch, a tag of a commit, or a commit`,
       );
     }
-    const { commit } = await reading('a commit', () => git.readCommit({ ...repository, oid: sha }));
-    return { tree: commit.tree, parents: commit.parent, at: commit.committer.timestamp };
+    return reading('a commit', async () => readCommit(object.bytes));
   }
 
   async function need(oids: readonly string[]): Promise<void> {
@@ -177,9 +171,16 @@ function* entriesOf(tree: Buffer): Generator<TreeEntry> {
     const end = tree.indexOf(0, space);
     if (space < 0 || end < 0 || end + 21 > tree.length) throw new Error('it ends in the middle of an entry');
     const kind = kindOf(tree.toString('latin1', at, space));
-    yield { name: tree.toString('utf8', space + 1, end), kind, oid: tree.toString('hex', end + 1, end + 21) };
+    yield { name: nameOf(tree.subarray(space + 1, end)), kind, oid: tree.toString('hex', end + 1, end + 21) };
     at = end + 21;
   }
+}
+
+/** A name is bytes. What is not UTF-8 of it is written as Git writes it, so that two names never read as one. */
+function nameOf(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  const escaped = (byte: number) => `\\${byte.toString(8).padStart(3, '0')}`;
+  return [...bytes].map((byte) => (byte < 0x20 || byte > 0x7e ? escaped(byte) : String.fromCharCode(byte))).join('');
 }
 
 function kindOf(mode: string): TreeEntry['kind'] {

@@ -1,4 +1,5 @@
-import type { Commit, Objects } from '../git/tree.ts';
+import type { Commit } from '../git/commit.ts';
+import type { Objects } from '../git/tree.ts';
 
 export type Ancestry =
   /** `others`: histories that were merged crosswise have several, and none is older than another. */

@@ -185,7 +185,9 @@ function decode(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     // UTF-16 without its mark decodes too, as letters with NULs between them, in which nothing would be recognised.
-    return text.includes('\0') ? undefined : text;
+    if (text.includes('\0')) return undefined;
+    // Files that were put together bring the mark of each.
+    return text.replaceAll(/^\ufeff/gm, '');
   } catch {
     return undefined; // not UTF-8; the caller says so
   }

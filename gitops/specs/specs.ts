@@ -24,7 +24,7 @@ interface SpecDocument {
   readonly rereads?: readonly PlacedReread[];
 }
 
-export interface PlacedReread extends Reread {
+interface PlacedReread extends Reread {
   readonly line: number;
   readonly column: number;
 }

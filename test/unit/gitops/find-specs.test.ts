@@ -71,6 +71,15 @@ for (const [name, text] of [
   });
 }
 
+test('documents of files that were put together, each with a byte order mark, are read', async () => {
+  const marked = (name: string) => `\ufeff${specText(name)}`;
+  for (const text of [`${marked('a')}---\n${marked('b')}`, `${marked('a')}\ufeff---\r\n${marked('b')}`]) {
+    const { specs, problems } = await find({ 'a.yaml': text });
+    assert.deepEqual(problems, []);
+    assert.equal(specs.length, 2);
+  }
+});
+
 for (const [name, text, expected] of [
   [
     'an unknown field at its name',
