@@ -206,7 +206,7 @@ export const etcdNodePolicySpecSchema = object({
     text(longestDurationText, {
       default: nodePolicyDefaults.clusterTimeout,
       description:
-        'How long a cluster of allowDowntimeOf that is suspended, paused, or in the middle of something may keep a node from its reboot. Then the node begins, but never while an invocation acts on the cluster.',
+        'How long a cluster of allowDowntimeOf that is suspended, paused, being deleted, or in the middle of something may keep nodes from their reboots. Then they begin, but never while an invocation acts on the cluster, or while it can not be looked at.',
       rules: [durationBetween('10m', '720h')],
     }),
   ),
@@ -281,11 +281,19 @@ export const etcdNodePolicyStatusSchema = object({
         node: text(253, { description: 'The node.' }),
         reason: text(128, { description: 'Why, in one word of docs/reference/reasons.md.' }),
         message: text(1024, { description: 'Why, in words.' }),
-        cluster: Type.Optional(text(127, { description: 'The EtcdCluster that keeps it, as namespace/name.' })),
-        since: Type.Optional(time({ description: 'Since when that cluster keeps it.' })),
       }),
       20,
       { description: 'The first of the nodes that need a reboot and can not begin, or are under way and wait.' },
+    ),
+  ),
+  keeping: Type.Optional(
+    list(
+      object({
+        cluster: text(127, { description: 'The EtcdCluster, as namespace/name.' }),
+        since: time({ description: 'Since when: spec.clusterTimeout counts from here.' }),
+      }),
+      100,
+      { description: 'Clusters of spec.allowDowntimeOf that would keep a node now, whatever else keeps it.' },
     ),
   ),
   conditions: Type.Optional(conditionsSchema),

@@ -3,7 +3,7 @@ import { openingOf } from '../time/due.ts';
 import { timestamp } from '../time/timestamp.ts';
 import { grantIdLength, type NodeAction, type NodesDecision, type NodeVerdict } from './decision.ts';
 import { inTurn } from './marks.ts';
-import { type Circumstances, clustersOn, objectionToBegin, overruledOn } from './may-begin.ts';
+import { type Circumstances, clustersOn, keepingNow, objectionToBegin, overruledOn } from './may-begin.ts';
 import type { NodeSeen, NodesObservation } from './observation.ts';
 import { isStuck, nodeMeanings } from './reasons.ts';
 import { goOn } from './way.ts';
@@ -19,11 +19,13 @@ export function decideNodes(seen: NodesObservation): NodesDecision {
   const candidates = waiting.map((node) => candidateOf(seen, node, { opening, isHeld }));
   const verdicts = [...begun, ...candidates, ...looksToTell(seen)];
   const action = firstOf(verdicts, seen);
+  const keeping = keepingNow(seen, waiting);
   return {
     ...(action && { action }),
     verdicts,
     selected: nodes.filter(({ selected }) => selected).length,
     needed: waiting.length,
+    ...(keeping.length > 0 && { keeping }),
     ...(opening.kind === 'shut' && waiting.length > 0 && opening.opensAt && { nextAt: opening.opensAt }),
   };
 }

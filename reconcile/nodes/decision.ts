@@ -1,5 +1,5 @@
 import { parseDuration } from '../../manifests/api/duration.ts';
-import type { EtcdNodePolicySpec, NodeGrant } from '../../manifests/api/etcd-node-policy.ts';
+import type { EtcdNodePolicySpec, EtcdNodePolicyStatus, NodeGrant } from '../../manifests/api/etcd-node-policy.ts';
 import { nodePolicyDefaults } from '../../manifests/api/spec-defaults.ts';
 import type { LeaderMove } from './etcd.ts';
 import type { PodSeen } from './observation.ts';
@@ -40,8 +40,6 @@ export interface NodeVerdict {
   readonly action?: NodeAction;
   /** When the clock alone makes another look worth it, in seconds. */
   readonly afterSeconds?: number;
-  /** The EtcdCluster that keeps a node from beginning, as `<namespace>/<name>`. */
-  readonly cluster?: string;
 }
 
 export interface NodesDecision {
@@ -54,6 +52,7 @@ export interface NodesDecision {
   readonly needed: number;
   /** When the next window opens. */
   readonly nextAt?: Date;
+  readonly keeping?: EtcdNodePolicyStatus['keeping'];
 }
 
 /** In hexadecimal digits: it is the end of a Job's name. */

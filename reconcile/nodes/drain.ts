@@ -56,15 +56,14 @@ export function objectionToDrain({ all, node, grant }: Begun, leaving: readonly 
   const named = new Set(all.policy.spec.allowDowntimeOf);
   const keys = new Set([...grant.clusters, ...leaving.flatMap(({ cluster }) => cluster ?? [])]);
   for (const key of keys) {
-    const overruled = grant.overruled?.includes(key) ?? false;
-    if (all.unasked?.has(key) && !overruled)
+    if (all.unasked?.has(key))
       return {
         reason: 'ClusterBusy',
         message: `EtcdCluster ${key} is asked last and alone: how it is is not known`,
       } as const;
     const cluster = all.clusters.find((one) => one.key === key);
     if (!cluster) continue;
-    const busy = busyNow(cluster, node.name, overruled);
+    const busy = busyNow(cluster, node.name, named.has(key) && grant.overruled?.includes(key));
     if (busy) return busy;
     if (named.has(key)) continue;
     if (cluster.stopped !== undefined && leaving.some((pod) => pod.cluster === key))

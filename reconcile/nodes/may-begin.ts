@@ -1,8 +1,8 @@
-import type { EtcdNodePolicySpec } from '../../manifests/api/etcd-node-policy.ts';
+import type { EtcdNodePolicySpec, EtcdNodePolicyStatus } from '../../manifests/api/etcd-node-policy.ts';
 import type { openingOf } from '../time/due.ts';
 import { timestamp } from '../time/timestamp.ts';
 import { clusterTimeoutOf, drainTimeoutOf, roomOf, unmanagedAmong } from './decision.ts';
-import { type Objection, objectionOf } from './etcd.ts';
+import { objectionOf } from './etcd.ts';
 import { clockSkew } from './marks.ts';
 import type { NodeSeen, NodesObservation } from './observation.ts';
 import type { NodeReason } from './reasons.ts';
@@ -14,7 +14,7 @@ export interface Circumstances {
   readonly isHeld: boolean;
 }
 
-export type Objected = { readonly reason: NodeReason; readonly message: string; readonly cluster?: string } | undefined;
+export type Objected = { readonly reason: NodeReason; readonly message: string } | undefined;
 
 /** The order of its objections: what a person decided, what the policy allows, what runs on it, and what etcd says. */
 export function objectionToBegin(seen: NodesObservation, node: NodeSeen, circumstances: Circumstances): Objected {
@@ -100,49 +100,65 @@ function objectionOfPods({ name, pods }: NodeSeen, spec: EtcdNodePolicySpec): Ob
 }
 
 function objectionOfEtcd(seen: NodesObservation, node: NodeSeen): Objected {
+  const { clusters, policy, ofOthers = [] } = seen;
+  const begun = [...(policy.status?.grants ?? []), ...ofOthers];
   for (const key of clustersOn(node)) {
-    const objection = objectionOfCluster(seen, node, key);
-    if (objection) return { ...objection, message: `${objection.message}${yieldsWhen(seen, node, key)}`, cluster: key };
+    const cluster = clusters.find((one) => one.key === key);
+    if (!cluster) return { reason: 'ClusterBusy', message: `EtcdCluster ${key} could not be looked at` };
+    const downtime = isNamed(seen, key);
+    const objection = objectionOf(cluster, node.name, { downtime, overruled: isOverruled(seen, key) });
+    if (objection) return { ...objection, message: `${objection.message}${yieldsWhen(seen, key)}` };
+    // Its member there may still serve: the two would hand leadership to each other, and one wait for the other.
+    const other = begun.find((grant) => grant.clusters.includes(key) && grant.node !== node.name);
+    if (other && !downtime) {
+      const message = `EtcdCluster ${key} has a member on ${other.node} as well, which has begun: ${node.name} waits`;
+      return { reason: 'ClusterBusy', message };
+    }
   }
   return undefined;
 }
 
-function objectionOfCluster(seen: NodesObservation, node: NodeSeen, key: string): Objection | undefined {
-  const { clusters, policy, ofOthers = [] } = seen;
-  const downtime = policy.spec.allowDowntimeOf?.includes(key) ?? false;
-  const overruled = isOverruled(seen, node, key);
-  const cluster = clusters.find((one) => one.key === key);
-  if (!cluster && !overruled) return { reason: 'ClusterBusy', message: `EtcdCluster ${key} could not be looked at` };
-  const objection = cluster && objectionOf(cluster, node.name, { downtime, overruled });
-  if (objection || downtime) return objection;
-  // Its member there may still serve: the two would hand leadership to each other, and one wait for the other.
-  const begun = [...(policy.status?.grants ?? []), ...ofOthers];
-  const other = begun.find((grant) => grant.clusters.includes(key));
-  const message = `EtcdCluster ${key} has a member on ${other?.node} as well, which has begun: ${node.name} waits`;
-  return other && { reason: 'ClusterBusy', message };
+/** A person lets it be down. */
+function isNamed({ policy }: NodesObservation, key: string): boolean {
+  return policy.spec.allowDowntimeOf?.includes(key) ?? false;
 }
 
-/** Those that a person let be down, and that have kept this node waiting for longer than the policy lets them. */
+/** Those that a person lets be down, and that have kept nodes for longer than the policy lets them. */
 export function overruledOn(seen: NodesObservation, node: NodeSeen): readonly string[] {
-  return clustersOn(node).filter((key) => isOverruled(seen, node, key));
+  return clustersOn(node).filter((key) => isOverruled(seen, key));
 }
 
-function isOverruled(seen: NodesObservation, node: NodeSeen, key: string): boolean {
-  const until = yieldsAt(seen, node, key);
-  return until !== undefined && seen.at >= until;
+function isOverruled(seen: NodesObservation, key: string): boolean {
+  return isNamed(seen, key) && seen.at >= yieldsAt(seen, key);
 }
 
-/** `undefined`: never, because no person let it be down. */
-function yieldsAt({ policy, at }: NodesObservation, { name }: NodeSeen, key: string): Date | undefined {
-  if (!policy.spec.allowDowntimeOf?.includes(key)) return undefined;
-  const known = policy.status?.blocked?.find((one) => one.node === name && one.cluster === key)?.since;
-  const since = known === undefined ? at : new Date(known);
-  return new Date(since.getTime() + clusterTimeoutOf(policy.spec));
+function yieldsAt({ policy, at }: NodesObservation, key: string): Date {
+  const since = policy.status?.keeping?.find(({ cluster }) => cluster === key)?.since;
+  return new Date((since === undefined ? at : new Date(since)).getTime() + clusterTimeoutOf(policy.spec));
 }
 
-function yieldsWhen(seen: NodesObservation, node: NodeSeen, key: string): string {
-  const until = yieldsAt(seen, node, key);
-  return until && until > seen.at ? `. It may keep ${node.name} until ${timestamp(until)}` : '';
+function yieldsWhen(seen: NodesObservation, key: string): string {
+  const until = yieldsAt(seen, key);
+  return isNamed(seen, key) && until > seen.at ? `. It may keep nodes until ${timestamp(until)}` : '';
+}
+
+/** Named clusters that would keep a node now, whatever else keeps it: a window, or another node, ends no such time. */
+export function keepingNow(
+  seen: NodesObservation,
+  waiting: readonly NodeSeen[],
+): NonNullable<EtcdNodePolicyStatus['keeping']> {
+  const { policy, clusters, at } = seen;
+  const before = policy.status?.keeping ?? [];
+  const isUnseen = waiting.some(({ pods }) => pods === undefined);
+  return [...new Set(policy.spec.allowDowntimeOf)].flatMap((cluster) => {
+    const known = before.filter((one) => one.cluster === cluster);
+    const looked = clusters.find(({ key }) => key === cluster);
+    const on = waiting.filter((node) => clustersOn(node).includes(cluster));
+    if (!looked || on.length === 0) return isUnseen || on.length > 0 ? known : [];
+    const keeps = on.some((node) => objectionOf(looked, node.name, { downtime: true, overruled: false }));
+    if (!keeps) return [];
+    return known.length > 0 ? known : [{ cluster, since: timestamp(at) }];
+  });
 }
 
 export function clustersOn({ pods = [] }: NodeSeen): readonly string[] {

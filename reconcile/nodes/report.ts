@@ -54,7 +54,8 @@ export function nodePolicyStatus(
     done,
     ...(lastDone && { lastDone }),
     ...(grants.length > 0 && { grants }),
-    ...(waiting.length > 0 && { blocked: waiting.slice(0, 20).map((one) => blockedOf(one, before?.blocked, at)) }),
+    ...(waiting.length > 0 && { blocked: waiting.slice(0, 20).map(blockedOf) }),
+    ...(decision.keeping && { keeping: decision.keeping }),
     conditions: conditionsFrom(statements(waiting, grants), before?.conditions, { generation, at }),
   };
 }
@@ -108,18 +109,8 @@ function endedBy({ action }: NodesDecision) {
   }
 }
 
-type Blocked = NonNullable<EtcdNodePolicyStatus['blocked']>[number];
-
-/** One cluster may keep a node for one reason after another: what counts is since when it keeps it at all. */
-function blockedOf(
-  { node, reason, message, cluster }: NodeVerdict,
-  before: readonly Blocked[] | undefined,
-  at: Date,
-): Blocked {
-  const told = { node, reason, message: message.slice(0, 1000) };
-  if (cluster === undefined) return told;
-  const known = before?.find((one) => one.node === node && one.cluster === cluster)?.since;
-  return { ...told, cluster, since: known ?? timestamp(at) };
+function blockedOf({ node, reason, message }: NodeVerdict) {
+  return { node, reason, message: message.slice(0, 1000) };
 }
 
 /** The most urgent first: what is stuck, what is under way, what a person can do, what waits. */

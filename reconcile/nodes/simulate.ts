@@ -18,10 +18,8 @@ function reported(before: NodesObservation, decision: NodesDecision, { seen, ...
   const {
     conditions: _,
     blocked: __,
-    ...rest
+    ...status
   } = nodePolicyStatus(before, decision, { kind: 'acted', kept: [] }, seen.policy);
-  const { blocked } = before.policy.status ?? {};
-  const status = { ...rest, ...(blocked && { blocked }) };
   const grants = sim.grants + (decision.action?.kind === 'grant' ? 1 : 0);
   const nonce = [...String(grants).padStart(32, '0')].toReversed().join('');
   return { ...sim, grants, seen: { ...seen, policy: { ...seen.policy, status }, nonce } };

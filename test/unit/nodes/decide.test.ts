@@ -122,49 +122,60 @@ test('a cluster that is named may lose its quorum, but not in the middle of a st
   assert.deepEqual(reasonsOf(asking(pods, { policy, clusters: [busy] })), { 'node-1': 'ClusterBusy' });
 });
 
-const stubborn: readonly (readonly [how: string, cluster: ClusterSeen | undefined])[] = [
+const stubborn: readonly (readonly [how: string, cluster: ClusterSeen])[] = [
   ['is suspended', clusterOf({ stopped: 'is suspended' })],
   ['would act again and again', clusterOf({ busy: { kind: 'act', why: 'an upgrade' } })],
   ['waits without an end', clusterOf({ busy: { kind: 'wait', why: 'a roll' } })],
-  ['can not be looked at', undefined],
 ];
+const orders = 'default/orders';
+const letDown = { allowDowntimeOf: [orders] };
+
+function keptSince(since: string, spec: Partial<EtcdNodePolicySpec>, clusters: readonly ClusterSeen[]): NodesDecision {
+  const policy = { ...policyOf(spec), status: { observedGeneration: 1, keeping: [{ cluster: orders, since }] } };
+  return asking([memberPod('orders-0')], { policy, clusters });
+}
 
 for (const [how, cluster] of stubborn) {
-  const clusters = cluster ? [cluster] : [];
-  const kept = (since: string, spec: Partial<EtcdNodePolicySpec>, node = 'node-1') => {
-    const blocked = [{ node, reason: 'ClusterBusy', message: '', cluster: 'default/orders', since }];
-    const policy = { ...policyOf(spec), status: { observedGeneration: 1, blocked } };
-    return asking([memberPod('orders-0')], { policy, clusters });
-  };
-  const named = { allowDowntimeOf: ['default/orders'] };
-
   test(`a named cluster that ${how} keeps a node until spec.clusterTimeout, and not longer`, () => {
-    const early = kept('2026-11-22T12:00:01Z', named);
+    const early = keptSince('2026-11-22T12:00:01Z', letDown, [cluster]);
     assert.equal(actionOf(early), 'none');
-    assert.match(early.verdicts[0]?.message ?? '', /It may keep node-1 until 2026-11-23T12:00:01Z$/);
-    const late = kept('2026-11-22T12:00:00Z', named);
+    assert.match(early.verdicts[0]?.message ?? '', /It may keep nodes until 2026-11-23T12:00:01Z$/);
+    const late = keptSince('2026-11-22T12:00:00Z', letDown, [cluster]);
     assert.equal(actionOf(late), 'grant node-1');
-    assert.deepEqual(late.action?.kind === 'grant' && late.action.grant.overruled, ['default/orders']);
-    assert.equal(actionOf(kept('2026-11-23T11:50:00Z', { ...named, clusterTimeout: '10m' })), 'grant node-1');
+    assert.deepEqual(late.action?.kind === 'grant' && late.action.grant.overruled, [orders]);
+    const short = { ...letDown, clusterTimeout: '10m' };
+    assert.equal(actionOf(keptSince('2026-11-23T11:50:00Z', short, [cluster])), 'grant node-1');
   });
 
   test(`a cluster that ${how} and is not named keeps its node for as long as it takes`, () => {
-    assert.equal(actionOf(kept('2026-01-01T00:00:00Z', {})), 'none');
-    assert.equal(actionOf(kept('2026-01-01T00:00:00Z', { allowDowntimeOf: ['default/others'] })), 'none');
+    for (const spec of [{}, { allowDowntimeOf: ['default/others'] }])
+      assert.equal(actionOf(keptSince('2026-01-01T00:00:00Z', spec, [cluster])), 'none');
   });
 
-  test(`a named cluster that ${how} is not overruled by the time it kept another node`, () => {
-    assert.equal(actionOf(kept('2026-01-01T00:00:00Z', named, 'node-2')), 'none');
+  test(`the time of a named cluster that ${how} goes on whatever else keeps its nodes`, () => {
+    const waiting = [1, 2].map((n) => nodeOf(`node-${n}`, { needed: 'kernel', pods: [memberPod('orders-0')] }));
+    const before = [{ cluster: orders, since: '2026-11-23T08:00:00Z' }];
+    const keeping = (changes: Partial<NodesObservation>, spec: Partial<EtcdNodePolicySpec> = {}, known = before) => {
+      const policy = { ...policyOf({ ...letDown, ...spec }), status: { observedGeneration: 1, keeping: known } };
+      return decideNodes(seenOf({ nodes: waiting, policy, clusters: [cluster], ...changes })).keeping ?? [];
+    };
+    assert.deepEqual(keeping({}), before);
+    assert.deepEqual(keeping({}, { suspend: true }), before);
+    assert.deepEqual(keeping({}, { windows: [{ start: '0 3 * * *', duration: '1h' }] }), before);
+    assert.deepEqual(keeping({ clusters: [] }), before, 'nothing new is known of it');
+    assert.deepEqual(keeping({ nodes: [nodeOf('node-1', { needed: 'kernel' })] }), before, 'no node was looked at');
+    assert.deepEqual(keeping({}, {}, []), [{ cluster: orders, since: '2026-11-23T12:00:00Z' }]);
+    assert.deepEqual(keeping({ clusters: [clusterOf()] }), [], 'it keeps none any more');
+    assert.deepEqual(keeping({ nodes: [] }), [], 'no node needs a reboot');
+    assert.deepEqual(keeping({}, { allowDowntimeOf: [] }), [], 'it is not named any more');
   });
 }
 
-test('no time overrules an invocation that acts on a cluster', () => {
+test('no time overrules an invocation that acts on a cluster, or one that could not be looked at', () => {
   const since = '2026-01-01T00:00:00Z';
-  const blocked = [{ node: 'node-1', reason: 'ClusterBusy', message: '', cluster: 'default/orders', since }];
-  const policy = { ...policyOf({ allowDowntimeOf: ['default/orders'] }), status: { observedGeneration: 1, blocked } };
   const held = clusterOf({ stopped: 'is suspended', busy: { kind: 'held', why: 'tick-1 acts on it' } });
-  const decision = asking([memberPod('orders-0')], { policy, clusters: [held] });
-  assert.deepEqual(reasonsOf(decision), { 'node-1': 'ClusterBusy' });
+  for (const clusters of [[held], []])
+    assert.deepEqual(reasonsOf(keptSince(since, letDown, clusters)), { 'node-1': 'ClusterBusy' });
 });
 
 test('a cluster of one whose own spec allows the loss of its quorum needs no name', () => {

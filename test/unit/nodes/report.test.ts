@@ -49,20 +49,6 @@ test('an eviction is told as refused only where a disruption budget kept a pod',
   assert.equal(reasonOf({ kind: 'acted', kept: ['default/web'] }), 'EvictionRefused');
 });
 
-test('since when a cluster keeps a node is kept over its reasons, and begins anew after others', () => {
-  const orders: NodeVerdict = { node: 'node-2', reason: 'MemberDown', message: 'm', cluster: 'default/orders' };
-  const blockedAfter = (verdict: NodeVerdict, before: NonNullable<EtcdNodePolicyStatus['blocked']> = []) =>
-    statusAfter({ verdicts: [verdict], selected: 3, needed: 1 }, { kind: 'none' }, [], { blocked: before }).blocked;
-  const first = blockedAfter(orders);
-  assert.equal(first?.[0]?.since, timestamp(at));
-  const entry = { node: 'node-2', reason: 'ClusterBusy', message: 'm', cluster: 'default/orders' };
-  const since = '2026-11-20T00:00:00Z';
-  assert.equal(blockedAfter(orders, [{ ...entry, since }])?.[0]?.since, since);
-  assert.equal(blockedAfter(orders, [{ ...entry, since, cluster: 'default/carts' }])?.[0]?.since, timestamp(at));
-  assert.equal(blockedAfter(orders, [{ ...entry, since, node: 'node-1' }])?.[0]?.since, timestamp(at));
-  assert.equal(blockedAfter(other, [{ ...entry, since }])?.[0]?.since, undefined);
-});
-
 test('a node that was begun with needs no reboot besides', () => {
   const grant: NodeAction = { kind: 'grant', node: 'node-1', grant: grantOf('node-1') };
   assert.equal(statusAfter(decided(grant, 'Granted'), acted).needed, 1);

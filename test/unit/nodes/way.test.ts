@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EtcdNodePolicySpec } from '../../../manifests/api/etcd-node-policy.ts';
 import { decideNodes } from '../../../reconcile/nodes/decide.ts';
 import type { Marks } from '../../../reconcile/nodes/marks.ts';
 import type { NodesObservation } from '../../../reconcile/nodes/observation.ts';
@@ -219,13 +220,16 @@ for (const kind of ['held', 'act', 'wait'] as const)
 test('a member leaves whose cluster was overruled by its time, but never in the middle of a step', () => {
   const spec = { allowDowntimeOf: ['default/orders'] };
   const node = { marks: cordoned, pods: [memberPod('orders-0')] };
-  const leaves = (changes: Partial<NodesObservation>) =>
-    onTheWay(node, changes, spec, { overruled: ['default/orders'] }).kind;
+  const leaves = (changes: Partial<NodesObservation>, said: Partial<EtcdNodePolicySpec> = spec) =>
+    onTheWay(node, changes, said, { overruled: ['default/orders'] }).kind;
   const members = [memberOf(0, { leads: false }), memberOf(1), memberOf(2)];
   const cluster = clusterOf({ members, stopped: 'is suspended' });
   assert.equal(leaves({ clusters: [{ ...cluster, busy: { kind: 'act', why: 'a roll' } }] }), 'evict');
   assert.equal(leaves({ clusters: [{ ...cluster, busy: { kind: 'wait', why: 'a roll' } }] }), 'evict');
-  assert.equal(leaves({ clusters: [], unasked: new Set(['default/orders']) }), 'evict');
+  assert.equal(leaves({ clusters: [], unasked: new Set(['default/orders']) }), undefined);
+  const acting = { ...cluster, stopped: undefined as never, busy: { kind: 'act', why: 'a roll' } as const };
+  assert.equal(leaves({ clusters: [acting] }), 'evict');
+  assert.equal(leaves({ clusters: [acting] }, {}), undefined, 'no person lets it be down any more');
   assert.equal(leaves({ clusters: [{ ...cluster, busy: { kind: 'held', why: 'a tick' } }] }), undefined);
 });
 
