@@ -52,14 +52,28 @@ export async function checkFleet(
     listed = {};
     const { requests: open, next } = await forge.openRequests(branch, { signal: asking }, from);
     listed = { ...(next !== undefined && { next }) };
-    const queued = wantsQueue(fleet) ? await forge.queued?.(branch, { signal: asking }) : undefined;
-    const requests = [...(queued ?? []), ...open];
-    const seen = { requests, isWhole: from === undefined && next === undefined };
-    return { listed, ...(await checkOpen(seen, about, { ...context, signal })) };
+    const queue = wantsQueue(fleet) ? await queueOf(about, asking) : { commits: [] };
+    const requests = [...queue.commits, ...open];
+    const seen = { requests, isWhole: from === undefined && next === undefined && queue.failure === undefined };
+    const checked = await checkOpen(seen, about, { ...context, signal });
+    return { listed, ...checked, ...(queue.failure && { failure: queue.failure }) };
   } catch (error) {
     if (!(error instanceof ForgeError || error instanceof GitError || error instanceof KubeError)) throw error;
     log({ fleet: keyOf(fleet), reason: error.reason, problem: error.message }, 'requests could not be checked');
     return { listed, failure: failureOf(error) };
+  }
+}
+
+/** A queue that can't be read keeps no request from its check. */
+async function queueOf(
+  { forge, branch }: Open,
+  signal: AbortSignal,
+): Promise<{ readonly commits: readonly ChangeRequest[]; readonly failure?: ForgeFailure }> {
+  try {
+    return { commits: (await forge.queued?.(branch, { signal })) ?? [] };
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    return { commits: [], failure: failureOf(error) };
   }
 }
 
@@ -124,7 +138,9 @@ async function checkOpen({ requests, isWhole }: Seen, open: Open, context: Check
       closed.clear();
     }
   }
-  const waits = failure ? [] : await tellWithheld(withheld, open, context);
+  // A stranger's request takes no verdict from a head that others have as well.
+  const apart = withheld.filter(({ headSha }) => !openHeads.has(headSha));
+  const waits = failure ? [] : await tellWithheld(apart, open, context);
 
   const waiting = left + unknown.length;
   if (waiting > 0 || !isWhole) failure ??= waitingFor(waiting, isWhole);

@@ -70,7 +70,7 @@ export interface Forge {
   /** Open requests whose target is this branch (`main`). @param from a `next` of before @throws ForgeError */
   openRequests(target: string, patience: Patience, from?: number): Promise<OpenRequests>;
   /**
-   * Commits that wait in the merge queue of this branch, at most 100, the longest first. Absent: the forge has no queue
+   * Commits that wait in the merge queue of this branch, at most 100. Absent: the forge has no queue
    * whose commits statuses are for. @throws ForgeError
    */
   queued?(target: string, patience: Patience): Promise<readonly ChangeRequest[]>;

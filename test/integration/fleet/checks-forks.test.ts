@@ -73,6 +73,16 @@ test('a request of a stranger takes nothing from one of an own branch with the s
   assert.deepEqual(stage.forge.comments.map(({ number }) => number).toSorted(), [1, 2]);
 });
 
+test('a stranger’s request without the label takes no verdict from a head of an own branch', async () => {
+  await using stage = await setStage();
+  const { forge } = stage;
+  const head = await stage.open(2, { 'c/stock.yaml': clusterYaml('stock') });
+  forge.pulls.push({ number: 1, title: 'mine', headSha: head, fork: true });
+  for (let pass = 0; pass < 3; pass += 1) await stage.check();
+  const told = forge.statuses.filter(({ sha }) => sha === head).map(({ state }) => state);
+  assert.deepEqual(told, ['pending', 'success']);
+});
+
 for (const [forks, labels, isChecked] of [
   ['Disabled', [forkLabel], false],
   ['Enabled', [], true],

@@ -174,6 +174,15 @@ test('a commit of the merge queue gets its status before requests do, and no com
   assert.ok(!checks.some((one) => one.head === queued), 'what left the queue is forgotten');
 });
 
+test('a queue that can not be read keeps no request from its check, and is told', async () => {
+  await using stage = await setStage({ checks: { mergeQueue: 'Enabled' } });
+  const head = await stage.open(9, { 'c/stock.yaml': clusterYaml('stock') });
+  stage.forge.breakWith({ kind: 'status', status: 403, at: 'matching-refs' });
+  const { failure } = await stage.check();
+  assert.equal(stage.forge.statusesOf(head).get(context)?.state, 'success');
+  assert.equal(failure?.reason, 'ForgeForbidden');
+});
+
 test('a fleet without checks.mergeQueue asks for no queue', async () => {
   await using stage = await setStage();
   await stage.open(9, { 'c/stock.yaml': clusterYaml('stock') });

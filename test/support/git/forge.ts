@@ -13,6 +13,8 @@ export type ForgeFault =
       readonly message?: string;
       /** Only requests of this method go wrong. */
       readonly only?: 'GET' | 'POST';
+      /** Part of the address of the requests that it befalls. */
+      readonly at?: string;
     }
   | { readonly kind: 'html'; readonly status?: number }
   | { readonly kind: 'redirect'; readonly to: string }
@@ -249,8 +251,9 @@ function pathOf(url = ''): Pick<PostedStatus, 'owner' | 'repository' | 'sha'> | 
     : undefined;
 }
 
-function concerns(fault: ForgeFault, { method }: IncomingMessage): boolean {
-  return fault.kind !== 'status' || fault.only === undefined || fault.only === method;
+function concerns(fault: ForgeFault, { method, url = '' }: IncomingMessage): boolean {
+  if (fault.kind !== 'status') return true;
+  return (fault.only === undefined || fault.only === method) && url.includes(fault.at ?? '');
 }
 
 function misbehave(fault: ForgeFault, response: ServerResponse): void {
