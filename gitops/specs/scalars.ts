@@ -29,7 +29,8 @@ export function plainScalar(text: string): boolean | number | string {
     ['', ten],
   ] as const;
   for (const [prefix, digits] of prefixes) {
-    if (digits === undefined) continue;
+    // 64 binary digits are the most that an integer has: of more, reading them would take long and say the same.
+    if (digits === undefined || digits.replace(/^0+/, '').length > 64) continue;
     const value = BigInt(`${prefix}${digits}`);
     // Larger ones are no integers there: decimal ones are read as floats, others as text.
     const isInteger = sign === '' ? value < 2n ** 64n : value <= 2n ** 63n - (sign === '-' ? 0n : 1n);
