@@ -3,7 +3,7 @@ import { backupFields, canBeOpened } from './etcd-backup.ts';
 import { object, type ReadonlyDeep } from './schema.ts';
 import { awaitedBackupFresh, backupDefaults } from './spec-defaults.ts';
 
-const { to, verify, scratch, deadline } = backupFields;
+const { to, verify, scratch, podTemplate, deadline } = backupFields;
 
 const policies = ['Required', 'BestEffort', 'Never'] as const;
 export type BackupPolicy = (typeof policies)[number];
@@ -27,6 +27,7 @@ export const clusterBackupSchema = object(
     to,
     verify,
     scratch,
+    podTemplate,
     deadline,
   },
   { description: 'Backups that etcd-ratchet takes before it changes the cluster.', rules: [canBeOpened] },

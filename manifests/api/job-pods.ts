@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { objectName } from './common-rules.ts';
 import { rule } from './rule.ts';
-import { int64, list, map, object, preserved, type ReadonlyDeep, stringMap, text } from './schema.ts';
+import { list, map, object, preserved, type ReadonlyDeep, stringMap, text } from './schema.ts';
 
 /** What the pods of a backup's Jobs are given beside what they are made of: where they run, what platforms ask. */
 
@@ -24,14 +24,26 @@ const confined = rule<Readonly<Record<string, string>>>({
   holds: (annotations) => !Object.keys(annotations).some((key) => key.startsWith(apparmor)),
 });
 
+/** Cordons and what befalls a node hold for backups: a pod of one there is waited for. */
+const ofNodes = 'node.kubernetes.io/';
+
 const tolerationSchema = object({
-  key: Type.Optional(text(317, { description: 'The taint’s key. Absent, with operator Exists: every taint.' })),
+  key: text(317, {
+    minLength: 1,
+    description: 'The taint’s key.',
+    rules: [
+      rule<string>({
+        message: `must not begin with ${ofNodes}: a backup keeps off nodes that are cordoned, or not well`,
+        cel: `!self.startsWith('${ofNodes}')`,
+        holds: (key) => !key.startsWith(ofNodes),
+      }),
+    ],
+  }),
   operator: Type.Optional(Type.Enum(['Exists', 'Equal'], { description: 'Absent: Equal.' })),
   value: Type.Optional(text(63, { description: 'Of operator Equal: the taint’s value.' })),
   effect: Type.Optional(
     Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], { description: 'Absent: every effect.' }),
   ),
-  tolerationSeconds: Type.Optional(int64({ description: 'Of effect NoExecute: for how long. Absent: for ever.' })),
 });
 
 export const jobPodsSchema = object(
@@ -40,7 +52,7 @@ export const jobPodsSchema = object(
       object(
         {
           labels: Type.Optional(map<string>(text(63), 64, { description: 'Added to our own.', rules: [notOurs] })),
-          annotations: Type.Optional(stringMap({ description: 'Added to those of the members.', rules: [confined] })),
+          annotations: Type.Optional(stringMap({ description: 'Added to our own.', rules: [confined] })),
         },
         { description: 'Labels and annotations of the pods.' },
       ),
@@ -51,15 +63,16 @@ export const jobPodsSchema = object(
           nodeSelector: Type.Optional(stringMap({ description: "In place of the members'." })),
           tolerations: Type.Optional(list(tolerationSchema, 32, { description: "Beside the members'." })),
           affinity: Type.Optional(
-            preserved({ description: "As a pod's. Absent: the node affinity of the members, and none to pods." }),
+            object(
+              { nodeAffinity: preserved({ description: "As a pod's." }) },
+              {
+                description:
+                  'Absent: the node affinity of the members. To pods there is none: it would bind those, too.',
+              },
+            ),
           ),
           runtimeClassName: Type.Optional(text(253, { rules: [objectName], description: "In place of the members'." })),
           schedulerName: Type.Optional(text(253, { rules: [objectName], description: "In place of the members'." })),
-          imagePullSecrets: Type.Optional(
-            list(object({ name: text(253, { description: "The Secret's name.", rules: [objectName] }) }), 8, {
-              description: "Beside the members'.",
-            }),
-          ),
         },
         { description: 'Fields of a pod, as Kubernetes has them.' },
       ),
@@ -73,7 +86,7 @@ export const jobPodsSchema = object(
   },
   {
     description:
-      "The pods of its Jobs. What is not said here is as the EtcdCluster's podTemplate has it for members. Meshes are told to inject nothing: a Job with a sidecar may never end.",
+      "The pods of its Jobs. Where they run is as the EtcdCluster's podTemplate has it for members, where it is not said here; they are pulled with the members' secrets. Meshes are told to inject nothing: a Job with a sidecar may never end.",
   },
 );
 

@@ -171,7 +171,7 @@ export const values: readonly Value[] = [
   {
     path: 'podSecurityContext',
     about:
-      'Of all our pods. A field that is null is left out: where the platform assigns users (OpenShift), set runAsUser, runAsGroup and fsGroup to null.',
+      'Of all our pods but metrics. A field that is null is left out: where the platform assigns users (OpenShift), set runAsUser, runAsGroup and fsGroup to null.',
     schema: { type: 'object' },
     places: pods.map(({ kind, name }) => ({ kind, name, at: `${podOf[kind]}/securityContext`, as: 'in-place' })),
   },

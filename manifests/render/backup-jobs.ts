@@ -1,13 +1,12 @@
 import { parseDuration } from '../api/duration.ts';
 import type { EtcdBackup } from '../api/etcd-backup.ts';
-import type { JobPods } from '../api/job-pods.ts';
 import { type ObjectLocation, urlOf } from '../api/object-template.ts';
 import type { Quantity } from '../api/quantity.ts';
 import { backupDefaults, storeDefaults } from '../api/spec-defaults.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Container, Job, PodSpec, ResourceRequirements, Volume } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, etcdTlsFiles, volumesOf } from './agent-container.ts';
-import { jobMetadata, placedPod } from './job-pods.ts';
+import { type JobPodSettings, jobMetadata, placedPod } from './job-pods.ts';
 import { smallerResources } from './member-resources.ts';
 import { annotations, backupJobName, labels } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
@@ -30,7 +29,7 @@ export interface TakeOrder {
   readonly egress?: Egress | undefined;
   /** Of the members whose data it takes; absent: an author named others. */
   readonly resources?: ResourceRequirements | undefined;
-  readonly pods?: JobPods | undefined;
+  readonly pods?: JobPodSettings | undefined;
 }
 
 export interface VerifyOrder {
@@ -44,7 +43,7 @@ export interface VerifyOrder {
   readonly sha256?: string | undefined;
   readonly egress?: Egress | undefined;
   readonly resources?: ResourceRequirements | undefined;
-  readonly pods?: JobPods | undefined;
+  readonly pods?: JobPodSettings | undefined;
 }
 
 /** Between the agent's own deadline and that of its pod: for starting, and for ending in order. Seconds. */

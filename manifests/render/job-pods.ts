@@ -19,6 +19,11 @@ const outOfMeshes = {
 
 type Metadata = PodTemplateSpec['metadata'];
 
+/** As they are when what is left open was filled in. */
+export interface JobPodSettings extends Omit<JobPods, 'spec'> {
+  readonly spec?: JobPods['spec'] & Pick<PodSpec, 'imagePullSecrets'>;
+}
+
 /**
  * @param own the labels that the pod is found by win; a word of a mesh about members says nothing of Jobs
  * @param given what an author says of the Job's own pods
@@ -38,10 +43,14 @@ function ours(labels: Metadata['labels']): Metadata['labels'] {
 const ofMembers = ['nodeSelector', 'tolerations', 'runtimeClassName', 'schedulerName', 'imagePullSecrets'] as const;
 
 /**
- * The settings of a backup's pods: its own, and what they leave open as the members have it. Of these no labels: a
- * Service of the author's own that selects members by one would lead clients to the Job's pod.
+ * The settings of a backup's pods: its own, and what they leave open as the members have it. Of these neither labels
+ * nor annotations: a Service that selects members by one would lead clients to the Job's pod, and what is injected into
+ * members by the other would keep it from ending.
  */
-export function jobPodsOf(given: JobPods = {}, cluster?: Pick<EtcdClusterSpec, 'image' | 'podTemplate'>): JobPods {
+export function jobPodsOf(
+  given: JobPods = {},
+  cluster?: Pick<EtcdClusterSpec, 'image' | 'podTemplate'>,
+): JobPodSettings {
   const podTemplate = taken(cluster?.podTemplate);
   const members = podTemplate.spec ?? {};
   const { nodeAffinity } = isRecord(members.affinity) ? members.affinity : {};
@@ -57,17 +66,14 @@ export function jobPodsOf(given: JobPods = {}, cluster?: Pick<EtcdClusterSpec, '
     ...(affinity && { affinity }),
   };
   return {
-    metadata: {
-      ...given.metadata,
-      annotations: { ...podTemplate.metadata?.annotations, ...given.metadata?.annotations },
-    },
-    spec: spec as NonNullable<JobPods['spec']>,
+    ...(given.metadata && { metadata: given.metadata }),
+    spec: spec as NonNullable<JobPodSettings['spec']>,
     users: given.users ?? (leavesUsers(podTemplate) ? 'OfPlatform' : 'Ours'),
   };
 }
 
 /** @param spec of our own */
-export function placedPod(spec: PodSpec, { spec: given = {}, users }: JobPods = {}): PodSpec {
+export function placedPod(spec: PodSpec, { spec: given = {}, users }: JobPodSettings = {}): PodSpec {
   const placed = mergePodSpec(spec, given) as unknown as PodSpec;
   const { runAsUser: _, runAsGroup: __, fsGroup: ___, ...assigned } = spec.securityContext ?? {};
   return users === 'OfPlatform' ? { ...placed, securityContext: assigned } : placed;

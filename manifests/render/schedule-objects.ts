@@ -1,12 +1,11 @@
 import type { EtcdBackup } from '../api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../api/etcd-backup-schedule.ts';
-import type { JobPods } from '../api/job-pods.ts';
 import { parseObjectTemplate, prefixOf, urlOf } from '../api/object-template.ts';
 import { scheduleDefaults } from '../api/spec-defaults.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Job } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, volumesOf } from './agent-container.ts';
-import { jobMetadata, placedPod } from './job-pods.ts';
+import { type JobPodSettings, jobMetadata, placedPod } from './job-pods.ts';
 import { annotations, dueBackupName, labels, pruneJobName } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
 
@@ -45,7 +44,7 @@ export interface PruneOrder {
 interface PrunesWith {
   readonly image: string;
   readonly egress?: Egress | undefined;
-  readonly pods?: JobPods;
+  readonly pods?: JobPodSettings;
 }
 
 /** @throws {RangeError} when the template's name can't be understood. */

@@ -1,5 +1,4 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { JobPods } from '../../manifests/api/job-pods.ts';
 import {
   expandTemplate,
   type ObjectLocation,
@@ -14,7 +13,7 @@ import { hostRefusal, placeRefusal } from '../../manifests/egress/host-refusal.t
 import type { TakeOrder } from '../../manifests/render/backup-jobs.ts';
 import { applicationSecretName } from '../../manifests/render/certificate-names.ts';
 import { etcdImage } from '../../manifests/render/image.ts';
-import { jobPodsOf } from '../../manifests/render/job-pods.ts';
+import { type JobPodSettings, jobPodsOf } from '../../manifests/render/job-pods.ts';
 import { memberResources } from '../../manifests/render/member-resources.ts';
 import { clientUrl, schemeOf } from '../../manifests/render/names.ts';
 import { hostNamed } from '../../manifests/stores/stores.ts';
@@ -54,7 +53,7 @@ function hostRefused(
 type Source = Pick<TakeOrder, 'endpoints' | 'outside' | 'clusterId' | 'tlsSecretName' | 'resources'>;
 
 /** Where its pods run, and what lets them in. */
-function podsOf({ backup, cluster }: BackupSituation): JobPods {
+function podsOf({ backup, cluster }: BackupSituation): JobPodSettings {
   return jobPodsOf(backup.spec.podTemplate, cluster?.spec);
 }
 

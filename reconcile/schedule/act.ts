@@ -1,11 +1,10 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { JobPods } from '../../manifests/api/job-pods.ts';
 import { claimNamedIn, parseObjectTemplate, prefixOf } from '../../manifests/api/object-template.ts';
 import type { Egress } from '../../manifests/egress/egress.ts';
 import { placeRefusal } from '../../manifests/egress/host-refusal.ts';
-import { jobPodsOf } from '../../manifests/render/job-pods.ts';
+import { type JobPodSettings, jobPodsOf } from '../../manifests/render/job-pods.ts';
 import { namedBy } from '../../manifests/render/offers.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { dueBackup, pruneJob } from '../../manifests/render/schedule-objects.ts';
@@ -82,7 +81,7 @@ async function podsOf(
   { metadata: { namespace }, spec: { template } }: EtcdBackupSchedule,
   kube: Kube,
   signal: AbortSignal,
-): Promise<JobPods> {
+): Promise<JobPodSettings> {
   const { clusterName, podTemplate } = template;
   const cluster =
     clusterName === undefined

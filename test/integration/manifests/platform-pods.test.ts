@@ -117,13 +117,16 @@ test('our own pods name no user with the component platform-users', async () => 
   const directory = await mkdtemp(join(tmpdir(), 'platform-'));
   after(() => rm(directory, { recursive: true }));
   const from = (path: string) => relative(directory, join(install, path));
-  const components = ['webhooks', 'page', 'platform-users'].map((name) => from(`components/${name}`));
-  await writeFile(join(directory, 'kustomization.yaml'), JSON.stringify({ resources: [from('.')], components }));
+  const components = ['webhooks', 'page', 'metrics', 'platform-users'].map((name) => from(`components/${name}`));
+  const resources = ['.', '../knative/events'].map(from);
+  await writeFile(join(directory, 'kustomization.yaml'), JSON.stringify({ resources, components }));
   const printed = parseAllDocuments(await api.kubectl(['kustomize', directory])).map((one) => one.toJS() as Workload);
   const pods = printed.flatMap(({ kind, spec }) =>
     kind === 'CronJob' ? [spec.jobTemplate?.spec.template.spec] : kind === 'Deployment' ? [spec.template?.spec] : [],
   );
-  assert.equal(pods.length, 3);
+  assert.equal(pods.length, 4);
   const seccompProfile = { type: 'RuntimeDefault' };
   for (const pod of pods) assert.deepEqual(pod?.securityContext, { runAsNonRoot: true, seccompProfile });
+  const service = printed.find(({ kind, spec }) => kind === 'Service' && spec.template)?.spec.template?.spec;
+  assert.doesNotMatch(JSON.stringify(service ?? assert.fail()), /runAsUser|runAsGroup/);
 });

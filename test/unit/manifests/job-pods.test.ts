@@ -38,9 +38,9 @@ test('a Job runs where the members run, and is pulled with their secrets', () =>
   });
 });
 
-test('nothing else of the members’ template gets into a Job, and none of their labels', () => {
+test('nothing else of the members’ template gets into a Job, no label and no annotation of theirs', () => {
   const template = {
-    metadata: { labels: { app: 'orders' }, annotations: { 'example.com/team': 'a' } },
+    metadata: { labels: { app: 'orders' }, annotations: { 'linkerd.io/inject': 'enabled' } },
     spec: {
       containers: [{ name: 'sidecar', image: 'sidecar' }],
       volumes: [{ name: 'more', emptyDir: {} }],
@@ -50,8 +50,7 @@ test('nothing else of the members’ template gets into a Job, and none of their
     },
   };
   assert.deepEqual(placed(template), own);
-  const { metadata } = jobPodsOf(undefined, { podTemplate: template });
-  assert.deepEqual(metadata, { annotations: { 'example.com/team': 'a' } });
+  assert.equal(jobPodsOf(undefined, { podTemplate: template }).metadata, undefined);
 });
 
 test('what a backup says itself replaces or joins what the members have', () => {
@@ -77,13 +76,8 @@ test('a Job names no user where the platform assigns them: the members’ templa
 });
 
 test('a template that would lend our privileges lends a Job nothing either', () => {
-  const apparmor = { 'container.apparmor.security.beta.kubernetes.io/agent': 'unconfined' };
-  const refused = { metadata: { annotations: apparmor }, spec: { nodeSelector: { pool: 'etcd' } } };
-  assert.deepEqual(jobPodsOf(undefined, { podTemplate: refused }), {
-    metadata: { annotations: {} },
-    spec: {},
-    users: 'Ours',
-  });
+  const refused = { spec: { hostNetwork: true, nodeSelector: { pool: 'etcd' } } };
+  assert.deepEqual(jobPodsOf(undefined, { podTemplate: refused }), { spec: {}, users: 'Ours' });
 });
 
 test('labels that a pod is found by are ours, whatever an author says', () => {
