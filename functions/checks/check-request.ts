@@ -1,6 +1,7 @@
 import type { ChangeRequest } from '../../gitops/forges/forge.ts';
 import { GitError, type GitReason } from '../../gitops/git/error.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
+import { formatProblem } from '../../gitops/specs/problem.ts';
 import { type CheckReport, mostProblems } from '../../manifests/api/check-report.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
@@ -9,6 +10,7 @@ import { describeOther } from '../../reconcile/fleet/others.ts';
 import { asReported } from '../../reconcile/fleet/status.ts';
 import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
 import { nodePlanLines } from '../../reconcile/nodes/plan-text.ts';
+import type { Merged } from '../read/task.ts';
 import type { CheckContext, Question } from './check-context.ts';
 import { type Foreseen, foresee } from './foresee.ts';
 import { type SignedForeseen, signaturesAsked, withSignatures } from './signatures.ts';
@@ -48,7 +50,7 @@ export async function checkRequest(
     const signatures = { ...merge.signatures, ...(asked?.unusable !== undefined && { unusable: asked.unusable }) };
     const signed = withSignatures(
       fleet,
-      { ...foreseen, problems: [...merge.conflicts, ...foreseen.problems] },
+      { ...foreseen, ...uncertainty(merge.uncertain), problems: [...merge.conflicts, ...foreseen.problems] },
       signatures,
     );
     return { report: reportOf(blank, signed), touched: touchedBy(foreseen) };
@@ -62,6 +64,11 @@ export async function checkRequest(
     const description = describeChange({ state, problems, message: error.message, clusters: [], deletions: [] });
     return { report: { ...blank, state, problems, problemCount: problems.length, description }, touched: [] };
   }
+}
+
+/** A merge that Git may make all the same is no failure of the request. */
+function uncertainty([first]: Merged['uncertain']): { readonly unknown?: string } {
+  return first ? { unknown: formatProblem(first) } : {};
 }
 
 /** Of what comes after the merge. */

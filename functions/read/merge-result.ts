@@ -27,7 +27,9 @@ export async function mergeResult(
   const merge = await fetchedAndMerged(asked);
   for (const base of source.otherBases) {
     const other = await fetchedAndMerged({ ...asked, base });
-    if (other.conflicts.length === merge.conflicts.length && (await isSameTree(merge.tree, other.tree))) continue;
+    const isAlike =
+      other.conflicts.length === merge.conflicts.length && other.uncertain.length === merge.uncertain.length;
+    if (isAlike && (await isSameTree(merge.tree, other.tree))) continue;
     throw new GitError(
       'NoCommonAncestor',
       `the branch and ${targetBranch} were merged crosswise, so the merge result is not certain: merge ${targetBranch} into the branch`,

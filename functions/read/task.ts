@@ -53,6 +53,8 @@ export type Merged = MergedInto<DesiredTree>;
 interface MergedInto<T> {
   readonly touches: boolean;
   readonly conflicts: readonly SpecProblem[];
+  /** What Git may merge, and is not foreseen here. */
+  readonly uncertain: readonly SpecProblem[];
   /** Where the fleet asks for signatures. */
   readonly signatures?: MergeSignatures;
   /** Absent where the head's side touches nothing. */

@@ -85,10 +85,10 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
 
   async function merged(git: GitConnection, task: MergeTask, work: Work): Promise<Answer> {
     const result = await mergeResult(git, task, work.signal);
-    const { touches, conflicts } = result;
-    if (!touches) return { kind: 'merge', touches, conflicts };
+    const { touches, conflicts, uncertain } = result;
+    if (!touches) return { kind: 'merge', touches, conflicts, uncertain };
     const signatures = await foreseenSignatures(git, task, result, work.signal);
-    const facts = { kind: 'merge', touches, conflicts, ...(signatures && { signatures }) } as const;
+    const facts = { kind: 'merge', touches, conflicts, uncertain, ...(signatures && { signatures }) } as const;
     try {
       const parsed: ParsedBefore = new Map();
       const reading = { ...work, before: parsed };

@@ -4,6 +4,7 @@ import { pathSegments } from '../git/source.ts';
 import type { Objects, Tree, TreeEntry } from '../git/tree.ts';
 import type { Problem } from '../specs/problem.ts';
 import { mergeText } from './merge-text.ts';
+import { type Followed, followRenames, movesBetween, type Sides } from './renames.ts';
 
 export interface MergeInput {
   readonly objects: Pick<Objects, 'folder' | 'file' | 'need'>;
@@ -26,6 +27,8 @@ export interface Merge {
   /** Whether merging would change anything of the target's under the path. */
   readonly changes: boolean;
   readonly conflicts: readonly Problem[];
+  /** What Git may merge, if it finds that a file moved that is gone here: it compares what is in them. */
+  readonly uncertain: readonly Problem[];
 }
 
 type Entry = Pick<TreeEntry, 'kind' | 'oid'>;
@@ -37,12 +40,14 @@ const deepest = 100;
 
 /**
  * Merges the head into the target under a path: a file that one side left alone is as the other has it; files that both
- * changed are merged by lines. Renames are not followed: a moved file that the other side changed is a conflict.
+ * changed are merged by lines. A file that moved as it was is followed, and one that changed on its way is not.
  * @throws GitError BadAnswer, TooLarge, Aborted
  */
 export async function mergeTrees({ objects, base, head, target, path, revision, signal }: MergeInput): Promise<Merge> {
   const made = createMade();
+  const folder = made.folderOf(objects);
   const conflicts: Problem[] = [];
+  const uncertain: Problem[] = [];
   let count = 0;
 
   async function merged(
@@ -74,7 +79,7 @@ export async function mergeTrees({ objects, base, head, target, path, revision, 
         return theirs;
       }
     }
-    conflict(name, contradiction(ours, theirs), 0);
+    conflict(name, contradiction(ours, theirs), 0, ours && theirs ? conflicts : uncertain);
     return theirs;
   }
 
@@ -98,7 +103,7 @@ export async function mergeTrees({ objects, base, head, target, path, revision, 
   }
 
   async function entriesOf(entry: Entry | undefined): Promise<ReadonlyMap<string, Entry>> {
-    const list = entry ? await objects.folder(entry.oid) : [];
+    const list = entry ? await folder(entry.oid) : [];
     const byName = new Map(list.map(({ name, kind, oid }) => [name, { kind, oid }]));
     if (byName.size !== list.length) throw new GitError('BadAnswer', 'a folder of the repository lists one name twice');
     return byName;
@@ -113,26 +118,51 @@ export async function mergeTrees({ objects, base, head, target, path, revision, 
     return entry;
   }
 
-  function conflict(file: string, because: string, line: number): void {
-    if (conflicts.length >= maxConflicts) return;
+  function conflict(file: string, because: string, line: number, among = conflicts): void {
+    if (among.length >= maxConflicts) return;
     const message = `cannot be merged into ${revision.ref}: ${because}; merge or rebase the branch`;
-    conflicts.push({ file, line, column: line === 0 ? 0 : 1, message });
+    among.push({ file, line, column: line === 0 ? 0 : 1, message });
+  }
+
+  async function withRenames(sides: Sides): Promise<Followed | undefined> {
+    if (isSame(sides.before, sides.ours) || isSame(sides.before, sides.theirs)) return undefined;
+    try {
+      const [mine, other] = [
+        await movesBetween(objects, sides.before, sides.ours, signal),
+        await movesBetween(objects, sides.before, sides.theirs, signal),
+      ];
+      return await followRenames(sides, { ours: mine, theirs: other }, { folder, make: made.folder });
+    } catch (error) {
+      // Then what moved is a conflict, where the other side changed it.
+      if (error instanceof GitError && error.reason === 'TooLarge') return undefined;
+      throw error;
+    }
   }
 
   const segments = pathSegments(path);
   const [before, ours, theirs] = await Promise.all([base, head, target].map((root) => at(root, segments)));
-  const result = await merged(segments.join('/'), before, ours, theirs, 0);
+  const name = segments.join('/');
+  const followed = await withRenames({ before, ours, theirs });
+  for (const path of followed?.conflicts ?? [])
+    conflict(
+      name === '' ? path : `${name}/${path}`,
+      'one side moved it, and the other moved or deleted it, or added to its folder',
+      0,
+    );
+  const { before: o, ours: a, theirs: b } = followed ?? { before, ours, theirs };
+  const result = await merged(name, o, a, b, 0);
   return {
     tree: {
       revision,
       ...rooted(made, segments, result),
-      folder: made.folderOf(objects),
+      folder,
       file: made.fileOf(objects),
       need: objects.need,
     },
     touches: !isSame(before, ours),
-    changes: conflicts.length > 0 || !isSame(result, theirs),
+    changes: conflicts.length + uncertain.length > 0 || !isSame(result, theirs),
     conflicts,
+    uncertain,
   };
 }
 

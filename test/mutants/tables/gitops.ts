@@ -116,6 +116,13 @@ export const ofGitops: readonly Mutant[] = [
   },
   {
     file: 'gitops/merge/merge-trees.ts',
+    from: 'const { before: o, ours: a, theirs: b } = followed ?? { before, ours, theirs };',
+    to: 'const { before: o, ours: a, theirs: b } = { before, ours, theirs };',
+    without: 'what one side changes in a file that the other moved is a conflict',
+    killers: ['test/integration/gitops/merge-renames.test.ts'],
+  },
+  {
+    file: 'gitops/merge/merge-trees.ts',
     from: 'if (isSame(before, theirs)) return ours;',
     to: 'if (!isSame(before, theirs)) return ours;',
     without: 'a merge keeps our side where theirs has changed too',
