@@ -76,7 +76,7 @@ export const rooms = {
     killers: [
       'test/unit/manifests/{reserved-flags,build-args,sealed-disk}.test.ts',
       'test/unit/{backup/failures,backup/s3-words,clients/etcd-errors}.test.ts',
-      `${unit}/{set-aside,effective-version,outage,roll-back,recover-quorum,drop-learner,adopt}.test.ts`,
+      `${unit}/{what-may-go-on,set-aside,learners-time,outage,life,other-disk,actions/membership}.test.ts`,
     ],
     finds: rowsIn,
   },

@@ -3,6 +3,8 @@ import type { Mutant } from '../mutant.ts';
 const flags = 'manifests/api/reserved-flags.ts';
 const defects = 'manifests/api/version-defects.ts';
 const facts = 'test/unit/manifests/reserved-flags.test.ts';
+const goesOn = 'reconcile/cluster/decide/what-may-go-on.ts';
+const going = 'test/unit/cluster/what-may-go-on.test.ts';
 
 /** Rows of tables, one of each kind: `npm run mutants -- --propose tables` takes out the others. */
 export const ofFacts: readonly Mutant[] = [
@@ -89,5 +91,26 @@ export const ofFacts: readonly Mutant[] = [
     to: '',
     without: 'why etcd refuses a second learner is not known',
     killers: ['test/unit/clients/etcd-errors.test.ts'],
+  },
+  {
+    file: goesOn,
+    from: '  [enlargeVolumes, () => besides],\n',
+    to: '',
+    without: 'a volume that can not grow holds up all that stands below it',
+    killers: [going],
+  },
+  {
+    file: goesOn,
+    from: '[outliveVolume, heal, dropInherited, letRemovedGo, dropLearner, join]',
+    to: '[outliveVolume, heal, letRemovedGo, dropLearner, join]',
+    without: 'one of the others is removed while the removal of another member may still be applied (I2)',
+    killers: [going],
+  },
+  {
+    file: goesOn,
+    from: "  'wake-members',\n",
+    to: '',
+    without: 'members that fail to wake are left to the ticks',
+    killers: [going],
   },
 ];

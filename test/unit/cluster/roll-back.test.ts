@@ -487,6 +487,19 @@ test('clients keep the CAs that they trust, also where only those say whose they
   assert.equal(authoritiesOf(healthy(3, { ...tls, certificates: { kind: 'unread' } })), token);
   assert.equal(authoritiesOf(unborn(3, { ...tls, status, certificates: managed(3) })), token);
   assert.equal(authoritiesOf(unborn(3, { ...tls, status, certificates: nothingYet(3) })), undefined);
+  const seen = managed(3);
+  assert.ok(seen.kind === 'read' && seen.authorities.client?.record);
+  const { client } = seen.authorities;
+  const nameless = { ...client, record: { ...seen.authorities.client.record, token: '' } };
+  const certificates = { ...seen, authorities: { ...seen.authorities, client: nameless } };
+  assert.equal(authoritiesOf(unborn(3, { ...tls, status, certificates })), undefined, 'they do not say whose they are');
+});
+
+test('a life that was given up before is remembered once', () => {
+  const status = { observedGeneration: 3, clusterID: clusterId, gaveUp: ['c0c0', clusterId] };
+  const decision = decide(unborn(3, { spec: spec(), status, metadata: approved() }));
+  assert.ok(decision.kind === 'act' && decision.action.kind === 'begin-rollback', decision.reason);
+  assert.deepEqual(decision.action.member.record.gaveUp, ['c0c0', clusterId]);
 });
 
 test('what volumes remember of earlier lives outranks the status, also where they disagree', () => {

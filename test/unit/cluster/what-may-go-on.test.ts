@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rules } from '../../../reconcile/cluster/decide/decide.ts';
+import { finishRemoval } from '../../../reconcile/cluster/decide/rules/membership/finish-removal.ts';
+import { keepsAlive, passings } from '../../../reconcile/cluster/decide/what-may-go-on.ts';
+import { type Decision, refuse } from '../../../reconcile/cluster/know/decision.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import { healthy } from './observations.ts';
+
+/** Which rules hold up all that stand below them, written down a second time: a row more or less is noticed. */
+
+const names = (some: Iterable<(typeof rules)[number]>) => [...some].map(({ name }) => name).toSorted();
+
+test('nothing below goes on past a person, a lease, or doubt whose data or whose list that is', () => {
+  const holding = `awaitLease finishDeletion staySuspended awaitLeftovers beginFromSnapshot keepIdentity takeBack
+    judgeCorruption anotherDisk awaitQuorum gate nameWhatIsLeft converged`;
+  assert.deepEqual(names(rules.filter((rule) => !passings.has(rule))), holding.split(/\s+/).toSorted());
+});
+
+test('while a removal may still be applied no other member is added or removed (I2)', () => {
+  const situation = situate(healthy(3));
+  const refused: Decision = refuse('RemovalUnsafe', 'x', 'x');
+  const held = passings.get(finishRemoval)?.(refused, situation)?.holds ?? [];
+  const membership = 'outliveVolume heal dropInherited letRemovedGo dropLearner join finishRolling gate';
+  assert.deepEqual(names(held), membership.split(' ').toSorted());
+});
+
+test('an action that fails is retried at every look where a quorum or a life depends on it', () => {
+  const kinds = `follow-volumes bar-members wake-members prepare-members issue-certificates start-members seal-members
+    remove-member recreate-pod add-learner promote-learner outvote-members delete-recovery-job`;
+  assert.deepEqual([...keepsAlive].toSorted(), kinds.split(/\s+/).toSorted());
+});
