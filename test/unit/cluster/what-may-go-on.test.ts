@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rules } from '../../../reconcile/cluster/decide/decide.ts';
+import { keepRequesting } from '../../../reconcile/cluster/decide/rules/certificates/ask-cert-manager.ts';
+import { holdFinalizer } from '../../../reconcile/cluster/decide/rules/deletion/hold-finalizer.ts';
+import { gate } from '../../../reconcile/cluster/decide/rules/general/gate.ts';
 import { finishRemoval } from '../../../reconcile/cluster/decide/rules/membership/finish-removal.ts';
+import { unstickPod } from '../../../reconcile/cluster/decide/rules/membership/unstick-pod.ts';
+import { finishRolling } from '../../../reconcile/cluster/decide/rules/rolling/finish-rolling.ts';
 import { keepsAlive, passings } from '../../../reconcile/cluster/decide/what-may-go-on.ts';
 import { type Decision, refuse } from '../../../reconcile/cluster/know/decision.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
@@ -23,6 +28,16 @@ test('while a removal may still be applied no other member is added or removed (
   const held = passings.get(finishRemoval)?.(refused, situation)?.holds ?? [];
   const membership = 'outliveVolume heal dropInherited letRemovedGo dropLearner join finishRolling gate';
   assert.deepEqual(names(held), membership.split(' ').toSorted());
+});
+
+test('a rule that gets nothing says whether changes, waits and the gate depend on that', () => {
+  const of = (rule: (typeof rules)[number]) =>
+    passings.get(rule)?.(refuse('RemovalUnsafe', 'x', 'x'), situate(healthy(3)));
+  assert.deepEqual(of(holdFinalizer), { holds: [], changesMayGoOn: false, inVain: false });
+  assert.deepEqual(of(keepRequesting), { holds: [], changesMayGoOn: true, inVain: false });
+  assert.deepEqual(of(unstickPod), { holds: [], changesMayGoOn: false, inVain: true });
+  assert.deepEqual(of(finishRolling), { holds: [gate], changesMayGoOn: false, inVain: true });
+  assert.partialDeepStrictEqual(of(finishRemoval), { changesMayGoOn: false, inVain: true });
 });
 
 test('an action that fails is retried at every look where a quorum or a life depends on it', () => {
