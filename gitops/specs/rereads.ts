@@ -1,9 +1,11 @@
 import { type Document, isMap, isPair, isScalar, isSeq, Scalar } from 'yaml';
 import { mayDiffer, plainScalar, readBefore } from './scalars.ts';
 
-/** A value that was read otherwise before etcd-ratchet read as kubectl does. */
+/** A word that was read otherwise before etcd-ratchet read as kubectl does. */
 export interface Reread {
+  /** To the value, or to the map whose key it is. */
   readonly path: readonly (string | number)[];
+  readonly isKey?: true;
   /** As it stands in the document. */
   readonly text: string;
   readonly was: boolean | number | string;
@@ -34,6 +36,8 @@ export function rereadsIn(document: Document.Parsed): readonly Reread[] {
         if (!isPair(item) || !isScalar(item.key)) continue;
         // A merge puts its fields where it stands.
         const key = String(item.key.value);
+        const reread = rereadOf(item.key, path);
+        if (reread) found.push({ ...reread, isKey: true, was: String(reread.was), now: String(reread.now) });
         open.push({ node: item.value, path: item.key.source === '<<' ? path : [...path, key] });
       }
     }

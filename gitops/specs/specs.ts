@@ -148,7 +148,9 @@ function examine(document: FoundDocument, options: SpecOptions): Outcome {
 
 function placed({ rereads, locate }: FoundDocument): Pick<SpecDocument, 'rereads'> {
   if (rereads.length === 0) return {};
-  return { rereads: rereads.map((one) => ({ ...one, ...locate(one.path, 'value') })) };
+  const placeOf = ({ isKey, path, now }: Reread) =>
+    isKey ? locate([...path, String(now)], 'key') : locate(path, 'value');
+  return { rereads: rereads.map((one) => ({ ...one, ...placeOf(one) })) };
 }
 
 /** Of the places that a duplicate names. */

@@ -16,12 +16,14 @@ export interface DesiredSpec {
     path: readonly (string | number)[],
     part: 'key' | 'value',
   ) => { readonly line: number; readonly column: number };
-  /** Values that an earlier version read otherwise. */
+  /** Words that an earlier version read otherwise. */
   readonly rereads?: readonly Reread[];
 }
 
 export interface Reread {
+  /** To the value, or to the map whose key it is. */
   readonly path: readonly (string | number)[];
+  readonly isKey?: true;
   /** As it stands in the document. */
   readonly text: string;
   readonly was: boolean | number | string;

@@ -3,12 +3,13 @@ import type { FleetObject } from './objects.ts';
 import type { DesiredSpec, Reread } from './reading.ts';
 
 /**
- * A value that is live as an earlier version read it, and would change though no one changed the document: `0440` was
+ * A word that is live as an earlier version read it, and would change though no one changed the document: `0440` was
  * 440, and is 288 as for kubectl. Nothing of the document is applied until a commit says which of the two is meant.
  */
 export function firstReread(spec: DesiredSpec, live: FleetObject) {
-  const changed = spec.rereads?.find(({ path, was, now }) => {
-    const values = valuesAt(live, path);
+  const changed = spec.rereads?.find(({ path, isKey, was, now }) => {
+    const found = valuesAt(live, path);
+    const values = isKey ? found.flatMap((one) => (isRecord(one) ? Object.keys(one) : [])) : found;
     return values.includes(was) && !values.includes(now);
   });
   return changed && { place: { line: changed.line, column: changed.column }, message: sentence(changed) };
@@ -21,8 +22,8 @@ function valuesAt(value: unknown, [step, ...rest]: Reread['path']): readonly unk
   return isRecord(value) && step in value ? valuesAt(value[step], rest) : [];
 }
 
-function sentence({ path, text, was, now }: Reread): string {
+function sentence({ path, isKey, text, was, now }: Reread): string {
   const field = path.reduce<string>((all, step) => `${all}${typeof step === 'number' ? `[${step}]` : `.${step}`}`, '');
   const meant = JSON.stringify(now);
-  return `${field.slice(1)}: ${text} is ${meant}, as kubectl reads it; an earlier version read ${JSON.stringify(was)}, which is live: write ${meant} to change it, ${JSON.stringify(was)} to keep it`;
+  return `${field.slice(1)}: ${isKey ? 'the key ' : ''}${text} is ${meant}, as kubectl reads it; an earlier version read ${JSON.stringify(was)}, which is live: write ${meant} to change it, ${JSON.stringify(was)} to keep it`;
 }
