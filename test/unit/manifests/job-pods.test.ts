@@ -38,7 +38,7 @@ test('a Job runs where the members run, and is pulled with their secrets', () =>
   });
 });
 
-test('nothing else of the members’ template gets into a Job, no label and no annotation of theirs', () => {
+test('nothing else of the members’ template gets into a Job, no label and no annotation', () => {
   const template = {
     metadata: { labels: { app: 'orders' }, annotations: { 'linkerd.io/inject': 'enabled' } },
     spec: {
