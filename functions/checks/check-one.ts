@@ -9,7 +9,7 @@ import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import { type Due, lookOf, numbersKnown } from './due.ts';
 import { heldMs } from './ledger.ts';
 import { type ChecksContext, type Failed, type Open, onlyKube } from './open-requests.ts';
-import { commented, isSilent, told } from './tell-request.ts';
+import { commented, told } from './tell-request.ts';
 
 /** Milliseconds that one request may take: a hostile one must not have the time of the others. */
 const checkMs = 30_000;
@@ -46,6 +46,11 @@ export async function checkOne(
     const description = `being checked, merged with ${branch}`.slice(0, 140);
     await told({ ...facts, state: 'pending', description }, open, context, failed);
   };
+  const isKnown = !forge.tellsRequests || (before && alike.every((one) => numbersKnown(before).includes(one.number)));
+  const toldOnce = async (check: Parameters<typeof told>[0]): Promise<Pick<RequestCheck, 'sent'>> => {
+    const isSame = before?.state === check.state && before.description === check.description;
+    return isKnown && isSame && before.sent ? { sent: true } : told(check, open, context, failed);
+  };
   const question = { request, head, target, targetBranch: branch };
   const started = performance.now();
   // A pass that finds every request checked loads nothing of this.
@@ -62,18 +67,14 @@ export async function checkOne(
     if (found.state === 'untouched' && !isTold) {
       const { state, description } = found;
       const check = { ...facts, state, description, ...lookedAt(fleet, clusters, []) };
-      const isSame = before?.sent && before.description === description && !isSilent(fleet);
-      return { ...check, ...(isSame ? { sent: true } : await told(check, open, context, failed)) };
+      return { ...check, ...(await toldOnce(check)) };
     }
     // What the forge shows of it (that it could not be checked, or what has been merged since) must not stay.
     const report: CheckReport = found.state === 'untouched' ? { ...found, state: 'success' } : found;
     await keepReport(kube, fleet, report, context.signal).catch(onlyKube(failed));
     const { state, description } = report;
     const check = { ...facts, state, description, ...lookedAt(fleet, clusters, touched) };
-    const isKnown = !forge.tellsRequests || (before && alike.every((one) => numbersKnown(before).includes(one.number)));
-    const isSame = isKnown && before?.sent && before.state === state && before.description === description;
-    const sent = isSame ? { sent: true } : await told(check, open, context, failed);
-    return { ...check, ...sent, ...(await commented(due, report, open, context, failed)) };
+    return { ...check, ...(await toldOnce(check)), ...(await commented(due, report, open, context, failed)) };
   } catch (error) {
     if (!(error instanceof GitError || error instanceof KubeError) && !signal.aborted) throw error;
     if (!within.aborted) {
