@@ -109,8 +109,8 @@ export async function mergeTrees({ objects, base, head, target, path, revision, 
     return byName;
   }
 
-  async function at(root: string, segments: readonly string[]): Promise<Entry | undefined> {
-    let entry: Entry | undefined = { kind: 'folder', oid: root };
+  async function at(root: Entry | undefined, segments: readonly string[]): Promise<Entry | undefined> {
+    let entry = root;
     for (const name of segments) {
       if (entry?.kind !== 'folder') return undefined;
       entry = (await entriesOf(entry)).get(name);
@@ -131,7 +131,7 @@ export async function mergeTrees({ objects, base, head, target, path, revision, 
         await movesBetween(objects, sides.before, sides.ours, signal),
         await movesBetween(objects, sides.before, sides.theirs, signal),
       ];
-      return await followRenames(sides, { ours: mine, theirs: other }, { folder, make: made.folder });
+      return await followRenames(sides, { ours: mine, theirs: other }, { folder, make: made.folder, at });
     } catch (error) {
       // Then what moved is a conflict, where the other side changed it.
       if (error instanceof GitError && error.reason === 'TooLarge') return undefined;
@@ -140,7 +140,9 @@ export async function mergeTrees({ objects, base, head, target, path, revision, 
   }
 
   const segments = pathSegments(path);
-  const [before, ours, theirs] = await Promise.all([base, head, target].map((root) => at(root, segments)));
+  const [before, ours, theirs] = await Promise.all(
+    [base, head, target].map((oid) => at({ kind: 'folder', oid }, segments)),
+  );
   const name = segments.join('/');
   const followed = await withRenames({ before, ours, theirs });
   for (const path of followed?.conflicts ?? [])

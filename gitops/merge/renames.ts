@@ -73,6 +73,11 @@ export interface Followed extends Sides {
   readonly conflicts: readonly string[];
 }
 
+interface Trees extends Folders {
+  readonly make: (entries: readonly TreeEntry[]) => Entry;
+  readonly at: (root: Entry | undefined, segments: readonly string[]) => Promise<Entry | undefined>;
+}
+
 /** Each is put into folders anew. */
 const mostRenames = 500;
 
@@ -83,7 +88,7 @@ const mostRenames = 500;
 export async function followRenames(
   sides: Sides,
   moved: { readonly ours: Moves; readonly theirs: Moves },
-  { folder, make }: Folders & { readonly make: (entries: readonly TreeEntry[]) => Entry },
+  { folder, make, at }: Trees,
 ): Promise<Followed | undefined> {
   let { before, ours, theirs } = sides;
   if (moved.ours.renames.size + moved.theirs.renames.size === 0) return undefined;
@@ -101,13 +106,14 @@ export async function followRenames(
         continue;
       }
       const standing = side === 'theirs' ? theirs : ours;
-      const there = await at(standing, from);
+      const there = await at(standing, from.split('/'));
       const elsewhere = other.renames.get(from);
       if (there?.kind !== 'file') {
         if (elsewhere !== to) conflicts.add(from);
         continue;
       }
-      const isTaken = (await at(standing, to)) !== undefined || (await at(before, to)) !== undefined;
+      const isTaken =
+        (await at(standing, to.split('/'))) !== undefined || (await at(before, to.split('/'))) !== undefined;
       if (isTaken) continue;
       before = await move(before, from, to);
       if (side === 'theirs') theirs = await move(theirs, from, to);
@@ -119,20 +125,11 @@ export async function followRenames(
   /** Git asks a person where a file belongs that comes to a folder of which all went elsewhere. */
   async function isFolderGone(side: Entry | undefined, from: string): Promise<boolean> {
     const slash = from.lastIndexOf('/');
-    return slash > 0 && (await at(side, from.slice(0, slash))) === undefined;
-  }
-
-  async function at(root: Entry | undefined, path: string): Promise<Entry | undefined> {
-    let entry = root;
-    for (const name of path.split('/')) {
-      if (entry?.kind !== 'folder') return undefined;
-      entry = (await folder(entry.oid)).find((one) => one.name === name);
-    }
-    return entry;
+    return slash > 0 && (await at(side, from.slice(0, slash).split('/'))) === undefined;
   }
 
   async function move(root: Entry | undefined, from: string, to: string): Promise<Entry | undefined> {
-    const entry = await at(root, from);
+    const entry = await at(root, from.split('/'));
     return put(await put(root, from.split('/'), undefined), to.split('/'), entry);
   }
 
