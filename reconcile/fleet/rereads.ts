@@ -1,3 +1,4 @@
+import { dotted } from '../../manifests/api/problem.ts';
 import { isRecord } from '../../manifests/json.ts';
 import type { FleetObject } from './objects.ts';
 import type { DesiredSpec, Reread } from './reading.ts';
@@ -23,7 +24,6 @@ function valuesAt(value: unknown, [step, ...rest]: Reread['path']): readonly unk
 }
 
 function sentence({ path, isKey, text, was, now }: Reread): string {
-  const field = path.reduce<string>((all, step) => `${all}${typeof step === 'number' ? `[${step}]` : `.${step}`}`, '');
   const meant = JSON.stringify(now);
-  return `${field.slice(1)}: ${isKey ? 'the key ' : ''}${text} is ${meant}, as kubectl reads it; an earlier version read ${JSON.stringify(was)}, which is live: write ${meant} to change it, ${JSON.stringify(was)} to keep it`;
+  return `${dotted(path)}: ${isKey ? 'the key ' : ''}${text} is ${meant}, as kubectl reads it; an earlier version read ${JSON.stringify(was)}, which is live: write ${meant} to change it, ${JSON.stringify(was)} to keep it`;
 }
