@@ -1,27 +1,23 @@
 import Type, { type Static } from 'typebox';
+import { isOurs, isOursInCel } from '../render/pod-template-limits.ts';
+import { appArmorAnnotation } from '../render/privileges.ts';
 import { objectName } from './common-rules.ts';
 import { rule } from './rule.ts';
 import { list, map, object, preserved, type ReadonlyDeep, stringMap, text } from './schema.ts';
 
 /** What the pods of a backup's Jobs are given beside what they are made of: where they run, what platforms ask. */
 
-/** Ours: by them pods are found, and Services and StatefulSets select. */
-const reserved = '^(etcd[.]ratchet[.]dev/.*|app[.]kubernetes[.]io/(name|instance|managed-by))$';
-const isReserved = new RegExp(reserved);
-
 const notOurs = rule<Readonly<Record<string, string>>>({
   message:
     'must not set labels of etcd.ratchet.dev, nor app.kubernetes.io/name, instance or managed-by: pods are found by them',
-  cel: `!self.exists(key, key.matches('${reserved}'))`,
-  holds: (labels) => !Object.keys(labels).some((key) => isReserved.test(key)),
+  cel: `!self.exists(key, ${isOursInCel})`,
+  holds: (labels) => !Object.keys(labels).some(isOurs),
 });
 
-const apparmor = 'container.apparmor.security.beta.kubernetes.io/';
-
 const confined = rule<Readonly<Record<string, string>>>({
-  message: `must not set ${apparmor}…: pods of backups are confined as the runtime does it`,
-  cel: `!self.exists(key, key.startsWith('${apparmor}'))`,
-  holds: (annotations) => !Object.keys(annotations).some((key) => key.startsWith(apparmor)),
+  message: `must not set ${appArmorAnnotation}…: pods of backups are confined as the runtime does it`,
+  cel: `!self.exists(key, key.startsWith('${appArmorAnnotation}'))`,
+  holds: (annotations) => !Object.keys(annotations).some((key) => key.startsWith(appArmorAnnotation)),
 });
 
 /** Cordons and what befalls a node hold for backups: a pod of one there is waited for. */

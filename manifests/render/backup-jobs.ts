@@ -258,7 +258,7 @@ function jobOf(
       activeDeadlineSeconds: deadlineOf(backup) + spare,
       ttlSecondsAfterFinished: ttl,
       podReplacementPolicy: 'Failed',
-      template: { metadata: jobMetadata({ labels: own }, pods?.metadata), spec: placedPod(spec, pods) },
+      template: { metadata: jobMetadata(own, pods?.metadata), spec: placedPod(spec, pods) },
     },
   };
 }

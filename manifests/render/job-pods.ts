@@ -25,18 +25,19 @@ export interface JobPodSettings extends Omit<JobPods, 'spec'> {
 }
 
 /**
- * @param own the labels that the pod is found by win; a word of a mesh about members says nothing of Jobs
+ * @param own labels by which the pod is found: they win
  * @param given what an author says of the Job's own pods
+ * @param ofMembers what the members' pods have: a word of a mesh about these says nothing of Jobs
  */
-export function jobMetadata(own: Metadata, given: JobPods['metadata'] = {}): Metadata {
+export function jobMetadata(
+  own: Metadata['labels'],
+  given: JobPods['metadata'] = {},
+  ofMembers: JobPods['metadata'] = {},
+): Metadata {
   return {
-    labels: { ...own.labels, ...outOfMeshes.labels, ...given.labels, ...ours(own.labels) },
-    annotations: { ...own.annotations, ...outOfMeshes.annotations, ...given.annotations },
+    labels: { ...ofMembers.labels, ...outOfMeshes.labels, ...given.labels, ...own },
+    annotations: { ...ofMembers.annotations, ...outOfMeshes.annotations, ...given.annotations },
   };
-}
-
-function ours(labels: Metadata['labels']): Metadata['labels'] {
-  return Object.fromEntries(Object.entries(labels).filter(([key]) => !Object.hasOwn(outOfMeshes.labels, key)));
 }
 
 /** Of members' pods: what says where a pod may run, and nothing of what runs in it or spreads members. */

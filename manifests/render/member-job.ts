@@ -43,10 +43,7 @@ export function memberJob(
       backoffLimit: 0,
       ...bounds,
       template: {
-        metadata: jobMetadata({
-          ...(metadata.annotations && { annotations: metadata.annotations }),
-          labels: { ...given, ...podLabels },
-        }),
+        metadata: jobMetadata(podLabels, {}, { ...metadata, labels: given }),
         spec: { ...spec, restartPolicy: 'Never' },
       },
     },

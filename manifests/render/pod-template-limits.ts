@@ -55,9 +55,20 @@ export function withoutGrace({ spec = {}, ...rest }: PodTemplate = {}): PodTempl
   return { ...rest, spec: others };
 }
 
+const ourPrefix = `${group}/`;
+const ourKeys = Object.keys(labelsOf(''));
+
+/** Whether we alone set a label or annotation: pods are found by some of them. */
+export function isOurs(key: string): boolean {
+  return key.startsWith(ourPrefix) || ourKeys.includes(key);
+}
+
+/** The same in CEL, of a variable `key`. */
+export const isOursInCel = `(key.startsWith('${ourPrefix}') || key in [${ourKeys.map((key) => `'${key}'`).join(', ')}])`;
+
 function ourLabels({ metadata }: PodTemplate): string[] {
   return Object.keys({ ...metadata?.labels, ...metadata?.annotations })
-    .filter((key) => key.startsWith(`${group}/`) || Object.hasOwn(labelsOf(''), key))
+    .filter(isOurs)
     .map((key) => `metadata: ${key} is set by etcd-ratchet`);
 }
 

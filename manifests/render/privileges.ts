@@ -48,12 +48,12 @@ function podFields(spec: Json): string[] {
   ];
 }
 
-/** How AppArmor was told before Kubernetes 1.30, which still heeds it. */
+/** How AppArmor was told before Kubernetes 1.30, which still heeds it; the name of a container follows. */
+export const appArmorAnnotation = 'container.apparmor.security.beta.kubernetes.io/';
+
 function unconfined({ metadata }: PodTemplate): string[] {
   return Object.entries(metadata?.annotations ?? {})
-    .filter(
-      ([key, value]) => key.startsWith('container.apparmor.security.beta.kubernetes.io/') && value === 'unconfined',
-    )
+    .filter(([key, value]) => key.startsWith(appArmorAnnotation) && value === 'unconfined')
     .map(([key]) => `metadata.annotations: ${key} lifts AppArmor`);
 }
 

@@ -95,7 +95,7 @@ export function pruneJob(
       ttlSecondsAfterFinished: times.ttl,
       podReplacementPolicy: 'Failed',
       template: {
-        metadata: jobMetadata({ labels: own }, pods.metadata),
+        metadata: jobMetadata(own, pods.metadata),
         spec: placedPod(
           {
             ...pod,

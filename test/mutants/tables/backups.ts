@@ -282,8 +282,8 @@ export const ofBackups: readonly Mutant[] = [
   },
   {
     file: 'manifests/render/job-pods.ts',
-    from: ', ...ours(own.labels) },',
-    to: ' },',
+    from: '...given.labels, ...own },',
+    to: '...own, ...given.labels },',
     without: 'an author has a Job’s pod found as a member, and clients are led to it',
     killers: ['test/unit/manifests/job-pods.test.ts'],
   },

@@ -81,17 +81,14 @@ test('a template that would lend our privileges lends a Job nothing either', () 
 });
 
 test('labels that a pod is found by are ours, whatever an author says', () => {
-  const { labels: found } = jobMetadata(
-    { labels: { [labels.name]: 'etcd-backup' } },
-    { labels: { [labels.name]: 'etcd' } },
-  );
+  const { labels: found } = jobMetadata({ [labels.name]: 'etcd-backup' }, { labels: { [labels.name]: 'etcd' } });
   assert.notEqual(found[labels.name], podSelector('orders')[labels.name]);
 });
 
 test('meshes inject nothing into a Job, though they do into members, unless its author asks', () => {
   const inject = 'sidecar.istio.io/inject';
-  assert.equal(jobMetadata({ labels: { [inject]: 'true' } }).labels[inject], 'false');
-  assert.equal(jobMetadata({ labels: {} }, { labels: { [inject]: 'true' } }).labels[inject], 'true');
+  assert.equal(jobMetadata({}, {}, { labels: { [inject]: 'true' } }).labels[inject], 'false');
+  assert.equal(jobMetadata({}, { labels: { [inject]: 'true' } }).labels[inject], 'true');
   const peer = peerOf();
   const metadata = { labels: { [inject]: 'true' }, annotations: { 'linkerd.io/inject': 'enabled' } };
   const meshed = { ...peer, spec: { ...peer.spec, podTemplate: { metadata } } };
@@ -105,6 +102,5 @@ test('the CronJob’s pods are kept out of meshes by the same words', () => {
   const file = join(import.meta.dirname, '../../../manifests/install/workload/cronjob.yaml');
   const { spec } = parse(readFileSync(file, 'utf8')) as { readonly spec: { readonly jobTemplate: Pick<Job, 'spec'> } };
   const { metadata } = spec.jobTemplate.spec.template;
-  const own = { labels: { [labels.name]: 'etcd-ratchet' } };
-  assert.deepEqual(metadata, jobMetadata(own));
+  assert.deepEqual(metadata, jobMetadata({ [labels.name]: 'etcd-ratchet' }));
 });
