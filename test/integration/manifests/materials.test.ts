@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { build } from '../../../functions/build.ts';
 import { type Bill, licencesOf, materials, nameOf, packagesIn } from '../../../functions/materials.ts';
-import { checkout, read, reasonsIn } from '../../unit/docs/pages.ts';
+import { checkout, reasonsIn } from '../../unit/docs/pages.ts';
 
 /** Licences that let everyone use, change and pass on, with their notice and nothing else. */
 const permissive = /^\(?(MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|Zlib)( AND (MIT|BSD-3-Clause|Zlib))?\)?$/;
@@ -43,11 +43,6 @@ test('a package stands there once, and what it needs is on the list', async () =
     named.filter((ref) => !refs.has(ref) && !roots.has(ref)),
     [],
   );
-});
-
-test('the page says how many packages are bundled', async () => {
-  const [, said] = /(\d+) packages with what they need/.exec(read('docs/reference/dependencies.md')) ?? [];
-  assert.equal(Number(said), (await packagesIn(app)).length);
 });
 
 test('the image needs no package beside the bundle', async () => {
