@@ -60,6 +60,8 @@ export interface CertificateRequest {
   readonly signingKey: KeyObject;
   /** The signer's certificate; without it, the certificate is self-signed. */
   readonly issuer?: X509Certificate;
+  /** The signer as another CA signs it, which may call the same key otherwise. */
+  readonly issuerElsewhere?: X509Certificate;
   readonly profile: Profile;
 }
 
@@ -71,7 +73,8 @@ const extensionRequest = '1.2.840.113549.1.9.14';
 
 /** Signs one certificate (RFC 5280), in DER. @throws {Error} when an address cannot be read */
 export function signCertificate(request: CertificateRequest): Uint8Array {
-  const { commonName, serialNumber, notBefore, notAfter, publicKey, signingKey, issuer, profile } = request;
+  const { commonName, serialNumber, notBefore, notAfter, publicKey, signingKey, issuer, issuerElsewhere, profile } =
+    request;
   const subject = nameOf(commonName);
   const subjectPublicKeyInfo = AsnConvert.parse(
     publicKey.export({ type: 'spki', format: 'der' }),
@@ -79,6 +82,7 @@ export function signCertificate(request: CertificateRequest): Uint8Array {
   );
   const keyId = keyIdOf(subjectPublicKeyInfo);
   const signer = issuer === undefined ? { name: subject, keyId } : signerOf(issuer);
+  const elsewhere = issuerElsewhere && signerOf(issuerElsewhere);
   const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: ecdsaWithSha256 });
   const tbsCertificate = new TBSCertificate({
     version: Version.v3,
@@ -91,10 +95,8 @@ export function signCertificate(request: CertificateRequest): Uint8Array {
     extensions: new Extensions([
       ...extensionsOf(profile),
       extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(keyId)),
-      extension(
-        id_ce_authorityKeyIdentifier,
-        new AuthorityKeyIdentifier({ keyIdentifier: new KeyIdentifier(signer.keyId) }),
-      ),
+      // OpenSSL takes no issuer that calls its key otherwise, and any where nothing is named.
+      ...(elsewhere && !sameBytes(elsewhere.keyId, signer.keyId) ? [] : [authorityKey(signer.keyId)]),
     ]),
   });
   const signed = Buffer.from(AsnConvert.serialize(tbsCertificate));
@@ -132,9 +134,18 @@ function nameOf(commonName: string): Name {
   return new Name([new RelativeDistinguishedName([new AttributeTypeAndValue({ type: commonNameType, value })])]);
 }
 
-/** RFC 5280, 4.2.1.2, method 1. */
+/** RFC 7093, section 2, method 1: as Go does since 1.25, and with it cert-manager, so that both call a key the same. */
 function keyIdOf({ subjectPublicKey }: SubjectPublicKeyInfo): ArrayBuffer {
-  return new Uint8Array(createHash('sha1').update(Buffer.from(subjectPublicKey)).digest()).buffer;
+  return new Uint8Array(createHash('sha256').update(Buffer.from(subjectPublicKey)).digest().subarray(0, 20)).buffer;
+}
+
+function sameBytes(one: ArrayBuffer, other: ArrayBuffer): boolean {
+  return Buffer.from(one).equals(Buffer.from(other));
+}
+
+function authorityKey(keyId: ArrayBuffer): Extension {
+  const named = new AuthorityKeyIdentifier({ keyIdentifier: new KeyIdentifier(keyId) });
+  return extension(id_ce_authorityKeyIdentifier, named);
 }
 
 /** The key's identifier as the issuer says it itself: others may derive it in another way than we do. */

@@ -5,10 +5,10 @@ interface Element {
   readonly body: Uint8Array;
 }
 
-const tags = { integer: 0x02, octets: 0x04, version: 0xa0, extensions: 0xa3 } as const;
+const tags = { integer: 0x02, octets: 0x04, keyId: 0x80, version: 0xa0, extensions: 0xa3 } as const;
 const strings = { utf8: 0x0c, numeric: 0x12, printable: 0x13, t61: 0x14, ia5: 0x16, bmp: 0x1e } as const;
-/** id-ce-basicConstraints, 2.5.29.19, as an object identifier is encoded. */
-const basicConstraints = '551d13';
+/** Of id-ce, 2.5.29, as object identifiers are encoded. */
+const extensions = { subjectKeyId: '551d0e', basicConstraints: '551d13', authorityKeyId: '551d23' } as const;
 /** id-at-commonName, 2.5.4.3. */
 const commonName = '550403';
 
@@ -17,16 +17,29 @@ const commonName = '550403';
  * has accepted; it throws for no input.
  */
 export function pathLengthOf(der: Uint8Array): number | undefined {
+  const value = extensionsOf(der).get(extensions.basicConstraints);
+  const bound = elementsOf(value?.body).find(({ tag }) => tag === tags.integer)?.body;
+  return bound === undefined || bound.length === 0 ? undefined : bound.reduce((sum, byte) => sum * 256 + byte, 0);
+}
+
+/** What it calls its own key and that of its issuer (RFC 5280, 4.2.1.1 and 4.2.1.2), as far as it does: hex. */
+export function keyIdsOf(der: Uint8Array): { readonly keyId?: string; readonly issuerKeyId?: string } {
+  const all = extensionsOf(der);
+  const own = all.get(extensions.subjectKeyId);
+  const issuer = elementsOf(all.get(extensions.authorityKeyId)?.body).find(({ tag }) => tag === tags.keyId);
+  return { ...(own && { keyId: hexOf(own.body) }), ...(issuer && { issuerKeyId: hexOf(issuer.body) }) };
+}
+
+/** By identifier, in hex. Before the value, an octet string, there may be `critical`. */
+function extensionsOf(der: Uint8Array): ReadonlyMap<string, Element> {
   const [list] = elementsOf(signedPart(der).find(({ tag }) => tag === tags.extensions)?.body);
-  for (const extension of elementsOf(list?.body)) {
-    const [oid, ...rest] = elementsOf(extension.body);
-    if (oid === undefined || hexOf(oid.body) !== basicConstraints) continue;
-    // After the identifier there may be `critical`; the value itself is a sequence in an octet string.
-    const [value] = elementsOf(rest.find(({ tag }) => tag === tags.octets)?.body);
-    const bound = elementsOf(value?.body).find(({ tag }) => tag === tags.integer)?.body;
-    return bound === undefined || bound.length === 0 ? undefined : bound.reduce((sum, byte) => sum * 256 + byte, 0);
-  }
-  return undefined;
+  return new Map(
+    elementsOf(list?.body).flatMap(({ body }) => {
+      const [oid, ...rest] = elementsOf(body);
+      const [value] = elementsOf(rest.find(({ tag }) => tag === tags.octets)?.body);
+      return oid && value ? [[hexOf(oid.body), value] as const] : [];
+    }),
+  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { SocketAddress } from 'node:net';
 import type { Usage } from '../../manifests/render/certificate-names.ts';
-import { commonNameOf, pathLengthOf } from './der.ts';
+import { commonNameOf, keyIdsOf, pathLengthOf } from './der.ts';
 
 /** What one certificate says. Plain data, and all of it public. */
 export interface CertificateFacts {
@@ -21,6 +21,9 @@ export interface CertificateFacts {
   readonly isAuthority: boolean;
   /** How many CAs may follow below it; absent: any number. */
   readonly pathLength?: number;
+  /** What it calls its key, and that of its issuer: hex. OpenSSL takes no issuer that calls its key otherwise. */
+  readonly keyId?: string;
+  readonly issuerKeyId?: string;
   readonly keyType: string;
   /** Of a key on an elliptic curve, as OpenSSL names it; absent when it is spelt out instead of named. */
   readonly curve?: string;
@@ -58,6 +61,7 @@ export function factsOf(certificate: X509Certificate): CertificateFacts {
     usages: usagesOf(certificate.keyUsage),
     isAuthority: certificate.ca,
     ...(pathLength === undefined ? {} : { pathLength }),
+    ...keyIdsOf(raw),
     keyType: publicKey.asymmetricKeyType ?? 'unknown',
     ...(namedCurve === undefined ? {} : { curve: namedCurve }),
     ...(modulusLength === undefined ? {} : { bits: modulusLength }),

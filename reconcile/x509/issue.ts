@@ -73,8 +73,7 @@ export async function createAuthority({
   const cross = await sign({
     ...common,
     ...window,
-    issuer: signer.facts,
-    signingKey: signer.key,
+    ...issuedBy(signer, previous),
     profile: { kind: 'authority', pathLength: 0 },
   });
   return { certificate, key, cross };
@@ -106,8 +105,8 @@ export async function issueLeaf(plan: LeafPlan, authority: Authority, asked: Val
     notBefore: validity.notBefore,
     notAfter,
     publicKey: keys.publicKey,
-    issuer: signer.facts,
-    signingKey: signer.key,
+    // Only these are shown to clients of others.
+    ...issuedBy(signer, plan.purpose === 'server' ? authority : {}),
     profile: { kind: 'leaf', dnsNames, ipAddresses, usages },
   });
   return {
@@ -167,6 +166,11 @@ async function signerOf(authority: Authority): Promise<Signer> {
     throw new CertificateError('the key of the CA is not that of its certificate and of its cross certificate');
   }
   return { facts, ...rest, key: keyObject };
+}
+
+function issuedBy({ facts, key }: Signer, { intermediate }: Pick<Authority, 'intermediate'>) {
+  const elsewhere = intermediate?.current ? new X509Certificate(intermediate.chain[0]) : undefined;
+  return { issuer: facts, signingKey: key, ...(elsewhere && { issuerElsewhere: elsewhere }) };
 }
 
 function readAuthority({ certificate, key, cross }: Authority) {

@@ -1,13 +1,16 @@
 import {
+  createHash,
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
   randomBytes,
+  sign,
   verify,
   X509Certificate,
 } from 'node:crypto';
 import { CertificationRequest } from '@peculiar/asn1-csr';
-import { AsnConvert } from '@peculiar/asn1-schema';
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
+import { Certificate, id_ce_subjectKeyIdentifier, SubjectKeyIdentifier } from '@peculiar/asn1-x509';
 import type { CertificateRequest } from '../../../manifests/render/cert-manager-request.ts';
 import { signCertificate } from '../../../reconcile/clients/x509.ts';
 import type { Authority } from '../../../reconcile/x509/issue.ts';
@@ -17,6 +20,9 @@ import { writePem } from '../../../reconcile/x509/pem.ts';
 
 /** `leaf`: as issuers do that sign no CAs, and say nothing of it. */
 export type Answer = 'sign' | 'leaf' | 'deny' | 'fail';
+
+/** What it calls the key: as Go does since 1.25, and as we do, or by SHA-1, as most others. */
+export type Naming = 'sha256' | 'sha1';
 
 interface Validity {
   readonly notBefore: Date;
@@ -45,20 +51,26 @@ export function answered(
     profile:
       how === 'leaf' ? { kind: 'leaf', dnsNames: [], ipAddresses: [], usages: ['serverAuth'] } : { kind: 'authority' },
   });
+  const certificate = how === 'leaf' ? der : calledOtherwise(der, signer);
   const encoded = (pem: string) => Buffer.from(pem).toString('base64');
   const issued = said('Ready', 'True', 'Issued', 'Certificate fetched from issuer successfully');
   return {
     ...issued,
     status: {
       ...issued.status,
-      certificate: encoded(writePem('CERTIFICATE', der)),
+      certificate: encoded(writePem('CERTIFICATE', certificate)),
       ca: encoded(signer.certificate),
     },
   };
 }
 
 /** PEM, base64: this CA as that one signs it. */
-export function intermediateOf({ certificate }: Authority, signer: Authority, validity: Validity): string {
+export function intermediateOf(
+  { certificate }: Authority,
+  signer: Authority,
+  validity: Validity,
+  naming: Naming = 'sha1',
+): string {
   const { publicKey, subject } = new X509Certificate(certificate);
   const der = signCertificate({
     commonName: subject.replace(/^CN=/, ''),
@@ -69,7 +81,21 @@ export function intermediateOf({ certificate }: Authority, signer: Authority, va
     signingKey: createPrivateKey(signer.key),
     profile: { kind: 'authority' },
   });
-  return Buffer.from(writePem('CERTIFICATE', der)).toString('base64');
+  const named = naming === 'sha1' ? calledOtherwise(der, signer) : der;
+  return Buffer.from(writePem('CERTIFICATE', named)).toString('base64');
+}
+
+/** The same certificate with its key called by SHA-1: an issuer does not ask what we call it. */
+function calledOtherwise(der: Uint8Array, { key }: Authority): Uint8Array {
+  const made = AsnConvert.parse(der, Certificate);
+  const { extensions = [], subjectPublicKeyInfo } = made.tbsCertificate;
+  const called = createHash('sha1').update(Buffer.from(subjectPublicKeyInfo.subjectPublicKey)).digest();
+  const value = AsnConvert.serialize(new SubjectKeyIdentifier(new Uint8Array(called).buffer));
+  for (const one of extensions) if (one.extnID === id_ce_subjectKeyIdentifier) one.extnValue = new OctetString(value);
+  const signed = AsnConvert.serialize(made.tbsCertificate);
+  made.tbsCertificateRaw = signed;
+  made.signatureValue = new Uint8Array(sign('sha256', Buffer.from(signed), createPrivateKey(key))).buffer;
+  return new Uint8Array(AsnConvert.serialize(made));
 }
 
 function newSerialNumber() {

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { BasicConstraintsExtension, KeyUsageFlags, KeyUsagesExtension, Pkcs10CertificateRequest } from '@peculiar/x509';
 import type { LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import { signCertificate } from '../../../reconcile/clients/x509.ts';
+import { factsOf as certificateFacts } from '../../../reconcile/x509/facts.ts';
 import { type AuthorityFacts, inspectAuthority } from '../../../reconcile/x509/inspect.ts';
 import { behindLeaf, intermediateKey } from '../../../reconcile/x509/intermediate.ts';
 import { type Authority, createAuthority, issueLeaf, requestFor } from '../../../reconcile/x509/issue.ts';
@@ -164,6 +165,26 @@ describe('beside a CA', () => {
     assert.equal((await leafOf(past)).split('BEGIN').length - 1, 1);
   });
 
+  for (const [naming, names] of [
+    ['sha256', true],
+    ['sha1', false],
+  ] as const) {
+    test(`a leaf and the next CA follow both of its certificates, called by ${naming}`, async () => {
+      const pem = intermediateOf(made, company, life, naming);
+      const authority = authorityOf({ ...authorityData(made, []), [intermediateKey]: pem });
+      const { cross = '' } = await createAuthority({ commonName: 'next', ...life, previous: authority });
+      const elsewhere = new X509Certificate(plain(pem));
+      for (const one of [new X509Certificate(await leafOf(authority)), new X509Certificate(cross)]) {
+        assert.deepEqual(
+          [elsewhere, new X509Certificate(made.certificate)].map((ca) => one.checkIssued(ca)),
+          [true, true],
+        );
+        assert.equal('issuerKeyId' in certificateFacts(one), names);
+      }
+      assert.ok('issuerKeyId' in certificateFacts(new X509Certificate(await leafOf(authority, 'peer'))), 'for members');
+    });
+  }
+
   test('its key is in no other Secret, and in no request', async () => {
     const key = made.key.split('\n')[1] ?? '';
     assert.ok(!Buffer.from(await requestFor(made)).includes(key));
@@ -191,6 +212,6 @@ const plan: LeafPlan = {
   usages: ['serverAuth'],
 };
 
-async function leafOf(authority: Authority): Promise<string> {
-  return (await issueLeaf(plan, authority, { notBefore: now, notAfter: inDays(90) })).certificate;
+async function leafOf(authority: Authority, purpose: LeafPlan['purpose'] = 'server'): Promise<string> {
+  return (await issueLeaf({ ...plan, purpose }, authority, { notBefore: now, notAfter: inDays(90) })).certificate;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { pathLengthOf, rawNamesOf } from '../../../reconcile/x509/der.ts';
+import { keyIdsOf, pathLengthOf, rawNamesOf } from '../../../reconcile/x509/der.ts';
 import { inspectAuthority, inspectLeaf } from '../../../reconcile/x509/inspect.ts';
 import { defectsOf } from '../../../reconcile/x509/judge.ts';
 import { decodeBase64, readPem, writePem } from '../../../reconcile/x509/pem.ts';
@@ -95,6 +95,7 @@ test('DER that is none is read to no end, but to an end', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       pathLengthOf(bytes);
+      keyIdsOf(bytes);
       rawNamesOf(bytes);
     }),
   );

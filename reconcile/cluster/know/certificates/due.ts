@@ -1,6 +1,6 @@
 import type { Authority } from '../../../../manifests/render/certificate-names.ts';
 import { isFatal } from '../../../x509/defect.ts';
-import type { AuthorityFacts } from '../../../x509/inspect.ts';
+import type { AuthorityFacts, LeafFacts } from '../../../x509/inspect.ts';
 import { missingNames, renewalTime } from '../../../x509/judge.ts';
 import type { AuthorityView, LeafView, ReadCertificates, Slot } from '../observation.ts';
 import { hasEnded, isValidAt } from './authority.ts';
@@ -24,6 +24,7 @@ export function remedyFor(
     facts.issuer === authority.facts.subject &&
     !isDue(facts, at) &&
     saysWhatIsPlanned(leaf) &&
+    !callsItsIssuerOtherwise(facts, vouchedFor(leaf, authority.facts, at)) &&
     !defects.some(isFatal);
   // An expired leaf is rejected everywhere: a holder that does not trust the new one loses nothing.
   const free = (facts && hasEnded(facts, at)) || mayGiveOut(authority, authority.facts, slots, at);
@@ -35,11 +36,22 @@ export function remedyFor(
 }
 
 /** What an issuer of cert-manager signed for its CA does not stand behind it yet. */
-function lacksIntermediate({ plan, facts }: LeafView, authority: AuthorityFacts, at: Date): boolean {
-  if (plan.purpose !== 'server' || !facts || facts.issuer !== authority.subject) return false;
-  const { chain } = authority.intermediate ?? {};
-  if (!chain || hasEnded(chain[0], at)) return false;
-  return chain.some((one) => !facts.intermediates.some(({ fingerprint }) => fingerprint === one.fingerprint));
+function lacksIntermediate(leaf: LeafView, authority: AuthorityFacts, at: Date): boolean {
+  const shown = new Set(leaf.facts?.intermediates.map(({ fingerprint }) => fingerprint));
+  const { chain = [] } = vouchedFor(leaf, authority, at) ?? {};
+  return chain.some(({ fingerprint }) => !shown.has(fingerprint));
+}
+
+/** What an issuer signed for its CA, where clients are shown that. */
+function vouchedFor({ plan, facts }: LeafView, { subject, intermediate }: AuthorityFacts, at: Date) {
+  if (plan.purpose !== 'server' || facts?.issuer !== subject || !intermediate) return undefined;
+  return hasEnded(intermediate.chain[0], at) ? undefined : intermediate;
+}
+
+/** OpenSSL does not take what an issuer signed for the leaf's CA; such a leaf is issued anew, and names no key then. */
+function callsItsIssuerOtherwise({ issuerKeyId }: LeafFacts, found: AuthorityFacts['intermediate']): boolean {
+  const keyId = found?.current ? found.chain[0].keyId : undefined;
+  return issuerKeyId !== undefined && keyId !== undefined && issuerKeyId !== keyId;
 }
 
 /**
