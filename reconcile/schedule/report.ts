@@ -27,9 +27,10 @@ export function scheduleStatus(
 ): EtcdBackupScheduleStatus {
   const { schedule, now } = observation;
   const { generation = 0, name } = schedule.metadata;
-  const { lastAt, lastName } = schedule.status ?? {};
+  const { lastAt } = schedule.status ?? {};
   const begun = deeds.flatMap(({ action, failure }) => (action.kind === 'start' && !failure ? [action.at] : [])).at(-1);
   const last = begun ?? newestDue(observation, lastAt);
+  const lastName = begun === undefined ? schedule.status?.lastName : dueBackupName(name, begun);
   const lastGood = newestGood(observation);
   const retention = retentionAfter(observation, deeds);
   const active = activeAfter(observation, deeds);
@@ -38,16 +39,12 @@ export function scheduleStatus(
     observedGeneration: generation,
     ...(decision.nextAt && { nextAt: timestamp(decision.nextAt) }),
     ...(last && { lastAt: timestamp(last) }),
-    ...nameOfLast(begun === undefined ? lastName : dueBackupName(name, begun)),
+    ...(lastName !== undefined && { lastName }),
     ...(active.length > 0 && { active }),
     ...(lastGood && { lastGood }),
     ...(retention && { retention }),
     conditions: conditionsFrom(statements(saying(facts)), schedule.status?.conditions, { generation, at: now }),
   };
-}
-
-function nameOfLast(lastName: string | undefined): Pick<EtcdBackupScheduleStatus, 'lastName'> {
-  return lastName === undefined ? {} : { lastName };
 }
 
 /** Also where the status was lost. */
@@ -126,6 +123,7 @@ interface Saying {
 /** The most urgent first. No message grows older by itself: a schedule at rest writes nothing. */
 function saying(facts: Facts): Saying {
   const { observation, decision, deeds, retention } = facts;
+  const { spec } = observation.schedule;
   if (decision.problem !== undefined) return { reason: 'InvalidSchedule', message: decision.problem };
   const tooOld = age(facts);
   if (tooOld !== undefined) return { reason: 'BackupTooOld', message: tooOld };
@@ -135,10 +133,10 @@ function saying(facts: Facts): Saying {
   if (stuck !== undefined) return { reason: 'BackupStuck', message: failureOf(stuck) };
   const [newest] = observation.backups.filter((one) => isOver(one)).toSorted(byDueTime);
   if (newest !== undefined && !isGood(newest)) return { reason: 'LastBackupFailed', message: failureOf(newest) };
-  if (retention?.failure)
+  // Where none is asked for any more, no later run would take it back.
+  if (spec.retention && retention?.failure)
     return { reason: 'RetentionFailed', message: `${retention.failure.reason}: ${retention.failure.message}` };
-  if (observation.schedule.spec.suspend)
-    return { reason: 'Suspended', message: 'no backup begins while spec.suspend is true' };
+  if (spec.suspend) return { reason: 'Suspended', message: 'no backup begins while spec.suspend is true' };
   return { reason: 'Scheduled', message: course(facts) };
 }
 

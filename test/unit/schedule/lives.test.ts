@@ -413,7 +413,7 @@ test('a retention that fails, or says nonsense, is told and tried again after th
   for (const [said, words] of [
     [{ ok: false, reason: 'Forbidden', message: 'may not delete' }, /RetentionFailed: Forbidden: may not delete/],
     ['{"ok":"yes"}', /RetentionFailed: ResultLost: its pod said no result/],
-    ['', /RetentionFailed: ResultLost/],
+    ['', /RetentionFailed: ResultLost: its pod is gone or said nothing/],
     [{ ok: false, reason: 'Odd', pruned: { kept: 1.5 } }, /RetentionFailed: Odd/],
     [{ ok: false, reason: 'Large', pruned: { kept: 2 ** 31 } }, /RetentionFailed: Large/],
     [
@@ -430,6 +430,26 @@ test('a retention that fails, or says nonsense, is told and tried again after th
     assert.equal(life.schedule().status?.retention?.kept, undefined);
     await life.run(10);
     assert.deepEqual(life.prunes(), ['nightly-202603010010-prune', 'nightly-202603010020-prune']);
+  }
+});
+
+test('a retention that failed, or whose Job is gone, is told while one is asked for', async () => {
+  for (const end of [
+    (life: Life) => life.endPrune({ ok: false, reason: 'Forbidden', message: 'may not delete' }),
+    (life: Life) => {
+      life.kube.remove(resources.jobs, 'default', 'nightly-202603010010-prune');
+      life.kube.remove(resources.backups, 'default', 'nightly-202603010010');
+    },
+  ]) {
+    const life = createLife({ retention: { last: 2 } });
+    await life.run(12);
+    end(life);
+    await life.run(1);
+    assert.match(ready(life), /^False RetentionFailed: (Forbidden: may not delete|ResultLost: its Job is gone: )/);
+    const { retention: _, ...spec } = life.schedule().spec;
+    life.kube.seed(resources.schedules, { ...life.schedule(), spec });
+    await life.run(1);
+    assert.match(ready(life), /^True Scheduled/);
   }
 });
 
@@ -456,7 +476,7 @@ test('a retention whose node died is told, and runs again after the next backup'
   const given = { type: 'FailureTarget', status: 'True', reason: 'DeadlineExceeded' } as const;
   life.kube.seed<Job>(resources.jobs, { ...job, status: { conditions: [given] } });
   await life.run(2);
-  assert.match(ready(life), /^False RetentionFailed: ResultLost: /);
+  assert.match(ready(life), /^False RetentionFailed: ResultLost: its pod is gone or said nothing/);
   await life.run(10);
   assert.equal(life.prunes().length, 2);
 });
