@@ -14,11 +14,14 @@ export async function observeSchedule(
   all: readonly EtcdBackup[],
   { kube, signal }: { readonly kube: Kube; readonly signal: AbortSignal },
 ): Promise<ScheduleObservation> {
-  const { namespace, uid = '' } = schedule.metadata;
-  // An object of another namespace may name any owner, until the garbage collector comes by.
-  const backups = all.filter((one) => one.metadata.namespace === namespace && isControlledBy(one, uid));
+  const backups = all.filter((one) => isOf(schedule, one));
   const pruning = await readPruning(schedule, kube, signal);
   return { schedule, backups, pruning, now: kube.now() ?? new Date() };
+}
+
+/** An object of another namespace may name any owner, until the garbage collector comes by. */
+export function isOf({ metadata: { namespace, uid = '' } }: EtcdBackupSchedule, backup: EtcdBackup): boolean {
+  return backup.metadata.namespace === namespace && isControlledBy(backup, uid);
 }
 
 /** Asked only while the status says that a retention is under way: at rest it costs nothing. */

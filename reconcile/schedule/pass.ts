@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import { labels } from '../../manifests/render/names.ts';
-import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import type { ListBackups } from '../backup/list.ts';
 import { KubeError, resources } from '../interfaces/kube.ts';
 import { inTurns } from '../stepping/in-turns.ts';
@@ -10,7 +9,7 @@ import type { StepResult } from '../stepping/result.ts';
 import { earliest, laterLook } from '../time/later-look.ts';
 import { actOnSchedule, type ScheduleActContext } from './act.ts';
 import { decideSchedule, isAtRest, type ScheduleDecision } from './decide.ts';
-import { observeSchedule } from './observe.ts';
+import { isOf, observeSchedule } from './observe.ts';
 import { scheduleStatus } from './report.ts';
 import type { ScheduleObservation } from './situation.ts';
 
@@ -66,9 +65,8 @@ async function stepSchedule(
     };
   };
   try {
-    const { uid = '', deletionTimestamp } = schedule.metadata;
-    const open = unsettled.filter((one) => isControlledBy(one, uid)).length;
-    if (deletionTimestamp !== undefined) return result('none', 'it is being deleted');
+    const open = unsettled.filter((one) => isOf(schedule, one)).length;
+    if (schedule.metadata.deletionTimestamp !== undefined) return result('none', 'it is being deleted');
     if (isAtRest(schedule, open, kube.now() ?? new Date())) return result('none', 'it is at rest', nextOf(schedule));
     const observation = await observeSchedule(schedule, await readHistory(schedule, context), context);
     const decision = decideSchedule(observation);

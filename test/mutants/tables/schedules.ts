@@ -257,7 +257,7 @@ export const ofSchedules: readonly Mutant[] = [
   },
   {
     file: 'reconcile/schedule/pass.ts',
-    from: "    if (deletionTimestamp !== undefined) return result('none', 'it is being deleted');\n",
+    from: "    if (schedule.metadata.deletionTimestamp !== undefined) return result('none', 'it is being deleted');\n",
     to: '',
     without: 'a schedule that is being deleted begins backups',
     killers: ['test/unit/schedule/act.test.ts'],
@@ -418,7 +418,7 @@ export const ofSchedules: readonly Mutant[] = [
   },
   {
     file: 'reconcile/schedule/observe.ts',
-    from: 'one.metadata.namespace === namespace && ',
+    from: 'backup.metadata.namespace === namespace && ',
     to: '',
     without: 'who writes another namespace makes backups count as those of a schedule',
     killers: ['test/unit/schedule/observe.test.ts'],

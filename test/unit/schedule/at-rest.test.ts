@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import { dueBackup } from '../../../manifests/render/schedule-objects.ts';
 import { backupLister } from '../../../reconcile/backup/list.ts';
 import { refusal } from '../../../reconcile/clients/kube-errors.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { kinds } from '../../../reconcile/kinds.ts';
 import { firstSteps } from '../../../reconcile/stepping/loop.ts';
+import { kindContext } from '../../support/kind-context.ts';
 import { createLife, type Life } from './life.ts';
 
 /** What a tick reads of backups: those that are done only where a schedule has something to do with them. */
@@ -58,6 +60,17 @@ test('a schedule that is suspended, or has nothing to prune yet, is at rest', as
     assert.deepEqual(await next(life, 1), atRest);
     assert.equal((await life.tick())?.toISOString(), due);
   }
+});
+
+test('a schedule rests while backups of others are under way, whatever their owner is said to be', async () => {
+  const life = createLife({ schedule: '@hourly' });
+  await life.run(2);
+  const { metadata, ...backup } = dueBackup(life.schedule(), life.clock);
+  for (const others of [{ ownerReferences: [] }, { namespace: 'mallory' }])
+    life.kube.seed(resources.backups, { ...backup, metadata: { ...metadata, ...others } });
+  const before = life.kube.journal().length;
+  await firstSteps('schedule', kinds.schedule, kindContext({ kube: life.kube }));
+  assert.deepEqual(lists(life, before), atRest);
 });
 
 test('a plan writes nothing', async () => {
