@@ -6,6 +6,7 @@ const own = 'test/unit/backup/own-backups.test.ts';
 const lives = 'test/unit/schedule/lives.test.ts';
 const rests = 'test/unit/schedule/at-rest.test.ts';
 const acts = 'test/unit/schedule/act.test.ts';
+const situation = 'test/unit/schedule/situation.test.ts';
 const git = 'test/integration/fleet/backups.test.ts';
 
 /** What keeps backups from being deleted, or made twice. */
@@ -422,5 +423,96 @@ export const ofSchedules: readonly Mutant[] = [
     to: '',
     without: 'who writes another namespace makes backups count as those of a schedule',
     killers: ['test/unit/schedule/observe.test.ts'],
+  },
+  {
+    file: 'reconcile/schedule/pass.ts',
+    from: 'unsettled.filter((one) => isOf(schedule, one)).length',
+    to: 'unsettled.length',
+    without: 'while any backup is under way, every schedule reads all of its own',
+    killers: [rests],
+  },
+  {
+    file: 'reconcile/schedule/pass.ts',
+    from: "isLost ? 'lost' : 'failed'",
+    to: "'failed'",
+    without: 'another invocation that was faster is told as a failure',
+    killers: [acts],
+  },
+  {
+    file: 'reconcile/schedule/pass.ts',
+    from: "isLost ? 'lost' : 'failed'",
+    to: "'lost'",
+    without: 'what the API server refuses is told as another invocation that was faster',
+    killers: [acts],
+  },
+  {
+    file: 'reconcile/schedule/act.ts',
+    from: ': await kube.get<EtcdCluster>(resources.clusters, namespace, clusterName, { signal });',
+    to: ': undefined;',
+    without: 'a Job that prunes runs where the members of its cluster do not, or not at all',
+    killers: [acts],
+  },
+  {
+    file: 'reconcile/schedule/act.ts',
+    from: '    clusterName === undefined\n      ? undefined\n      : await kube',
+    to: '    await kube',
+    without: 'a retention without a cluster asks for one without a name',
+    killers: [acts],
+  },
+  {
+    file: 'reconcile/schedule/prune-result.ts',
+    from: "message === undefined || message === ''",
+    to: 'message === undefined',
+    without: 'a pod of a retention that said nothing is told as one that said nonsense',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/schedule/prune-result.ts',
+    from: "message === undefined || message === ''",
+    to: "message === ''",
+    without: 'a pod of a retention that is gone is told as one that said nonsense',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/schedule/report.ts',
+    from: "action.kind === 'start' && !failure ? [action.at] : []",
+    to: '!failure ? [(action as { at: Date }).at] : []',
+    without: 'a time whose backup began beside a retention is not told as dealt with',
+    killers: [situation],
+  },
+  {
+    file: 'reconcile/schedule/report.ts',
+    from: "action.kind === 'prune' && !failure);",
+    to: '!failure);',
+    without: 'a retention that began beside a backup is not told as under way',
+    killers: [situation],
+  },
+  {
+    file: 'reconcile/schedule/report.ts',
+    from: "    pruning.kind === 'name-taken'\n      ? {",
+    to: "    pruning.kind !== 'running'\n      ? {",
+    without: 'a retention whose Job is gone is told as one whose name is taken',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/schedule/report.ts',
+    from: 'if (spec.retention && retention?.failure)',
+    to: 'if (retention?.failure)',
+    without: 'a retention that failed is told for ever, although none is asked for any more',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/schedule/situation.ts',
+    from: 'due !== undefined && !isBelievable(due, now)',
+    to: '!isBelievable(due ?? new Date(8.64e15), now)',
+    without: 'a backup that names no time is forgotten as one of a clock that was far ahead',
+    killers: [situation],
+  },
+  {
+    file: 'reconcile/schedule/situation.ts',
+    from: 'timeOf(b) - timeOf(a) || ',
+    to: '',
+    without: 'the newest backup is the one with the highest name',
+    killers: [situation],
   },
 ];

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
-import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { Job, PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
 import { dueBackup } from '../../../manifests/render/schedule-objects.ts';
+import { refusal } from '../../../reconcile/clients/kube-errors.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
+import { kinds } from '../../../reconcile/kinds.ts';
 import { actOnSchedule } from '../../../reconcile/schedule/act.ts';
+import { firstSteps } from '../../../reconcile/stepping/loop.ts';
 import { createLife, type Life } from './life.ts';
 
 /** Each guard of an action by itself. */
@@ -126,6 +130,44 @@ describe('a schedule', () => {
       assert.equal(deed?.failure?.reason, reason);
       assert.deepEqual(life.kube.stored(resources.jobs), []);
     });
+
+  test('prunes where the members of its cluster run, and asks for none where it has no cluster', async () => {
+    const to = { object: 'gs://bucket/{{timestamp}}.db', gcs: { keySecretName: 'key' } };
+    const podTemplate = { spec: { nodeSelector: { disk: 'fast' } } };
+    for (const [from, asked, nodeSelector] of [
+      [{ clusterName: 'orders' }, 1, { disk: 'fast' }],
+      [{ clusterName: 'gone' }, 1, undefined],
+      [{ source: { endpoints: ['https://10.0.0.1:2379'] } }, 0, undefined],
+    ] as const) {
+      const life = createLife({ template: { ...from, to } });
+      life.kube.seed(resources.clusters, {
+        metadata: { namespace: 'default', name: 'orders' },
+        spec: { podTemplate },
+      } as unknown as EtcdCluster);
+      const prune = { kind: 'prune', after: busy(life), spare: [] } as const;
+      await actOnSchedule(life.schedule(), [prune], context(life));
+      const [job = assert.fail()] = life.kube.stored<Job>(resources.jobs);
+      assert.deepEqual(job.spec.template.spec.nodeSelector, nodeSelector);
+      assert.equal(life.kube.requests()['GET etcdclusters'] ?? 0, asked);
+    }
+  });
+
+  test('tells another invocation that was faster from a step that failed', async () => {
+    for (const [code, outcome] of [
+      [409, 'lost'],
+      [403, 'failed'],
+    ] as const) {
+      const life = createLife();
+      life.fault = (request, when) => {
+        if (request.key === 'PUT etcdbackupschedules/status' && when === 'before') throw refusal(request, { code });
+      };
+      const { results = [] } = (await firstSteps('schedule', kinds.schedule, life.context())) ?? {};
+      assert.deepEqual(
+        results.map((result) => result.outcome),
+        [outcome],
+      );
+    }
+  });
 
   test('that is being deleted begins nothing, and deletes nothing', async () => {
     const life = createLife({ schedule: '@hourly' });

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import { decideSchedule } from '../../../reconcile/schedule/decide.ts';
 import { scheduleStatus } from '../../../reconcile/schedule/report.ts';
-import { byDueTime, dueAt, isGood, isStuck, tooOldSince } from '../../../reconcile/schedule/situation.ts';
+import { byDueTime, dueAt, isAhead, isGood, isStuck, tooOldSince } from '../../../reconcile/schedule/situation.ts';
 import { type Given, now, seen, type Way } from './seen.ts';
 
 const due = '2026-03-01T00:50:00Z';
@@ -41,11 +41,12 @@ describe('a backup', () => {
   test('is due when it says so, and comes after all that were due before, or have a lower name', () => {
     const late = one('good', '2026-03-01T01:00:00Z');
     const { metadata } = one('good');
-    const twin = { ...one('good'), metadata: { ...metadata, name: `${metadata.name}-b` } };
+    const twin = { ...one('good'), metadata: { ...metadata, name: 'twin' } };
     const other = [one('good'), late, twin].toSorted(byDueTime).map((found) => found.metadata.name);
-    assert.deepEqual(other, ['nightly-202603010100', 'nightly-202603010050-b', 'nightly-202603010050']);
+    assert.deepEqual(other, ['nightly-202603010100', 'twin', 'nightly-202603010050']);
     assert.deepEqual([twin, one('good')].toSorted(byDueTime)[0]?.metadata.name, twin.metadata.name);
-    assert.equal(dueAt({ ...late, metadata: { ...metadata, annotations: {} } }), undefined);
+    const timeless = { ...late, metadata: { ...metadata, annotations: {} } };
+    assert.deepEqual([dueAt(timeless), isAhead(timeless, now)], [undefined, false]);
   });
 
   test('is too old by what the spec allows, and without that never', () => {
@@ -74,6 +75,14 @@ describe('the status of a schedule', () => {
     } as const;
     assert.deepEqual(told({ backups, spec: { suspend: true } }).active, ['nightly-202603010050']);
     assert.equal(told({ backups, spec: { concurrencyPolicy: 'Replace' } }).active, undefined);
+  });
+
+  test('tells what has begun, where a backup and a retention begin in one step', () => {
+    const { lastAt, lastName, retention } = told({ backups: { [due]: 'good' }, spec: { retention: { last: 1 } } });
+    assert.deepEqual(
+      [lastAt, lastName, retention?.after],
+      ['2026-03-01T01:00:00Z', 'nightly-202603010100', 'nightly-202603010050'],
+    );
   });
 
   test('believes no due time of a clock that was far ahead', () => {
