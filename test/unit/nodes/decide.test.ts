@@ -149,7 +149,11 @@ for (const [how, cluster] of stubborn) {
 
   test(`a cluster that ${how} and is not named keeps its node for as long as it takes`, () => {
     for (const spec of [{}, { allowDowntimeOf: ['default/others'] }])
-      assert.equal(actionOf(keptSince('2026-01-01T00:00:00Z', spec, [cluster])), 'none');
+      for (const since of ['2026-01-01T00:00:00Z', '2026-11-23T11:00:00Z']) {
+        const decision = keptSince(since, spec, [cluster]);
+        assert.equal(actionOf(decision), 'none');
+        assert.doesNotMatch(decision.verdicts[0]?.message ?? '', /may keep nodes until/);
+      }
   });
 
   test(`the time of a named cluster that ${how} goes on whatever else keeps its nodes`, () => {
@@ -171,11 +175,33 @@ for (const [how, cluster] of stubborn) {
   });
 }
 
+test('each named cluster has a time of its own, and only on nodes with a member of it', () => {
+  const others = 'default/others';
+  const [long, short] = [
+    { cluster: orders, since: '2026-11-22T12:00:00Z' },
+    { cluster: others, since: '2026-11-23T08:00:00Z' },
+  ];
+  const both = [memberPod('orders-0'), memberPod('others-0', { cluster: others })];
+  const decided = (pods: readonly PodSeen[], stopped: string | undefined, known: readonly (typeof long)[]) => {
+    const status = { observedGeneration: 1, keeping: known };
+    const policy = { ...policyOf({ allowDowntimeOf: [orders, others] }), status };
+    const clusters = [clusterOf({ stopped: 'is suspended' }), clusterOf({ key: others, ...(stopped && { stopped }) })];
+    return asking(pods, { policy, clusters });
+  };
+  assert.deepEqual(decided(both, 'is suspended', [long, short]).keeping, [long, short]);
+  assert.deepEqual(decided([memberPod('orders-0')], 'is suspended', [long]).keeping, [long]);
+  const { action } = decided(both, undefined, [long, short]);
+  assert.deepEqual(action?.kind === 'grant' && action.grant.overruled, [orders]);
+});
+
 test('no time overrules an invocation that acts on a cluster, or one that could not be looked at', () => {
   const since = '2026-01-01T00:00:00Z';
   const held = clusterOf({ stopped: 'is suspended', busy: { kind: 'held', why: 'tick-1 acts on it' } });
-  for (const clusters of [[held], []])
-    assert.deepEqual(reasonsOf(keptSince(since, letDown, clusters)), { 'node-1': 'ClusterBusy' });
+  for (const clusters of [[held], []]) {
+    const decision = keptSince(since, letDown, clusters);
+    assert.deepEqual(reasonsOf(decision), { 'node-1': 'ClusterBusy' });
+    assert.doesNotMatch(decision.verdicts[0]?.message ?? '', /may keep nodes until/);
+  }
 });
 
 test('a cluster of one whose own spec allows the loss of its quorum needs no name', () => {

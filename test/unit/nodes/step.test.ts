@@ -75,6 +75,23 @@ test('what is refused is told once, as a warning, and is not tried again at once
   assert.deepEqual(told, ['Warning node-1 JobRefused']);
 });
 
+test('what etcd refuses is a failure, and is not taken for another invocation that was faster', async () => {
+  const stage = await nodesWorld();
+  stage.ask('node-1');
+  const [formation = assert.fail()] = stage.world.state.formations.values();
+  for (let steps = 0; steps < 10; steps += 1) {
+    const { members, leader } = formation;
+    const before = () => {
+      formation.members = members.map((member) => ({ ...member, isLearner: member.id !== leader }));
+    };
+    const [result] = (await stage.step({ before })) ?? [];
+    formation.members = members;
+    if (result?.reason === 'MovingLeaders') return assert.equal(result.outcome, 'failed');
+    await stage.pass();
+  }
+  assert.fail('leadership was never to move');
+});
+
 test('what a disruption budget keeps is tried again in seconds', async (t) => {
   const stage = await nodesWorld({ drain: { unmanagedPods: 'Evict' } });
   stage.seedPod({
