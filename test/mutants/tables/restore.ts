@@ -560,4 +560,18 @@ export const ofRestore: readonly Mutant[] = [
     without: 'a snapshot is restored for a member whose ConfigMap is not there',
     killers: ['test/unit/cluster/roll-back.test.ts'],
   },
+  {
+    file: 'reconcile/cluster/know/recovery/outvoted.ts',
+    from: 'hasDeparted(slot) ? [] : (recordOf(slot)?.outvoted ?? [])',
+    to: 'recordOf(slot)?.outvoted ?? []',
+    without: 'a volume that was left behind leaves those behind that went on (I10)',
+    killers: [handOver],
+  },
+  {
+    file: 'reconcile/cluster/know/recovery/outvoted.ts',
+    from: 'slots.filter(({ volume }) => volume?.leaving === false)',
+    to: 'slots',
+    without: 'members are marked by the word of a volume that goes (I10)',
+    killers: [handOver],
+  },
 ];

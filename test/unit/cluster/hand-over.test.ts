@@ -4,9 +4,9 @@ import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { recordOf } from '../../../reconcile/cluster/know/life.ts';
 import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
-import { livesGivenUp, withoutOutvoted } from '../../../reconcile/cluster/know/recovery/outvoted.ts';
+import { livesGivenUp, unmarkedOf, withoutOutvoted } from '../../../reconcile/cluster/know/recovery/outvoted.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
-import { all, clusterId, healthy, noQuorum, without, withRecord, withVolume } from './observations.ts';
+import { all, clusterId, healthy, memberId, noQuorum, without, withRecord, withVolume } from './observations.ts';
 import { late, spec } from './rollbacks.ts';
 
 /** Each part of the guards of a hand-over by itself, on worlds that no rule alone would make. */
@@ -102,6 +102,18 @@ describe('a hand-over', () => {
     });
     assert.doesNotMatch(reason(stopping), /no member is stopped before that is known$/);
   });
+});
+
+test('a volume that was left behind leaves none behind, and one that goes marks none (I10)', () => {
+  const outvoted = [{ name: 'orders-1', memberId: memberId(1) }];
+  const seen = (first: Change) =>
+    withoutOutvoted(healthy(2, { slots: { 0: all(withRecord({ outvoted }), first) } }).slots);
+  const statesOf = (first: Change) => seen(first).map((slot) => recordOf(slot)?.state);
+  const witnessOf = (first: Change) => unmarkedOf(seen(first))?.witness.name;
+  assert.deepEqual([statesOf(same), witnessOf(same)], [['sealed', 'superseded'], 'orders-0']);
+  assert.deepEqual(statesOf(withRecord({ outvoted, state: 'superseded' })), ['superseded', 'sealed']);
+  const going = withVolume({ leaving: true });
+  assert.deepEqual([statesOf(going), witnessOf(going)], [['sealed', 'superseded'], undefined]);
 });
 
 test('the status says which lives were given up only where no volume can, and in IDs of etcd', () => {
