@@ -406,4 +406,11 @@ export const ofNodesDrained: readonly Mutant[] = [
     without: 'a cluster that no person let be down is said to yield in time',
     killers: [deciding],
   },
+  {
+    file: mayBegin,
+    from: 'since === undefined ? at : new Date(since)',
+    to: "new Date(since ?? '')",
+    without: 'a cluster that begins to keep a node is not said to yield in time',
+    killers: [deciding],
+  },
 ];

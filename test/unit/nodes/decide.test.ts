@@ -137,6 +137,8 @@ function keptSince(since: string, spec: Partial<EtcdNodePolicySpec>, clusters: r
 
 for (const [how, cluster] of stubborn) {
   test(`a named cluster that ${how} keeps a node until spec.clusterTimeout, and not longer`, () => {
+    const first = asking([memberPod('orders-0')], { policy: policyOf(letDown), clusters: [cluster] });
+    assert.match(first.verdicts[0]?.message ?? '', /It may keep nodes until 2026-11-24T12:00:00Z$/);
     const early = keptSince('2026-11-22T12:00:01Z', letDown, [cluster]);
     assert.equal(actionOf(early), 'none');
     assert.match(early.verdicts[0]?.message ?? '', /It may keep nodes until 2026-11-23T12:00:01Z$/);
