@@ -76,7 +76,8 @@ export const rooms = {
     killers: [
       'test/unit/manifests/{reserved-flags,build-args,sealed-disk}.test.ts',
       'test/unit/{backup/failures,backup/s3-words,clients/etcd-errors}.test.ts',
-      `${unit}/{what-may-go-on,set-aside,learners-time,outage,life,other-disk,actions/membership}.test.ts`,
+      `${unit}/{what-may-go-on,set-aside,learners-time,outage,life,other-disk,adopt-and-start}.test.ts`,
+      `${unit}/actions/{membership,volumes,recovery}.test.ts`,
     ],
     finds: rowsIn,
   },

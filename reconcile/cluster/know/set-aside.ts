@@ -49,7 +49,6 @@ const passing: ReadonlySet<string> = new Set([
   'bareAt',
   'index',
   'limits',
-  'nonce',
   'replacedAt',
   'revision',
   'since',

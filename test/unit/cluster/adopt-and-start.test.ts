@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { VolumeState } from '../../../manifests/api/etcd-peer.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import {
   all,
@@ -36,25 +37,22 @@ describe('volumes without peers', () => {
     assert.equal(action.inputs.version, '3.6.16');
   });
 
-  for (const state of ['released', 'recovering', 'superseded'] as const) {
-    test(`are left alone when they are ${state}`, () => {
-      const decision = decide(
-        healthy(3, {
-          every: onlyVolumes,
-          membership: nothingRuns,
-          slots: { 2: all(onlyVolumes, withRecord({ state })) },
-        }),
-      );
-      const action =
-        decision.kind === 'act' && decision.action.kind === 'prepare-members'
-          ? decision.action
-          : assert.fail(decision.reason);
-      assert.deepEqual(
-        action.members.map(({ name }) => name),
-        ['orders-0', 'orders-1'],
-      );
-    });
-  }
+  const adopted = (state: VolumeState) => {
+    const slots = { 2: all(onlyVolumes, withRecord({ state })) };
+    const decision = decide(healthy(3, { every: onlyVolumes, membership: nothingRuns, slots }));
+    const action =
+      decision.kind === 'act' && decision.action.kind === 'prepare-members'
+        ? decision.action
+        : assert.fail(decision.reason);
+    return action.members.map(({ name }) => name);
+  };
+
+  for (const state of ['joining', 'releasing', 'recovered'] as const)
+    test(`are taken up when they are ${state}`, () =>
+      assert.deepEqual(adopted(state), ['orders-0', 'orders-1', 'orders-2']));
+
+  for (const state of ['released', 'recovering', 'superseded'] as const)
+    test(`are left alone when they are ${state}`, () => assert.deepEqual(adopted(state), ['orders-0', 'orders-1']));
 
   test('are not taken up while they are being deleted', () => {
     const decision = decide(

@@ -122,10 +122,21 @@ describe('the time of a learner', () => {
     assert.equal(decided(all(crashing, joining), 11).reason, 'RemovingFailedLearner');
   });
 
-  test('is never over for want of memory: it is named, as for any member', () => {
-    const decision = decided(all(endingAs({ code: 137, reason: 'OOMKilled' }), joining), 6000);
-    assert.deepEqual([decision.kind, decision.reason], ['refuse', 'OutOfMemory']);
-  });
+  const beside = { name: 'prepare', reason: 'CrashLoopBackOff', restarts: 5, exit: { code: 3, reason: 'Error' } };
+  const warnings = [
+    { object: 'statefulSet', uid: 'set-2', reason: 'FailedCreate', message: 'x', since: ago(9), at: ago(1), count: 5 },
+  ] as const;
+  const refused = (slot: Slot): Slot => ({ ...without('pod')(slot), warnings });
+  for (const [what, change, reason] of [
+    ['for want of memory', endingAs({ code: 137, reason: 'OOMKilled' }), 'OutOfMemory'],
+    ['where its program can not be run', endingAs({ code: 128, reason: 'StartError' }), 'ContainerCannotStart'],
+    ['where another container fails', all(waiting, withPod({ beside })), 'OtherContainerFails'],
+    ['where the API server refuses its pod', refused, 'PodRefused'],
+  ] as const)
+    test(`is never over ${what}: it is named, as for any member`, () => {
+      const decision = decided(all(change, joining), 6000);
+      assert.deepEqual([decision.kind, decision.reason], ['refuse', reason]);
+    });
 
   test('is over where the spec asks for no more members than vote already', () => {
     const homeless = all(unscheduled, withVolume({ bound: false }));

@@ -4,11 +4,11 @@ import { targetOf } from '../../../reconcile/cluster/act/act.ts';
 import { decide, rules } from '../../../reconcile/cluster/decide/decide.ts';
 import { passings } from '../../../reconcile/cluster/decide/what-may-go-on.ts';
 import { plan } from '../../../reconcile/cluster/foresee/plan.ts';
-import type { ActionKind } from '../../../reconcile/cluster/know/action.ts';
+import type { Action, ActionKind } from '../../../reconcile/cluster/know/action.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { moved, needsPerson } from '../../../reconcile/cluster/know/outcome.ts';
-import { setAsideNow } from '../../../reconcile/cluster/know/set-aside.ts';
+import { keyOf, setAsideNow } from '../../../reconcile/cluster/know/set-aside.ts';
 import { managed, missing, missingAuthority, rotated, withAuthority } from './certificates.ts';
 import {
   all,
@@ -429,6 +429,27 @@ describe('what was refused is tried again', () => {
       assert.equal(setAsideNow(after).length, 1);
       assert.notDeepEqual(aboutWhat(decide(after)), aboutWhat(decide(seen)), kind);
     }
+  });
+
+  test('not because of what has grown or passed since', () => {
+    const of = { name: 'orders-0', memberId: 'a0', clusterId: 'c1c1' };
+    const volume = { name: 'orders-0', uid: 'volume-0' };
+    const database = { ...of, size: 10, at: longAgo, bareAt: '10' };
+    const limits = (bytes: number) => [{ memberId: 'a0', bytes }];
+    const later = '2026-01-02T02:00:00Z';
+    const looks: readonly (readonly [Action, Partial<Action>])[] = [
+      [{ kind: 'compact', clusterId: 'c1c1', revision: '10' }, { revision: '11' }],
+      [{ kind: 'advance-log', clusterId: 'c1c1', index: '10' }, { index: '11' }],
+      [{ kind: 'disarm-alarm', clusterId: 'c1c1', limits: limits(10) }, { limits: limits(11) }],
+      [{ kind: 'note-served', authorities: ['peer'], since: longAgo }, { since: later }],
+      [{ kind: 'outvote-members', volume, volumes: [], replacedAt: longAgo }, { replacedAt: later }],
+      [
+        { kind: 'defragment-member', ...database },
+        { size: 11, at: later, bareAt: '11', successor: of },
+      ],
+    ];
+    for (const [action, change] of looks)
+      assert.equal(keyOf({ ...action, ...change } as Action), keyOf(action), action.kind);
   });
 
   test('and so it is for a removal that healing asks for', () => {

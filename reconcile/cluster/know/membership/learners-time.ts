@@ -18,12 +18,7 @@ const ofTheTemplate: ReadonlySet<Reason | undefined> = new Set<Reason>([
 ]);
 
 /** Why it will never start, or not again: nothing that it needs comes back by itself. */
-const withoutHope: ReadonlySet<Reason | undefined> = new Set<Reason>([
-  'VolumeMissing',
-  'VolumeLost',
-  'VolumeLeaving',
-  'PodLeaving',
-]);
+const withoutHope: ReadonlySet<Reason | undefined> = new Set<Reason>(['VolumeMissing', 'PodLeaving']);
 
 /**
  * When a learner's time is over, in milliseconds; `undefined`: it is not given up for the time that it takes.

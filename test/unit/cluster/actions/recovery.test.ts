@@ -106,7 +106,9 @@ test('members are stopped for a recovery only while no quorum answers (I9)', () 
     pods: [{ name: 'orders-0', uid: 'pod-0' }],
   };
   const begun = lost({ 0: withRecord(attempt(0)) });
-  assert.ok(sentBy(action, begun).writes.includes('deleteStatefulSet orders-0'));
+  const done = lost({ 0: withRecord({ ...attempt(0), state: 'recovered' }) });
+  for (const observation of [begun, done])
+    assert.ok(sentBy(action, observation).writes.includes('deleteStatefulSet orders-0'));
   assertStopped(sentBy(action, { ...begun, membership: healthy(3).membership }));
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { VolumeState } from '../../../../manifests/api/etcd-peer.ts';
 import type { ActionOf } from '../../../../reconcile/cluster/know/action.ts';
 import type { Slot } from '../../../../reconcile/cluster/know/observation.ts';
 import {
@@ -119,6 +120,20 @@ test('every volume says that it is sealed before any ConfigMap follows (I5)', ()
     writes.slice(3),
     names.map((name) => `writeConfigMap ${name}`),
   );
+});
+
+test('a volume is sealed from states in which its member first serves, and from no other (I5)', () => {
+  const [first = assert.fail()] = names;
+  const sealed = { name: first, memberId: memberId(0), version: '3.6.16' };
+  const sealing = (state: VolumeState) =>
+    sentBy(
+      { kind: 'seal-members', clusterId, members: [sealed] },
+      healthy(3, { slots: { 0: all(unsealed, withRecord({ state })) } }),
+    );
+  for (const state of ['bootstrapping', 'joining', 'recovered', 'restored'] as const)
+    assert.equal(sealing(state).writes[0], 'writeRecord orders-0', state);
+  for (const state of ['released', 'recovering', 'restoring', 'superseded', 'hibernating'] as const)
+    assertStopped(sealing(state));
 });
 
 describe('a member is started', () => {
