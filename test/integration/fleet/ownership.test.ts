@@ -217,7 +217,7 @@ test('a namespace without the right is a problem that names account, verb and wh
     'three/users.yaml': spec('users', 3),
     'three/orders.yaml': spec('orders', 3),
     'three/x.yaml': spec('x', 1).replace('namespace: payments', 'namespace: closed'),
-    'three/y.yaml': spec('y', 1).replace('namespace: payments', 'namespace: nowhere'),
+    'three/z.yaml': spec('z', 1).replace('namespace: payments', 'namespace: nowhere'),
   });
   await tick();
   const { problems = [] } = (await fleetNamed('third')) ?? {};
