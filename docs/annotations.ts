@@ -63,6 +63,10 @@ const rows: Readonly<Record<Key, Row>> = {
     'EtcdFleet',
     'to delete several clusters that Git no longer lists ([Delete, suspend, pause](../how-to/delete-suspend-pause.md))',
   ),
+  prune: person(
+    'a document of a fleet, and what it made',
+    '`disabled`: it is never pruned; `confirm`: only after `confirm-prune` of the fleet ([Delete, suspend, pause](../how-to/delete-suspend-pause.md#protect-one-object))',
+  ),
   rebootNeeded: person(
     node,
     `its value is a cause: an EtcdNodePolicy reboots it; taken away in time, that is called off ${reboot}`,

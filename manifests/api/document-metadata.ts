@@ -1,3 +1,4 @@
+import { annotations } from '../render/names.ts';
 import { dnsLabel } from './common-rules.ts';
 import { group } from './group.ts';
 import { isPlainObject } from './plain-data.ts';
@@ -81,6 +82,8 @@ function checkPairs(pairs: unknown, field: 'labels' | 'annotations', problems: P
     const at: Path = ['metadata', field, key];
     if (!qualifiedName.test(key) || key.length > 253 + 64) {
       problems.add(at, `${dotted(at)} is no valid key: [<domain>/]<name>, letters, digits, "-", "_" and "."`);
+    } else if (field === 'annotations' && key === annotations.prune) {
+      if (!isPruneWord(value)) problems.add(at, `${dotted(at)} must be ${pruneWords.join(' or ')}, is ${shown(value)}`);
     } else if (isOurs(key)) {
       problems.add(at, `${dotted(at)} belongs to etcd-ratchet, or to people on the live object, not in Git: remove it`);
     } else if (typeof value !== 'string') {
@@ -92,6 +95,13 @@ function checkPairs(pairs: unknown, field: 'labels' | 'annotations', problems: P
       problems.add(at, `${dotted(at)} is no valid label value: at most 63 letters, digits, "-", "_" and "."`);
     }
   }
+}
+
+/** What a document may say about the end of its object. */
+const pruneWords = ['disabled', 'confirm'] as const;
+
+function isPruneWord(value: unknown): boolean {
+  return (pruneWords as readonly unknown[]).includes(value);
 }
 
 /** Whose mark an owner label is must not be for a document to say. */

@@ -79,6 +79,8 @@ export const annotations = {
   // On what a fleet applied.
   fleetName: `${group}/fleet-name`,
   source: `${group}/source`,
+  // In a document, and so on what it made: `disabled` or `confirm`.
+  prune: `${group}/prune`,
   // On Nodes: what needs a reboot, and how far it is (reconcile/nodes/).
   rebootNeeded: `${group}/reboot-needed`,
   rebootGranted: `${group}/reboot-granted`,

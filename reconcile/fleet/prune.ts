@@ -19,6 +19,7 @@ export type KeptBecause =
   | 'FileStillThere'
   | 'NamespaceLeftOut'
   | 'ListedElsewhere'
+  | 'PruneDisabled'
   | 'NeedsConfirmation';
 
 export interface Unlisted {
@@ -51,16 +52,24 @@ export function planPrune(unlisted: readonly FleetObject[], context: Context): P
   const keep = judged.flatMap(({ object, because }) => (because ? [{ object, because }] : []));
   const free = judged.flatMap(({ object, because }) => (because ? [] : [object]));
 
-  // One file that goes is an everyday commit; several at once may be a moved folder or a bad merge. A schedule or a
-  // backup takes no data with it, so a cluster may go together with its own.
-  if (free.filter(({ kind }) => kind === 'EtcdCluster').length < 2) return { prune: free, keep };
-  const confirmation = confirmationFor(context.revision, free);
+  const asked = toConfirm(free);
+  if (asked.length === 0) return { prune: free, keep };
+  const confirmation = confirmationFor(context.revision, asked);
   if (context.fleet.metadata.annotations?.[annotations.confirmPrune] === confirmation) return { prune: free, keep };
   return {
-    prune: [],
-    keep: [...keep, ...free.map((object) => ({ object, because: 'NeedsConfirmation' as const }))],
+    prune: free.filter((object) => !asked.includes(object)),
+    keep: [...keep, ...asked.map((object) => ({ object, because: 'NeedsConfirmation' as const }))],
     confirmation,
   };
+}
+
+/**
+ * One file that goes is an everyday commit; several at once may be a moved folder or a bad merge. A schedule or a
+ * backup takes no data with it, so a cluster may go together with its own.
+ */
+function toConfirm(free: readonly FleetObject[]): readonly FleetObject[] {
+  if (free.filter(({ kind }) => kind === 'EtcdCluster').length > 1) return free;
+  return free.filter(({ metadata }) => metadata.annotations?.[annotations.prune] === 'confirm');
 }
 
 interface Known extends Context {
@@ -104,6 +113,9 @@ function keptBecause(
   // A fleet of that namespace may list it.
   if (leftOut && leftOut.size > 0) return 'NamespaceLeftOut';
   if (elsewhere().has(identityOfObject(object))) return 'ListedElsewhere';
+  // Its last document said so, or a person did. A word that is neither protects as well.
+  const word = object.metadata.annotations?.[annotations.prune];
+  if (word !== undefined && word !== 'confirm') return 'PruneDisabled';
   return undefined;
 }
 

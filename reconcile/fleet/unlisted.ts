@@ -16,7 +16,8 @@ const why = {
   NamespaceLeftOut:
     'the objects of a namespace are too large to be read, and a fleet there may list them; it is deleted once they can be read',
   ListedElsewhere: 'another fleet lists them; hand them over to it',
-  NeedsConfirmation: 'deleting several at once must be confirmed',
+  PruneDisabled: `the annotation ${annotations.prune} protects them; to delete them, list them once without it, or use kubectl`,
+  NeedsConfirmation: `deleting several at once, or what has the annotation ${annotations.prune}: confirm, must be confirmed`,
 } as const satisfies Record<KeptBecause, string>;
 
 /** Why a cluster that Git no longer lists stays, and what a person can do. */

@@ -60,6 +60,44 @@ test('several at once are deleted only after a confirmation bound to the commit 
   assert.equal(scene.fleet().status?.approvals, undefined, 'what was confirmed is asked no more');
 });
 
+test('a document that protects its object keeps it, or asks, when it goes', async () => {
+  await using scene = await applied(true);
+  const marked = (name: string, word: string) =>
+    clusterYaml(name).replace('metadata: {', `metadata: {annotations: {etcd.ratchet.dev/prune: ${word}}, `);
+  const files = {
+    'a.yaml': three['a.yaml'],
+    'b.yaml': marked('users', 'disabled'),
+    'c.yaml': marked('carts', 'confirm'),
+  };
+  await scene.repository.commit(files);
+  await scene.pass();
+  await scene.repository.commit({ 'a.yaml': files['a.yaml'], 'c.yaml': files['c.yaml'] });
+  await scene.pass();
+  assert.deepEqual(names(scene), ['carts', 'orders', 'users']);
+  assert.equal(unlisted(scene)?.reason, 'PruneDisabled');
+  assert.match(
+    unlisted(scene)?.message ?? '',
+    /payments\/users: the annotation etcd\.ratchet\.dev\/prune protects them/,
+  );
+  assert.equal(conditionOf(scene.fleet().status, 'Stalled'), undefined);
+
+  await scene.repository.commit({ 'a.yaml': files['a.yaml'] });
+  await scene.pass();
+  assert.deepEqual(names(scene), ['carts', 'orders', 'users']);
+  assert.equal(conditionOf(scene.fleet().status, 'Stalled')?.reason, 'PruneNeedsConfirmation');
+  const [approval] = scene.fleet().status?.approvals ?? [];
+  assert.match(approval?.approves ?? '', /^this is deleted, which Git no longer lists: payments\/carts$/);
+  await scene.annotateFleet('production', 'etcd.ratchet.dev/confirm-prune', approval?.value ?? '');
+  await scene.pass();
+  assert.deepEqual(names(scene), ['orders', 'users']);
+
+  await scene.repository.commit({ 'a.yaml': files['a.yaml'], 'b.yaml': three['b.yaml'] });
+  await scene.pass();
+  await scene.repository.commit({ 'a.yaml': files['a.yaml'] });
+  await scene.pass();
+  assert.deepEqual(names(scene), ['orders'], 'listed once without it, and then removed');
+});
+
 test('a typing error in a kind deletes nothing, in the same file or elsewhere', async () => {
   await using scene = await applied(true);
   await scene.repository.commit({

@@ -13,8 +13,8 @@ export const ofFleets: readonly Mutant[] = [
   },
   {
     file: 'reconcile/fleet/prune.ts',
-    from: "if (free.filter(({ kind }) => kind === 'EtcdCluster').length < 2) return",
-    to: 'if (free.length >= 0) return',
+    from: "if (free.filter(({ kind }) => kind === 'EtcdCluster').length > 1) return free;",
+    to: '',
     without: 'several clusters are deleted at once without a confirmation',
     killers: ['test/unit/fleet/prune.test.ts'],
   },
@@ -38,6 +38,27 @@ export const ofFleets: readonly Mutant[] = [
     to: '  return (object) => isMarked(fleet, object);',
     without: 'a cluster that copies the label of a fleet counts as its own',
     killers: ['test/unit/fleet/strangers.test.ts', 'test/unit/cluster/room.test.ts'],
+  },
+  {
+    file: 'reconcile/fleet/prune.ts',
+    from: "return free.filter(({ metadata }) => metadata.annotations?.[annotations.prune] === 'confirm');",
+    to: 'return [];',
+    without: 'what its document protected by confirm is deleted without a confirmation',
+    killers: ['test/unit/fleet/prune.test.ts'],
+  },
+  {
+    file: 'reconcile/fleet/prune.ts',
+    from: "if (word !== undefined && word !== 'confirm') return 'PruneDisabled';",
+    to: "if (word === 'never') return 'PruneDisabled';",
+    without: 'what its document protected is deleted when that document is gone',
+    killers: ['test/unit/fleet/prune.test.ts'],
+  },
+  {
+    file: 'manifests/api/document-metadata.ts',
+    from: 'if (!isPruneWord(value)) problems.add',
+    to: 'if (value === null) problems.add',
+    without: 'a document protects its object by a word that means nothing',
+    killers: ['test/unit/manifests/api-validate.test.ts'],
   },
   {
     file: 'functions/pass/pending-records.ts',

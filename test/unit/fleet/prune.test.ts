@@ -92,6 +92,41 @@ for (const { title, because, change } of cases) {
   });
 }
 
+const protectedBy = (word: string) => ({ annotated: { 'etcd.ratchet.dev/prune': word } });
+
+test('what a document protected is kept by disabled, and by a word that is neither', () => {
+  for (const word of ['disabled', 'Confirm', '']) {
+    const clusters = [clusterOf('orders', protectedBy(word)), clusterOf('users')];
+    const plan = planFleet({ ...good, fleets: [good.fleet], clusters, revision });
+    assert.deepEqual(plan.prune, []);
+    assert.deepEqual(plan.keep, [{ object: { ...clusters[0], kind: 'EtcdCluster' }, because: 'PruneDisabled' }]);
+    assert.equal(plan.confirmation, undefined);
+  }
+});
+
+test('what a document protected by confirm waits alone for the approval of the fleet', () => {
+  const careful = clusterOf('orders', protectedBy('confirm'));
+  const schedule = { ...clusterOf('nightly'), kind: 'EtcdBackupSchedule' as const };
+  const status = { inventory: [...inventory, { ...entryOf('nightly'), kind: 'EtcdBackupSchedule' }] };
+  const planWith = (annotations: Record<string, string>) => {
+    const fleet = fleetWith(status, { prune: true, annotations });
+    const others = [schedule] as never;
+    return planFleet({ ...good, fleet, fleets: [fleet], clusters: [careful], others, revision });
+  };
+  const names = ({ prune }: ReturnType<typeof planWith>) => prune.map(({ metadata }) => metadata.name);
+  const asked = planWith({});
+  assert.deepEqual(names(asked), ['nightly']);
+  assert.deepEqual(
+    asked.keep.map(({ because }) => because),
+    ['NeedsConfirmation'],
+  );
+  assert.equal(asked.confirmation, confirmationFor(revision, [careful]));
+  for (const wrong of ['confirm', confirmationFor(revision, [careful, schedule as never])])
+    assert.deepEqual(names(planWith({ 'etcd.ratchet.dev/confirm-prune': wrong })), ['nightly']);
+  const right = planWith({ 'etcd.ratchet.dev/confirm-prune': asked.confirmation ?? '' });
+  assert.deepEqual(names(right), ['orders', 'nightly']);
+});
+
 test('an object with another label, or named by a broken document, is not even unlisted', () => {
   const others = [
     clusterOf('a', { owner: 'other' }),
@@ -145,10 +180,16 @@ test('property: nothing is ever deleted unless every condition of I8 holds', () 
         complete: fc.boolean(),
         moved: fc.boolean(),
         confirmed: fc.boolean(),
+        disabled: some,
+        careful: some,
       }),
       (input) => {
         const clusters = input.live.map((name) =>
-          clusterOf(name, { owner: input.owned.includes(name) ? 'production' : 'other' }),
+          clusterOf(name, {
+            owner: input.owned.includes(name) ? 'production' : 'other',
+            ...(input.careful.includes(name) && protectedBy('confirm')),
+            ...(input.disabled.includes(name) && protectedBy('disabled')),
+          }),
         );
         const source = {
           url: 'https://git.example.com/platform/etcd.git',
@@ -176,6 +217,7 @@ test('property: nothing is ever deleted unless every condition of I8 holds', () 
             input.prune && input.complete && !input.moved && input.broken.length === 0 && input.listed.length > 0,
           );
           assert.ok(input.owned.includes(name) && input.recorded.includes(name));
+          assert.ok(!input.disabled.includes(name) && (!input.careful.includes(name) || input.confirmed));
           assert.ok(!input.listed.includes(name) && !input.filesLeft.includes(name) && !input.elsewhere.includes(name));
         }
         assert.ok(plan.prune.length < 2 || input.confirmed);

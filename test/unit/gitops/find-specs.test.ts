@@ -321,3 +321,15 @@ test('a wrong backup is told where it is wrong, and a mistyped kind is not passe
   assert.match(problems.map(formatProblem).join(), /did you mean EtcdBackup\?/);
   assert.ok(!complete, 'nothing may be pruned');
 });
+
+test('a protection from pruning with another word is refused at its place', async () => {
+  const withWord = (word: string) =>
+    specText('orders').replace('metadata: {', `metadata: {annotations: {etcd.ratchet.dev/prune: ${word}}, `);
+  assert.deepEqual(await problemsOf({ 'a.yaml': withWord('disabled') }), []);
+  const [said = '', ...more] = await problemsOf({ 'a.yaml': withWord('Never') });
+  assert.match(
+    said,
+    /^a\.yaml:3:50: metadata\.annotations\["etcd\.ratchet\.dev\/prune"\] must be disabled or confirm, is "Never"/,
+  );
+  assert.deepEqual(more, []);
+});

@@ -18,7 +18,11 @@ export const cluster: EtcdCluster = {
 /** Everything that can be set, set. */
 export const fullCluster: EtcdCluster = {
   ...cluster,
-  metadata: { ...cluster.metadata, labels: { team: 'payments' }, annotations: { 'example.com/note': 'any text' } },
+  metadata: {
+    ...cluster.metadata,
+    labels: { team: 'payments' },
+    annotations: { 'example.com/note': 'any text', 'etcd.ratchet.dev/prune': 'confirm' },
+  },
   spec: {
     ...cluster.spec,
     version: '3.7.3',

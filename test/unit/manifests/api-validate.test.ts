@@ -55,6 +55,26 @@ for (const [title, document, says] of [
   ['a namespace of what has none', changed(nodePolicy, 'metadata/namespace', 'x'), 'does not belong here'],
   ['a long namespace', changed(cluster, 'metadata/namespace', 'n'.repeat(64)), 'must have at most 63 characters'],
   ['an owner label', changed(cluster, 'metadata/labels', { 'etcd.ratchet.dev/fleet': 'x' }), 'belongs to etcd-ratchet'],
+  [
+    'a word for pruning that is none',
+    changed(cluster, 'metadata/annotations', { 'etcd.ratchet.dev/prune': 'Disabled' }),
+    'must be disabled or confirm, is "Disabled"',
+  ],
+  [
+    'a truth for pruning',
+    changed(cluster, 'metadata/annotations', { 'etcd.ratchet.dev/prune': false }),
+    'must be disabled or confirm, is false',
+  ],
+  [
+    'nothing for pruning',
+    changed(cluster, 'metadata/annotations', { 'etcd.ratchet.dev/prune': null }),
+    'must be disabled or confirm, is empty',
+  ],
+  [
+    'a label for pruning',
+    changed(cluster, 'metadata/labels', { 'etcd.ratchet.dev/prune': 'disabled' }),
+    'belongs to etcd-ratchet',
+  ],
   ['an exported object', changed(cluster, 'metadata/uid', 'x'), 'metadata.uid is set by the API server'],
   ['a finalizer', changed(cluster, 'metadata/finalizers', ['x']), 'does not belong in a document'],
   ['a label that is no string', changed(cluster, 'metadata/labels', { a: true }), 'metadata.labels.a must be a string'],
