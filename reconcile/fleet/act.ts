@@ -8,6 +8,7 @@ import { actingFor } from './account.ts';
 import { type ApplyContext, type ApplyOutcome, applyOne } from './apply.ts';
 import { claimRevision } from './attempt.ts';
 import { complaintFor } from './complaint.ts';
+import { type Inherited, writeInherited } from './inherited.ts';
 import { keyOf, ownObjects } from './names.ts';
 import { calledOf, type FleetObject, identityOf, identityOfObject, kindOfEntry, resourceOf } from './objects.ts';
 import type { FleetOutcome } from './outcome.ts';
@@ -56,6 +57,7 @@ async function applyAndPrune(input: ActInput): Promise<ActResult> {
     kube,
     asFleet: actingFor(fleet, kube),
     signal,
+    tellInherited: (news) => tellInherited(input, news),
   };
   const [first = [], later = []] = [false, true].map((isLater) =>
     plan.applies.filter(({ spec }) => plan.afterPrune.has(spec) === isLater),
@@ -103,6 +105,16 @@ async function tellAll(
       });
     }),
   );
+}
+
+/** An event that can't be written does not undo it. */
+async function tellInherited({ kube, fleet, signal, log }: ActInput, news: Inherited): Promise<void> {
+  const facts = { cluster: identityOfObject(news.live), fleet: keyOf(fleet) };
+  log({ ...facts, from: news.ownership.from.join(', ') }, 'what kubectl wrote of it belongs to the fleet now');
+  await writeInherited(kube, fleet, news, signal).catch((error: unknown) => {
+    if (!(error instanceof KubeError)) throw error;
+    log({ ...facts, problem: error.message }, 'no event says that what kubectl wrote belongs to the fleet now');
+  });
 }
 
 type PruneOutcome =

@@ -6,9 +6,10 @@ import { isReason, type Kube, KubeError, type Resource } from '../interfaces/kub
 import { managedFieldsOf } from '../objects/hands.ts';
 import { stillAttempts } from './attempt.ts';
 import { complaintFor, isFieldConflict } from './complaint.ts';
+import type { Inherited } from './inherited.ts';
 import { fieldManager, handOverAnnotation, isClaimed, keyOf, overtookAnnotation } from './names.ts';
 import { calledOf, type FleetObject, resourceOf } from './objects.ts';
-import { inherit, withManagedFields, withoutHands } from './ownership.ts';
+import { ownershipBefore, withManagedFields, withoutHands } from './ownership.ts';
 import type { PlannedApply } from './plan.ts';
 import { type DesiredSpec, shaOf } from './reading.ts';
 
@@ -22,6 +23,8 @@ export interface ApplyContext {
   /** The fleet's service account, for writing. */
   readonly asFleet: Kube;
   readonly signal: AbortSignal;
+  /** What kubectl wrote is the fleet's from now on. Never throws. */
+  readonly tellInherited: (news: Inherited) => Promise<void>;
 }
 
 export type ApplyOutcome =
@@ -104,13 +107,14 @@ async function applyOver(
 ): Promise<FleetObject> {
   const { asFleet, fleet, signal } = context;
   const manager = fieldManager(fleet);
-  const ownership = kind === 'adopt' ? undefined : inherit(managedFieldsOf(live), manager);
+  const ownership = ownershipBefore(kind, managedFieldsOf(live), manager);
   const settled = kind === 'takeOver' ? withoutHandOver(live) : live;
-  const base = ownership || settled !== live ? await reown(settled, ownership, context) : live;
+  const base = ownership || settled !== live ? await reown(settled, ownership?.entries, context) : live;
+  if (ownership && ownership.from.length > 0) await context.tellInherited({ spec, live, ownership });
   try {
     return await asFleet.apply(resourceFor(spec), desired(spec, context, base), { fieldManager: manager, signal });
   } catch (error) {
-    const freed = kind === 'adopt' ? undefined : withoutHands(managedFieldsOf(base));
+    const freed = kind === 'adopt' ? undefined : withoutHands(managedFieldsOf(base), desired(spec, context, base));
     if (!isFieldConflict(error) || !freed) throw error;
     const cleared = await reown(base, freed, context);
     return await asFleet.apply(resourceFor(spec), desired(spec, context, cleared), { fieldManager: manager, signal });

@@ -1,28 +1,81 @@
-import { labels } from '../../manifests/render/names.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../interfaces/kube.ts';
+import {
+  type FieldPath,
+  fieldsOf,
+  hasField,
+  inSet,
+  isAppliedBy,
+  leavesOf,
+  notIn,
+  ownsLabel,
+  valueAt,
+} from '../objects/fields.ts';
 import type { ManagedFields } from '../objects/hands.ts';
+import { inheritFromKubectl, type Ownership } from './inherit-from-kubectl.ts';
 import type { FleetObject } from './objects.ts';
+import type { PlannedApply } from './plan.ts';
+import type { DesiredSpec } from './reading.ts';
+
+/**
+ * The owners of fields as they are to be before the document is applied; `undefined`: as they are. From kubectl a fleet
+ * inherits only as it gets the object.
+ */
+export function ownershipBefore(
+  kind: Exclude<PlannedApply['kind'], 'create' | 'settled'>,
+  entries: readonly ManagedFields[],
+  manager: string,
+): Ownership | undefined {
+  const inherited = kind === 'adopt' ? undefined : inherit(entries, manager);
+  const taken = kind === 'update' ? undefined : inheritFromKubectl(inherited ?? entries, manager);
+  return taken ?? (inherited && { entries: inherited, from: [] });
+}
+
+/** Fields that go from a live spec: they become the fleet's, and neither its document nor another manager has them. */
+export function droppedBy(
+  { object }: Pick<DesiredSpec, 'object'>,
+  { entries }: Ownership,
+  manager: string,
+): readonly FieldPath[] {
+  const isOurs = (entry: ManagedFields) => isAppliedBy(entry, manager);
+  const others = entries.filter((entry) => !isOurs(entry) && entry.subresource !== 'status').map(fieldsOf);
+  return entries.filter(isOurs).flatMap((entry) => {
+    const paths = [...leavesOf(inSet(fieldsOf(entry), 'spec') ?? {}, ['spec'])];
+    return paths.filter((path) => valueAt(object, path) === undefined && !others.some((one) => hasField(one, path)));
+  });
+}
 
 /**
  * The entries with the fleet's fields under our name; `undefined`: they are already. The writer of the owner label
  * wrote the specs beside it: an earlier owner, or this fleet by its POST, which is recorded as an update by the client.
  * Otherwise a field that a commit removes stays for ever, because its recorded owner never releases it.
  */
-export function inherit(entries: readonly ManagedFields[], manager: string): readonly ManagedFields[] | undefined {
-  const inherited = entries.filter((entry) => !isOurs(entry, manager) && ownsLabel(entry));
+function inherit(entries: readonly ManagedFields[], manager: string): readonly ManagedFields[] | undefined {
+  const inherited = entries.filter((entry) => !isAppliedBy(entry, manager) && ownsLabel(entry));
   if (inherited.length === 0) return undefined;
   const rest = entries.filter((entry) => !inherited.includes(entry));
-  if (rest.some((entry) => isOurs(entry, manager))) return rest;
+  if (rest.some((entry) => isAppliedBy(entry, manager))) return rest;
   return [...rest, { ...inherited[0], manager, operation: 'Apply' }];
 }
 
 /**
- * The entries without those of hands that changed single fields (kubectl edit, scale, patch); `undefined`: there are
- * none. Git wins over such drift. A manager that *applied* fields, such as another fleet or GitOps tool, declared them
- * as its own: that stays a visible conflict, never a tug-of-war.
+ * The entries without the fields of this document that hands changed (kubectl edit, scale, patch); `undefined`: there
+ * are none. Git wins over such drift. A manager that *applied* fields, such as another fleet or GitOps tool, declared
+ * them as its own: that stays a visible conflict, never a tug-of-war.
  */
-export function withoutHands(entries: readonly ManagedFields[]): readonly ManagedFields[] | undefined {
-  const rest = entries.filter(({ operation, subresource }) => operation !== 'Update' || subresource === 'status');
-  if (rest.length === entries.length) return undefined;
+export function withoutHands(
+  entries: readonly ManagedFields[],
+  document: KubeObject,
+): readonly ManagedFields[] | undefined {
+  let isNews = false;
+  const rest = entries.flatMap((entry): readonly ManagedFields[] => {
+    if (entry.operation !== 'Update' || entry.subresource === 'status') return [entry];
+    const fieldsV1 = notIn(document, fieldsOf(entry));
+    if (isDeepStrictEqual(fieldsV1, entry.fieldsV1)) return [entry];
+    isNews = true;
+    return Object.keys(fieldsV1).length === 0 ? [] : [{ ...entry, fieldsV1 }];
+  });
+  if (!isNews) return undefined;
   // An empty list would mean "as it was"; one empty entry means "no owner".
   return rest.length === 0 ? [{}] : rest;
 }
@@ -38,21 +91,8 @@ export function withManagedFields(object: FleetObject, managedFields: readonly M
  * label are inherited, and changes by hand are put back: see `inherit` and `withoutHands`.
  */
 export function declaredBy(entries: readonly ManagedFields[], manager: string): ReadonlySet<string> {
-  const others = entries.filter((entry) => entry.operation === 'Apply' && !isOurs(entry, manager) && !ownsLabel(entry));
+  const others = entries.filter(
+    (entry) => entry.operation === 'Apply' && !isAppliedBy(entry, manager) && !ownsLabel(entry),
+  );
   return new Set(others.map(({ manager = '' }) => manager));
-}
-
-function isOurs({ manager, operation, subresource }: ManagedFields, name: string): boolean {
-  return manager === name && operation === 'Apply' && !subresource;
-}
-
-function ownsLabel({ fieldsV1, subresource }: ManagedFields): boolean {
-  if (subresource) return false;
-  const path = ['f:metadata', 'f:labels', `f:${labels.fleet}`];
-  let fields: unknown = fieldsV1;
-  for (const key of path) {
-    if (typeof fields !== 'object' || fields === null || !(key in fields)) return false;
-    fields = Reflect.get(fields, key);
-  }
-  return true;
 }

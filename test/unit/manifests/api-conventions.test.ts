@@ -64,6 +64,12 @@ test('every list says how appliers share it, and conditions are a map by type', 
     assert.deepEqual(field['x-kubernetes-list-map-keys'], ['type'], path);
 });
 
+test('a list of a spec has one owner: fields of a live object are told apart down to it', () => {
+  const lists = fields.filter(({ part, field }) => part === 'spec' && field.items);
+  const shared = lists.filter(({ field }) => field['x-kubernetes-list-type'] !== 'atomic');
+  assert.deepEqual(namesOf(shared), []);
+});
+
 test('objects get only the defaults that the page names', () => {
   const kept = fields.filter(({ field }) => field.keepsDefault && typeof field.default !== 'object');
   assert.deepEqual(namesOf(kept), ['keepFor', 'mode', 'policy', 'suspend', 'whenDeleted', 'whenScaled']);
