@@ -5,7 +5,7 @@ import { type ClusterPlan, planClusters } from '../../reconcile/cluster/foresee/
 import { changeBetween, type RequestedChange } from '../../reconcile/fleet/check/change.ts';
 import { dryRun, problemInField } from '../../reconcile/fleet/check/dry-run.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { identityOf, listOthers } from '../../reconcile/fleet/objects.ts';
+import { type FleetObject, identityOf, listOthers } from '../../reconcile/fleet/objects.ts';
 import { type OtherChange, otherChanges } from '../../reconcile/fleet/others.ts';
 import { type PlannedApply, problemAt } from '../../reconcile/fleet/plan.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from '../../reconcile/fleet/reading.ts';
@@ -54,7 +54,8 @@ export async function foresee(
   const { applies, left } = bounded(change);
   const tried = await tryAll(applies, fleet, context);
   // Objects that the fleet may not apply are not read: a document's author must not learn their state.
-  const planned = await planAll({ ...change, applies: applies.filter((apply) => tried.accepted.has(apply)) }, context);
+  const accepted = applies.filter((apply) => tried.accepted.has(apply));
+  const planned = await planAll({ ...change, applies: accepted }, tried.accepted, fleet, context);
   const specs = new Map(applies.map(({ spec }) => [identityOf(spec.kind, spec), spec]));
   const refused = planned.flatMap((plan) => problemsIn(plan, specs.get(`${plan.namespace}/${plan.name}`)));
   const unseen = planned.find(({ problem }) => problem !== undefined);
@@ -70,11 +71,8 @@ export async function foresee(
     warnings: change.warnings,
     deletions: deletionsIn(change),
     clusters: planned.map(foreseen),
-    nodes: await nodesOf(
-      applies.filter((apply) => tried.accepted.has(apply)),
-      context,
-    ),
-    others: otherChanges({ applies: applies.filter((apply) => tried.accepted.has(apply)), prune: change.prune }),
+    nodes: await nodesOf(accepted, context),
+    others: otherChanges({ applies: accepted, prune: change.prune }),
     ...(unknown !== undefined && { unknown }),
   };
 }
@@ -93,7 +91,8 @@ function bounded({ applies }: RequestedChange) {
 }
 
 interface Tried {
-  readonly accepted: ReadonlySet<PlannedApply>;
+  /** What would be live. */
+  readonly accepted: ReadonlyMap<PlannedApply, FleetObject>;
   readonly problems: readonly SpecProblem[];
   readonly unknown?: string;
 }
@@ -103,12 +102,12 @@ async function tryAll(
   fleet: EtcdFleet,
   { kube, signal }: CheckContext,
 ): Promise<Tried> {
-  const accepted = new Set<PlannedApply>();
+  const accepted = new Map<PlannedApply, FleetObject>();
   const problems: SpecProblem[] = [];
   let unknown: string | undefined;
   await inParallel(applies, parallel, async (apply) => {
     const said = await dryRun(apply, { fleet, kube, signal });
-    if (said.kind === 'accepted') accepted.add(apply);
+    if (said.kind === 'accepted') accepted.set(apply, said.object);
     if (said.kind === 'problem') problems.push(said.problem);
     if (said.kind === 'unknown') unknown ??= said.message;
   });
@@ -118,9 +117,11 @@ async function tryAll(
 
 async function planAll(
   change: Pick<RequestedChange, 'applies' | 'prune'>,
+  answers: Tried['accepted'],
+  fleet: EtcdFleet,
   context: CheckContext,
 ): Promise<readonly ClusterPlan[]> {
-  const intents = (await intentsFor(change)).filter(({ kind }) => kind !== 'keep');
+  const intents = (await intentsFor(fleet, change, answers)).filter(({ kind }) => kind !== 'keep');
   if (intents.length === 0) return [];
   return planClusters({ ...context, amongStrangers: true, dryRuns: true }, { namespace: context.namespace, intents });
 }

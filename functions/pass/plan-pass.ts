@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
-import { keyOf } from '../../reconcile/fleet/names.ts';
+import { foreseenSpec } from '../../reconcile/fleet/foreseen.ts';
+import { fieldManager, keyOf } from '../../reconcile/fleet/names.ts';
+import type { FleetObject } from '../../reconcile/fleet/objects.ts';
 import type { FleetPlan, PlannedApply } from '../../reconcile/fleet/plan.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { kinds } from '../../reconcile/kinds.ts';
@@ -70,25 +72,39 @@ function plansOf(results: readonly FleetResult[]): readonly FleetPlan[] {
 }
 
 async function intentsOf(results: readonly FleetResult[]): Promise<readonly Intent[]> {
-  return (await Promise.all(plansOf(results).map(intentsFor))).flat();
+  const intents = results.map(async (result) =>
+    result.kind === 'done' && result.asked ? await intentsFor(result.fleet, result.asked) : [],
+  );
+  return (await Promise.all(intents)).flat();
 }
 
-export async function intentsFor({ applies, prune }: Pick<FleetPlan, 'applies' | 'prune'>): Promise<readonly Intent[]> {
+/** @param answers what would be live by the dry runs that were made; of all others, as the owners of fields tell it */
+export async function intentsFor(
+  fleet: EtcdFleet,
+  { applies, prune }: Pick<FleetPlan, 'applies' | 'prune'>,
+  answers: ReadonlyMap<PlannedApply, FleetObject> = new Map(),
+): Promise<readonly Intent[]> {
   if (applies.length + prune.length === 0) return [];
   const { withDefaults } = await import('../../manifests/api/defaults.ts');
   return [
-    ...applies.flatMap((apply) => intentOf(apply, withDefaults)),
+    ...applies.flatMap((apply) => intentOf(apply, fieldManager(fleet), answers.get(apply), withDefaults)),
     ...prune.flatMap((object): readonly Intent[] =>
       object.kind === 'EtcdCluster' ? [{ kind: 'delete', cluster: object }] : [],
     ),
   ];
 }
 
-function intentOf(apply: PlannedApply, withDefaults: (cluster: EtcdCluster) => EtcdCluster): readonly Intent[] {
+function intentOf(
+  apply: PlannedApply,
+  manager: string,
+  answer: FleetObject | undefined,
+  withDefaults: (cluster: EtcdCluster) => EtcdCluster,
+): readonly Intent[] {
   if (apply.kind === 'settled' || apply.spec.kind !== 'EtcdCluster') return [];
   const { object, namespace } = apply.spec;
   // `findSpecs` has validated it.
-  const desired = withDefaults({ ...(object as EtcdCluster), metadata: { ...object.metadata, namespace } });
+  const spec = (answer ?? { spec: foreseenSpec(apply, manager) }).spec as EtcdCluster['spec'];
+  const desired = withDefaults({ ...(object as EtcdCluster), metadata: { ...object.metadata, namespace }, spec });
   if (apply.kind === 'create') return [{ kind: 'create', cluster: desired }];
   const { live } = apply;
   if (live.kind !== 'EtcdCluster') return [];
