@@ -30,6 +30,7 @@ export function clusterConcerns(cluster: EtcdCluster): readonly Concern[] {
   const dark = available?.status === 'False' && isOutage(available.reason);
   const certificates = conditionOf(status, 'CertificatesReady');
   const aside = conditionOf(status, 'SetAside');
+  const drifted = conditionOf(status, 'Drifted');
   return [
     ...stalled,
     ...(aside?.status === 'True' ? [{ tone: 'bad' as const, ...said(aside) }] : []),
@@ -37,6 +38,7 @@ export function clusterConcerns(cluster: EtcdCluster): readonly Concern[] {
     ...(certificates?.status === 'False' && stalled.length === 0
       ? [{ tone: 'busy' as const, ...said(certificates) }]
       : []),
+    ...(drifted?.status === 'True' ? [{ tone: 'busy' as const, ...said(drifted) }] : []),
     ...(status?.refusals ?? [])
       .filter(({ reason }) => reason !== state.reason && reason !== aside?.reason)
       .map(({ reason, message }) => ({ tone: 'busy' as const, reason, message })),
@@ -63,6 +65,7 @@ export function fleetConcerns(fleet: EtcdFleet, now: Date): readonly Concern[] {
     ['RequestsChecked', 'False'],
     ['Unlisted', 'True'],
     ['ForeignLabel', 'True'],
+    ['Drifted', 'True'],
   ] as const) {
     const condition = conditionOf(status, type);
     if (condition?.status === wrong && condition.reason !== state.reason) {

@@ -70,12 +70,14 @@ export function conditionsCard(conditions: readonly Condition[] | undefined, now
   return card('Conditions', table(['Condition', 'Status', 'Since', 'Why'], rows));
 }
 
-/** Reconciling, Stalled, SetAside, Unlisted and ForeignLabel are good when False; of all others True is good. */
+/** Good when False; of all others True is good. */
+const abnormal = new Set(['Reconciling', 'Unlisted', 'ForeignLabel', 'Drifted']);
+
 function toneOf(type: string, status: string): Tone {
   if (status === 'Unknown') return 'calm';
   const isTrue = status === 'True';
   if (type === 'Stalled' || type === 'SetAside') return isTrue ? 'bad' : 'good';
-  if (type === 'Reconciling' || type === 'Unlisted' || type === 'ForeignLabel') return isTrue ? 'busy' : 'good';
+  if (abnormal.has(type)) return isTrue ? 'busy' : 'good';
   if (isTrue) return 'good';
   return type === 'Available' ? 'bad' : 'busy';
 }

@@ -5,7 +5,7 @@ import { hasOthers, identityOfObject, listApplied, type OtherObject } from '../.
 import { type FleetOutcome, withInventory } from '../../reconcile/fleet/outcome.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
 import { objectsOf } from '../../reconcile/fleet/plan.ts';
-import { unseenAmong, verdictsOf } from '../../reconcile/fleet/roll-up.ts';
+import { driftedAmong, unseenAmong, verdictsOf } from '../../reconcile/fleet/roll-up.ts';
 import { type FleetReport, fleetStatus, problemsOf } from '../../reconcile/fleet/status.ts';
 import { wantedStatuses } from '../../reconcile/fleet/wanted-statuses.ts';
 import { differs, writeFleetStatus } from '../../reconcile/fleet/write.ts';
@@ -46,7 +46,8 @@ export async function reportFleet(
   const more = hasOthers(left) ? await (applied ?? (() => listApplied(kube, undefined, signal)))() : [];
   const leftOut = kube.leftOut();
   const objects = objectsOf({ clusters, others: more, leftOut });
-  const verdicts = [...verdictsOf(ownObjects(left, objects)), ...unseenAmong(left.status?.inventory ?? [], leftOut)];
+  const own = ownObjects(left, objects);
+  const verdicts = [...verdictsOf(own), ...unseenAmong(left.status?.inventory ?? [], leftOut)];
   const problems = problemsOf(fleet, outcome);
   const wanted = wantedStatuses({ fleet, outcome, problems, clusters: verdicts, links });
   const forge = await sendOnRecord(fleet, wanted, { kube, log, signal, fleets, records, deadline: forgeDeadline });
@@ -61,6 +62,7 @@ export async function reportFleet(
     outcome,
     clusters: verdicts,
     strangers: strangersOf(left, objects).map(identityOfObject),
+    drifted: driftedAmong(own),
     ...(forge && { forge }),
     now: kube.now() ?? new Date(),
   };

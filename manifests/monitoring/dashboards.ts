@@ -216,11 +216,11 @@ const clusterDashboard: Dashboard = {
           red: { below: 1 },
           queries: [
             {
-              expr: `max by (type) (${cluster}_condition{${one},type!~"Stalled|SetAside|Reconciling"})`,
+              expr: `max by (type) (${cluster}_condition{${one},type!~"Stalled|SetAside|Reconciling|Drifted"})`,
               legend: '{{type}}',
             },
             {
-              expr: `1 - max by (type) (${cluster}_condition{${one},type=~"Stalled|SetAside"})`,
+              expr: `1 - max by (type) (${cluster}_condition{${one},type=~"Stalled|SetAside|Drifted"})`,
               legend: 'not {{type}}',
             },
           ],

@@ -1,6 +1,7 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { annotations, group, labels } from '../../manifests/render/names.ts';
 import type { KubeObject } from '../interfaces/kube.ts';
+import { managerOf } from '../objects/drift.ts';
 
 /** On an EtcdCluster, from a person: `<namespace>/<fleet>` that may take it over from the fleet that owns it. */
 export const handOverAnnotation = `${group}/hand-over-to`;
@@ -38,7 +39,7 @@ export function planContext(fleet: Pick<EtcdFleet, 'metadata' | 'status'>): stri
 }
 
 export function fieldManager(fleet: EtcdFleet): string {
-  return `etcd-ratchet-fleet-${fleet.metadata.namespace}-${fleet.metadata.name}`;
+  return managerOf(keyOf(fleet));
 }
 
 /** Where an object was handed over to by a person; `undefined` when it was not, or names the owner itself. */

@@ -2,6 +2,7 @@ import type { EtcdFleetStatus, FleetInventoryEntry } from '../../manifests/api/e
 import type { Condition } from '../../manifests/api/metadata.ts';
 import type { LeftOut } from '../interfaces/kube.ts';
 import { conditionOf, isTrue } from '../objects/conditions.ts';
+import { driftOf, sayDrift } from '../objects/drift.ts';
 import { sayLeftOut } from '../objects/left-out.ts';
 import { courseOf, isOutage } from '../reasons/reasons.ts';
 import { type KStatus, kstatusOf } from './kstatus.ts';
@@ -43,8 +44,11 @@ function restsAsAsked({ metadata, status }: FleetObject): boolean {
 function messageOf(object: FleetObject, verdict: KStatus): string {
   const { metadata, status } = object;
   switch (verdict) {
-    case 'Current':
-      return conditionOf(status, 'Ready')?.message || 'ready';
+    case 'Current': {
+      const drift = driftOf(object.kind, object);
+      const ready = conditionOf(status, 'Ready')?.message || 'ready';
+      return drift ? `has what Git does not list: ${sayDrift(drift, 1)}; ${ready}` : ready;
+    }
     case 'Failed':
       return conditionOf(status, 'Stalled')?.message || 'stalled';
     case 'Terminating':
@@ -71,6 +75,16 @@ export function rollUp(verdicts: readonly ClusterVerdict[]): NonNullable<EtcdFle
     reconciling: count('reconciling'),
     stalled: count('stalled'),
   };
+}
+
+/** Of each object that has fields which no commit set, the first of them. */
+export function driftedAmong(objects: readonly FleetObject[]): string[] {
+  return objects
+    .flatMap((object) => {
+      const drift = driftOf(object.kind, object);
+      return drift ? [`${identityOfObject(object)}: ${sayDrift(drift, 3)}`] : [];
+    })
+    .sort();
 }
 
 /** What this pass can't see is not known to be as asked: a fleet is not done with it. */

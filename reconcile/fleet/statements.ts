@@ -1,6 +1,7 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { labels } from '../../manifests/render/names.ts';
+import type { Reason } from '../reasons/reasons.ts';
 import { withRunbook } from '../reasons/runbook.ts';
 import { keyOf } from './names.ts';
 import type { FleetOutcome } from './outcome.ts';
@@ -18,6 +19,7 @@ export interface Statement {
     | 'SourceReady'
     | 'Unlisted'
     | 'ForeignLabel'
+    | 'Drifted'
     | 'StatusesReported'
     | 'RequestsChecked';
   readonly status: 'True' | 'False';
@@ -33,6 +35,8 @@ export interface FleetFacts {
   readonly clusters: readonly ClusterVerdict[];
   /** Objects that bear the fleet's label without being its own, as `<namespace>/<name>`. */
   readonly strangers?: readonly string[];
+  /** Objects with live fields that no commit set, and the fields. */
+  readonly drifted?: readonly string[];
 }
 
 type Progress = {
@@ -119,6 +123,7 @@ export function statementsFor(facts: FleetFacts): readonly Statement[] {
     ...sourceStatement(facts),
     ...unlistedStatement(facts),
     ...strangersStatement(facts),
+    ...driftedStatement(facts),
   ];
 }
 
@@ -155,6 +160,13 @@ function strangersStatement({ strangers = [] }: FleetFacts): readonly Statement[
   const bear = strangers.length === 1 ? 'bears' : 'bear';
   const message = `${enumerate(strangers.toSorted())} ${bear} this fleet's label ${labels.fleet}, and the fleet did not apply ${strangers.length === 1 ? 'it' : 'them'}: that counts for nothing here; list them in the fleet's files if they are its own, or remove the label`;
   return [{ type: 'ForeignLabel', status: 'True', reason: 'NotInInventory', message }];
+}
+
+/** Abnormal while true, and nothing waits for it. */
+function driftedStatement({ drifted = [] }: FleetFacts): readonly Statement[] {
+  if (drifted.length === 0) return [];
+  const message = `live, and set by no file of this fleet: ${drifted.slice(0, 10).join('; ')}${drifted.length > 10 ? '; and others' : ''}. List these fields in Git, or remove them with kubectl; Drifted of an EtcdCluster has the command`;
+  return [{ type: 'Drifted', status: 'True', reason: 'FieldsNotInGit' satisfies Reason, message }];
 }
 
 /** Requests are checked after everything else is told; where they are not, nothing is said of them. */

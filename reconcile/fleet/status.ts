@@ -29,6 +29,8 @@ export interface FleetReport {
   readonly clusters: readonly ClusterVerdict[];
   /** Objects that bear the fleet's label without being its own. */
   readonly strangers?: readonly string[];
+  /** Objects with live fields that no commit set, and the fields. */
+  readonly drifted?: readonly string[];
   readonly forge?: ForgeOutcome;
   /** The API server's time. */
   readonly now: Date;
@@ -37,11 +39,12 @@ export interface FleetReport {
 const maxProblems = 20;
 
 /** The status after this pass. Pure, and equal for equal facts except for `lastRun`. */
-export function fleetStatus({ fleet, outcome, clusters, strangers = [], forge, now }: FleetReport): EtcdFleetStatus {
+export function fleetStatus(report: FleetReport): EtcdFleetStatus {
+  const { fleet, outcome, clusters, forge, now } = report;
   const { status, metadata } = fleet;
   const problems = problemsOf(fleet, outcome);
   const statements = [
-    ...statementsFor({ fleet, outcome, problems, clusters, strangers }),
+    ...statementsFor({ ...report, problems }),
     ...forgeStatement(fleet, forge),
     ...checksStatement({ fleet }),
   ];

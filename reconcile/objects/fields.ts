@@ -15,7 +15,7 @@ export interface Fields {
 export type FieldPath = readonly string[];
 
 /** As deep as fields are told apart. What is below is one field. */
-const deepest = 32;
+export const deepest = 32;
 
 export function fieldsOf({ fieldsV1 }: Pick<ManagedFields, 'fieldsV1'>): Fields {
   return isRecord(fieldsV1) ? fieldsV1 : {};
@@ -88,11 +88,11 @@ export function ownsLabel(entry: ManagedFields): boolean {
 }
 
 /** Fields that are told of one object. */
-const mostTold = 10;
+export const mostTold = 10;
 /** Characters of a field that are told. */
 const longest = 200;
 
-function sayField(path: FieldPath): string {
+export function sayField(path: FieldPath): string {
   return dotted(path).slice(0, longest);
 }
 
@@ -100,6 +100,6 @@ export function sayFields(paths: readonly FieldPath[]): string {
   return fewOf(paths.map(sayField), mostTold);
 }
 
-function fewOf(said: readonly string[], count: number, more = false): string {
+export function fewOf(said: readonly string[], count: number, more = false): string {
   return `${said.slice(0, count).join(', ')}${more || said.length > count ? ' and others' : ''}`;
 }

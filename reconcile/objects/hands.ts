@@ -27,9 +27,14 @@ export function otherHandsOn(object: KubeObject): string {
   const others = managedFieldsOf(object)
     .filter(({ manager, subresource, fieldsV1 }) => manager !== ours && subresource !== 'status' && isOfSpec(fieldsV1))
     .toSorted((a, b) => Date.parse(b.time ?? '') - Date.parse(a.time ?? ''))
-    .map(({ manager = '', subresource }) => `${plain(manager)}${subresource ? ` (${plain(subresource)})` : ''}`);
+    .map(plainManager);
   const names = [...new Set(others)].slice(0, most);
   return names.length === 0 ? 'another client' : names.join(', ');
+}
+
+/** A manager's name as a message may have it: a client names itself as it likes. */
+export function plainManager({ manager = '', subresource }: ManagedFields): string {
+  return `${plain(manager)}${subresource ? ` (${plain(subresource)})` : ''}`;
 }
 
 function isOfSpec(fields: unknown): boolean {

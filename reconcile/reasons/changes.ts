@@ -101,6 +101,10 @@ export const changes = {
     means: 'This version of etcd has a defect that endangers the data. It is refused where no member has it.',
     cure: 'set `spec.version` to the patch that the message names, or a later one ([runbook](docs/runbooks/spec-refused.md#a-version))',
   },
+  FieldsNotInGit: {
+    means: 'The live spec has fields that no commit of its fleet set (condition `Drifted`).',
+    cure: 'list them in the file that the message names, or remove them by its command ([Fleets](docs/how-to/fleets.md#what-git-does-not-list))',
+  },
   FlagReserved: { means: 'The spec has a flag that etcd-ratchet decides by now.', cure: honoured },
   FlagNotInVersion: { means: 'The spec has a flag that this version of etcd does not have.', cure: honoured },
   VolumeShrinkRefused: { means: 'The spec asks for a smaller volume than the members have.', cure: honoured },

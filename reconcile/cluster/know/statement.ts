@@ -3,7 +3,15 @@ import { type Reason, reasonIn } from '../../reasons/reasons.ts';
 
 /** A condition's content; the time of its last change is derived from the condition before. */
 export interface Statement {
-  readonly type: 'Ready' | 'Available' | 'Reconciling' | 'Stalled' | 'SetAside' | 'CertificatesReady' | 'Drainable';
+  readonly type:
+    | 'Ready'
+    | 'Available'
+    | 'Reconciling'
+    | 'Stalled'
+    | 'SetAside'
+    | 'CertificatesReady'
+    | 'Drainable'
+    | 'Drifted';
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: Reason;
   readonly message: string;

@@ -32,6 +32,7 @@ import { approvalsAsked } from './approvals.ts';
 import { availability } from './availability.ts';
 import { certificatesStatement, certificatesStatus } from './certificates.ts';
 import { statementsFor } from './conditions.ts';
+import { driftStatement } from './drift.ts';
 import { goingOn } from './going-on.ts';
 import { setAsideAfter } from './set-aside-after.ts';
 
@@ -116,6 +117,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
         availability(situation, outage),
         ...certificatesStatement(situation),
         ...drainsStatement(situation),
+        ...driftStatement(situation),
       ],
       previous?.conditions,
       { generation, at },

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { TickOptions } from '../../../functions/tick/options.ts';
-import { runTick } from '../../../functions/tick/run-tick.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
@@ -9,6 +7,7 @@ import { conditionOf } from '../../../reconcile/objects/conditions.ts';
 import { startGitServer } from '../../support/git/server.ts';
 import { startApiServer } from './api-server.ts';
 import { clusterYaml } from './scene.ts';
+import { prepareFleets, ticksOn } from './ticks.ts';
 
 /** What the fake can't show: who owns which field on a real API server, and what whole ticks cost and answer. */
 
@@ -20,32 +19,7 @@ after(async () => {
 });
 const { kube, kubectl } = api;
 
-async function tick(options: Partial<TickOptions> = {}) {
-  const lines: { fields: Readonly<Record<string, unknown>>; message: string }[] = [];
-  let out = '';
-  const code = await runTick(
-    {
-      clusters: [],
-      dryRun: false,
-      output: 'json',
-      detailedExitcode: false,
-      wait: 0,
-      timeout: 30,
-      kubeconfig: api.kubeconfigPath,
-      ...options,
-    },
-    {
-      version: '0.1.0',
-      log: (fields, message) => lines.push({ fields, message }),
-      stop: new AbortController().signal,
-      env: {},
-      out: (text) => {
-        out += text;
-      },
-    },
-  );
-  return { code, lines, result: out === '' ? undefined : JSON.parse(out) };
-}
+const tick = ticksOn(api.kubeconfigPath);
 
 // Suspended: what the steps do is another test's matter.
 const spec = (name: string, replicas: number, more = '') =>
@@ -55,26 +29,7 @@ test('without our CRDs no pass can be made, and the answer says how to install t
   const { code, lines } = await tick();
   assert.equal(code, 1);
   assert.match(String(lines.at(-1)?.fields.problem), /kubectl apply -k manifests\/install/);
-  await kubectl(['apply', '-k', 'manifests/install/crds']);
-  await kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
-  for (const name of ['payments', 'platform', 'closed']) await kubectl(['create', 'namespace', name]);
-  await kubectl(['create', 'serviceaccount', '-n', 'platform', 'fleet']);
-  await kubectl([
-    'create',
-    'clusterrole',
-    'fleet',
-    '--verb=get,create,update,patch,delete',
-    '--resource=etcdclusters.etcd.ratchet.dev',
-  ]);
-  await kubectl([
-    'create',
-    'rolebinding',
-    '-n',
-    'payments',
-    'fleet',
-    '--clusterrole=fleet',
-    '--serviceaccount=platform:fleet',
-  ]);
+  await prepareFleets(kubectl, ['etcdclusters']);
 });
 
 async function addFleet(name: string, path: string, prune = false): Promise<void> {

@@ -96,6 +96,20 @@ export const ofFleets: readonly Mutant[] = [
     killers: ['test/unit/fleet/ownership.test.ts'],
   },
   {
+    file: 'reconcile/objects/drift.ts',
+    from: 'every((name) => /^[A-Za-z0-9][\\w./-]*$/.test(name))',
+    to: "every((name) => name !== '')",
+    without: 'a command that is told runs what a field is called',
+    killers: ['test/unit/fleet/drift.test.ts'],
+  },
+  {
+    file: 'reconcile/objects/drift.ts',
+    from: 'held !== usual && ',
+    to: '',
+    without: 'a default of the API server is told as a field that Git does not list',
+    killers: ['test/unit/fleet/drift.test.ts'],
+  },
+  {
     file: 'functions/pass/pending-records.ts',
     from: 'items.filter(({ metadata }) => metadata.namespace === home)',
     to: '[...items]',
