@@ -82,7 +82,7 @@ export function signCertificate(request: CertificateRequest): Uint8Array {
   );
   const keyId = keyIdOf(subjectPublicKeyInfo);
   const signer = issuer === undefined ? { name: subject, keyId } : signerOf(issuer);
-  const elsewhere = issuerElsewhere && signerOf(issuerElsewhere);
+  const elsewhere = issuerElsewhere && calledIn(AsnConvert.parse(issuerElsewhere.raw, Certificate));
   const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: ecdsaWithSha256 });
   const tbsCertificate = new TBSCertificate({
     version: Version.v3,
@@ -96,7 +96,7 @@ export function signCertificate(request: CertificateRequest): Uint8Array {
       ...extensionsOf(profile),
       extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(keyId)),
       // OpenSSL takes no issuer that calls its key otherwise, and any where nothing is named.
-      ...(elsewhere && !sameBytes(elsewhere.keyId, signer.keyId) ? [] : [authorityKey(signer.keyId)]),
+      ...(elsewhere && !sameBytes(elsewhere, signer.keyId) ? [] : [authorityKey(signer.keyId)]),
     ]),
   });
   const signed = Buffer.from(AsnConvert.serialize(tbsCertificate));
@@ -150,10 +150,14 @@ function authorityKey(keyId: ArrayBuffer): Extension {
 
 /** The key's identifier as the issuer says it itself: others may derive it in another way than we do. */
 function signerOf(issuer: X509Certificate): { readonly name: Name; readonly keyId: ArrayBuffer } {
-  const { subject, extensions, subjectPublicKeyInfo } = AsnConvert.parse(issuer.raw, Certificate).tbsCertificate;
+  const parsed = AsnConvert.parse(issuer.raw, Certificate);
+  const { subject, subjectPublicKeyInfo } = parsed.tbsCertificate;
+  return { name: subject, keyId: calledIn(parsed) ?? keyIdOf(subjectPublicKeyInfo) };
+}
+
+function calledIn({ tbsCertificate: { extensions } }: Certificate): ArrayBuffer | undefined {
   const own = extensions?.find(({ extnID }) => extnID === id_ce_subjectKeyIdentifier);
-  const keyId = own ? AsnConvert.parse(own.extnValue, SubjectKeyIdentifier).buffer : keyIdOf(subjectPublicKeyInfo);
-  return { name: subject, keyId };
+  return own && AsnConvert.parse(own.extnValue, SubjectKeyIdentifier).buffer;
 }
 
 function extensionsOf(profile: Profile): readonly Extension[] {

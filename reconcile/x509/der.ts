@@ -33,13 +33,14 @@ export function keyIdsOf(der: Uint8Array): { readonly keyId?: string; readonly i
 /** By identifier, in hex. Before the value, an octet string, there may be `critical`. */
 function extensionsOf(der: Uint8Array): ReadonlyMap<string, Element> {
   const [list] = elementsOf(signedPart(der).find(({ tag }) => tag === tags.extensions)?.body);
-  return new Map(
-    elementsOf(list?.body).flatMap(({ body }) => {
-      const [oid, ...rest] = elementsOf(body);
-      const [value] = elementsOf(rest.find(({ tag }) => tag === tags.octets)?.body);
-      return oid && value ? [[hexOf(oid.body), value] as const] : [];
-    }),
-  );
+  const found = new Map<string, Element>();
+  for (const { body } of elementsOf(list?.body)) {
+    const [oid, ...rest] = elementsOf(body);
+    const [value] = elementsOf(rest.find(({ tag }) => tag === tags.octets)?.body);
+    // The first one counts, as where we sign.
+    if (oid && value && !found.has(hexOf(oid.body))) found.set(hexOf(oid.body), value);
+  }
+  return found;
 }
 
 /**

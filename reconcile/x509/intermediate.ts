@@ -40,6 +40,21 @@ export function behindLeaf<C>(
   return intermediate.current ? [...intermediate.chain, ...crossed] : [...crossed, ...intermediate.chain];
 }
 
+/**
+ * What leaves for clients of others call the key of this CA. `undefined`: they call it nothing, since the issuer's
+ * certificate of it calls it otherwise, and OpenSSL follows no leaf that it would have to follow by another name.
+ */
+export function calledByServers({
+  keyId,
+  intermediate,
+}: {
+  readonly keyId?: string;
+  readonly intermediate?: Intermediate<{ readonly keyId?: string }>;
+}): string | undefined {
+  const elsewhere = intermediate?.current ? intermediate.chain[0].keyId : undefined;
+  return elsewhere === undefined || elsewhere === keyId ? keyId : undefined;
+}
+
 /** Of what stands in a Secret, what vouches for this CA; `undefined`: nothing does. */
 export function intermediateIn<C>(
   [certificate, cross]: readonly [X509Certificate, (X509Certificate | undefined)?],

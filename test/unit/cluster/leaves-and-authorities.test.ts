@@ -118,20 +118,23 @@ describe('a leaf', () => {
 });
 
 describe('a leaf of a CA that an issuer signed as well, and calls by', () => {
-  const signed = { ...authorityFacts('client'), issuer: 'CN=company', keyId: 'theirs', fingerprint: 'signed' };
+  const ca = authorityFacts('client', 1, { keyId: 'ours' });
+  const signed = { ...ca, issuer: 'CN=company', keyId: 'theirs', fingerprint: 'signed' };
+  const same = { ...signed, keyId: 'ours' };
+  const unnamed = (({ keyId: _, ...rest }) => rest)(signed);
   const showing = (issuerKeyId?: string) =>
     withFacts({ intermediates: [signed], ...(issuerKeyId !== undefined && { issuerKeyId }) });
-  const ended = { ...signed, notAfter: at };
   for (const [how, remedy, [first, current], leaf, name = 'orders-1-server-tls'] of [
-    ['the key that the leaf names, is well', undefined, [signed, true], showing('theirs')],
+    ['the key that the leaf names, is well', undefined, [same, true], showing('ours')],
+    ['the key, is issued anew where it names none: some clients demand it', 'issue', [same, true], showing()],
+    ['no key, is well where it names ours', undefined, [unnamed, true], showing('ours')],
     ['another key, is issued anew: OpenSSL follows no such chain', 'issue', [signed, true], showing('ours')],
     ['another key, is well where it names none', undefined, [signed, true], showing()],
-    ['another key, is well where that has ended', undefined, [ended, true], showing('ours')],
     ['another key, is well where that was signed for the CA before it', undefined, [signed, false], showing('ours')],
     ['another key, is well for members', undefined, [signed, true], showing('ours'), 'orders-client-tls'],
   ] as const) {
     test(how, () => {
-      const client = withAuthority({ ...authorityFacts('client'), intermediate: { chain: [first], current } });
+      const client = withAuthority({ ...ca, intermediate: { chain: [first], current } });
       const read = managed(3, { client, leaves: { [name]: leaf } });
       const found = read.leaves.find(({ plan }) => plan.secretName === name) ?? assert.fail();
       assert.equal(remedyFor(found, read, healthy(3, { certificates: read }).slots, at), remedy);

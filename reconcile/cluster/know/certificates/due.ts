@@ -1,6 +1,7 @@
 import type { Authority } from '../../../../manifests/render/certificate-names.ts';
 import { isFatal } from '../../../x509/defect.ts';
-import type { AuthorityFacts, LeafFacts } from '../../../x509/inspect.ts';
+import type { AuthorityFacts } from '../../../x509/inspect.ts';
+import { calledByServers } from '../../../x509/intermediate.ts';
 import { missingNames, renewalTime } from '../../../x509/judge.ts';
 import type { AuthorityView, LeafView, ReadCertificates, Slot } from '../observation.ts';
 import { hasEnded, isValidAt } from './authority.ts';
@@ -24,7 +25,7 @@ export function remedyFor(
     facts.issuer === authority.facts.subject &&
     !isDue(facts, at) &&
     saysWhatIsPlanned(leaf) &&
-    !callsItsIssuerOtherwise(facts, vouchedFor(leaf, authority.facts, at)) &&
+    callsItsIssuer(leaf, authority.facts) &&
     !defects.some(isFatal);
   // An expired leaf is rejected everywhere: a holder that does not trust the new one loses nothing.
   const free = (facts && hasEnded(facts, at)) || mayGiveOut(authority, authority.facts, slots, at);
@@ -48,10 +49,10 @@ function vouchedFor({ plan, facts }: LeafView, { subject, intermediate }: Author
   return hasEnded(intermediate.chain[0], at) ? undefined : intermediate;
 }
 
-/** OpenSSL does not take what an issuer signed for the leaf's CA; such a leaf is issued anew, and names no key then. */
-function callsItsIssuerOtherwise({ issuerKeyId }: LeafFacts, found: AuthorityFacts['intermediate']): boolean {
-  const keyId = found?.current ? found.chain[0].keyId : undefined;
-  return issuerKeyId !== undefined && keyId !== undefined && issuerKeyId !== keyId;
+/** By the key that clients of others find it by, or by none where these differ. A CA of facts alone has no key. */
+function callsItsIssuer({ plan, facts }: LeafView, authority: AuthorityFacts): boolean {
+  if (plan.purpose !== 'server' || authority.keyId === undefined) return true;
+  return facts?.issuerKeyId === calledByServers(authority);
 }
 
 /**
