@@ -110,15 +110,28 @@ async function applyOver(
   const ownership = ownershipBefore(kind, managedFieldsOf(live), manager);
   const settled = kind === 'takeOver' ? withoutHandOver(live) : live;
   const base = ownership || settled !== live ? await reown(settled, ownership?.entries, context) : live;
-  if (ownership && ownership.from.length > 0) await context.tellInherited({ spec, live, ownership });
+  const inherits = ownership !== undefined && ownership.from.length > 0;
   try {
-    return await asFleet.apply(resourceFor(spec), desired(spec, context, base), { fieldManager: manager, signal });
+    const applied = await asFleet.apply(resourceFor(spec), desired(spec, context, base), {
+      fieldManager: manager,
+      signal,
+    });
+    if (inherits) await context.tellInherited({ spec, live, ownership });
+    return applied;
   } catch (error) {
+    if (inherits) await giveBack(base, live, context);
     const freed = kind === 'adopt' ? undefined : withoutHands(managedFieldsOf(base), desired(spec, context, base));
     if (!isFieldConflict(error) || !freed) throw error;
     const cleared = await reown(base, freed, context);
     return await asFleet.apply(resourceFor(spec), desired(spec, context, cleared), { fieldManager: manager, signal });
   }
+}
+
+/** A document that is refused takes nothing from kubectl. The refusal is what is told, also where this is refused. */
+async function giveBack(base: FleetObject, live: FleetObject, context: ApplyContext): Promise<void> {
+  await reown(base, managedFieldsOf(live), context).catch((error: unknown) => {
+    if (!(error instanceof KubeError)) throw error;
+  });
 }
 
 /** @throws {KubeError} */

@@ -14,7 +14,7 @@ export function foreseenSpec(planned: Exclude<PlannedApply, { kind: 'settled' }>
   const entries = managedFieldsOf(planned.live);
   if (entries.length === 0) return spec.object.spec;
   const ownership = ownershipBefore(planned.kind, entries, manager) ?? { entries, from: [] };
-  const left = droppedBy(spec, ownership, manager).reduce(without, planned.live);
+  const left = without(planned.live, droppedBy(spec, ownership, manager));
   return laidOver(left.spec, spec.object.spec);
 }
 

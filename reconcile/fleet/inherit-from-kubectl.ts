@@ -1,5 +1,6 @@
 import { group } from '../../manifests/api/group.ts';
-import { type Fields, fieldsOf, isAppliedBy, union } from '../objects/fields.ts';
+import { annotations } from '../../manifests/render/names.ts';
+import { type Fields, fieldsOf, isAppliedBy, unionOf } from '../objects/fields.ts';
 import type { ManagedFields } from '../objects/hands.ts';
 
 /** Owners of fields. */
@@ -28,14 +29,14 @@ export function inheritFromKubectl(entries: readonly ManagedFields[], manager: s
   const taken = parts.filter(({ ours }) => !isEmpty(ours));
   const [first] = taken;
   if (!first) return undefined;
-  const fields = taken.reduce<Fields>((all, { ours }) => union(all, ours), {});
+  const fields = taken.map(({ ours }) => ours);
   const before = entries.find((entry) => isAppliedBy(entry, manager));
   const others = entries.flatMap((entry): readonly ManagedFields[] => {
     const part = taken.find((one) => one.entry === entry);
     if (!part) return entry === before ? [] : [entry];
     return isEmpty(part.theirs) ? [] : [{ ...entry, fieldsV1: part.theirs }];
   });
-  const fieldsV1 = before ? union(fieldsOf(before), fields) : fields;
+  const fieldsV1 = unionOf(before ? [fieldsOf(before), ...fields] : fields);
   return {
     entries: [...others, { ...(before ?? first.entry), manager, operation: 'Apply', fieldsV1 }],
     from: [...new Set(taken.map(({ entry }) => entry.manager ?? ''))].sort(),
@@ -47,7 +48,10 @@ function isKubectls({ manager = '', operation, subresource }: ManagedFields): bo
   return operation === 'Apply' ? manager === 'kubectl' : kubectls.has(manager);
 }
 
-/** Finalizers and owners are in no document; marks of our group are a person's on the live object, as `paused` is. */
+/**
+ * Finalizers and owners are in no document; marks of our group are a person's on the live object, as `paused` is, but
+ * for the one that documents have.
+ */
 function split(fields: Fields): { readonly ours: Fields; readonly theirs: Fields } {
   const marks = new Set(['f:labels', 'f:annotations']);
   const { 'f:spec': spec, 'f:metadata': metadata = {}, ...others } = fields;
@@ -71,6 +75,7 @@ function split(fields: Fields): { readonly ours: Fields; readonly theirs: Fields
 
 function isOfOurGroup(element: string): boolean {
   const [domain = ''] = element.slice('f:'.length).split('/');
+  if (element === `f:${annotations.prune}`) return false;
   return domain === group || domain.endsWith(`.${group}`);
 }
 

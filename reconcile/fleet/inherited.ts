@@ -20,10 +20,13 @@ export interface Inherited {
 /** What the document does not have of it, but for defaults, which come back. */
 export function goneFrom({ spec, live, ownership }: Inherited, manager: string): readonly FieldPath[] {
   const defaults = { spec: isFleetKind(live.kind) ? keptDefaults[live.kind] : {} };
-  return droppedBy(spec, ownership, manager).filter((path) => {
-    const value = valueAt(live, path);
-    return value !== undefined && value !== valueAt(defaults, path);
-  });
+  const roots = [['spec'], ['metadata', 'labels'], ['metadata', 'annotations']];
+  return roots
+    .flatMap((root) => droppedBy(spec, ownership, manager, root))
+    .filter((path) => {
+      const value = valueAt(live, path);
+      return value !== undefined && value !== valueAt(defaults, path);
+    });
 }
 
 /** Once, however many invocations take the object over. @throws {KubeError} */

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../interfaces/kube.ts';
+import { ofFleets } from '../objects/drift.ts';
 import {
   type FieldPath,
+  type Fields,
   fieldsOf,
   hasField,
   inSet,
@@ -9,6 +11,7 @@ import {
   leavesOf,
   notIn,
   ownsLabel,
+  unionOf,
   valueAt,
 } from '../objects/fields.ts';
 import type { ManagedFields } from '../objects/hands.ts';
@@ -19,30 +22,35 @@ import type { DesiredSpec } from './reading.ts';
 
 /**
  * The owners of fields as they are to be before the document is applied; `undefined`: as they are. From kubectl a fleet
- * inherits only as it gets the object.
+ * inherits only what no fleet has had before.
  */
 export function ownershipBefore(
   kind: Exclude<PlannedApply['kind'], 'create' | 'settled'>,
   entries: readonly ManagedFields[],
   manager: string,
 ): Ownership | undefined {
-  const inherited = kind === 'adopt' ? undefined : inherit(entries, manager);
-  const taken = kind === 'update' ? undefined : inheritFromKubectl(inherited ?? entries, manager);
-  return taken ?? (inherited && { entries: inherited, from: [] });
+  if (kind === 'adopt') {
+    // What a person added since a fleet first had it stays: it was told as drift, and no document ever set it.
+    const isNew = !entries.some((entry) => entry.manager?.startsWith(ofFleets));
+    return isNew ? inheritFromKubectl(entries, manager) : undefined;
+  }
+  const inherited = inherit(entries, manager);
+  return inherited && { entries: inherited, from: [] };
 }
 
-/** Fields that go from a live spec: they become the fleet's, and neither its document nor another manager has them. */
+/** Fields that go from there: they become the fleet's, and neither its document nor another manager has them. */
 export function droppedBy(
   { object }: Pick<DesiredSpec, 'object'>,
   { entries }: Ownership,
   manager: string,
+  from: FieldPath = ['spec'],
 ): readonly FieldPath[] {
   const isOurs = (entry: ManagedFields) => isAppliedBy(entry, manager);
-  const others = entries.filter((entry) => !isOurs(entry) && entry.subresource !== 'status').map(fieldsOf);
-  return entries.filter(isOurs).flatMap((entry) => {
-    const paths = [...leavesOf(inSet(fieldsOf(entry), 'spec') ?? {}, ['spec'])];
-    return paths.filter((path) => valueAt(object, path) === undefined && !others.some((one) => hasField(one, path)));
-  });
+  const ours = unionOf(entries.filter(isOurs).map(fieldsOf));
+  const others = unionOf(entries.filter((entry) => !isOurs(entry) && entry.subresource !== 'status').map(fieldsOf));
+  const held = from.reduce<Fields | undefined>(inSet, ours);
+  if (!held) return [];
+  return [...leavesOf(held, from)].filter((path) => valueAt(object, path) === undefined && !hasField(others, path));
 }
 
 /**

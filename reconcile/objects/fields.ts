@@ -32,15 +32,24 @@ export function hasField(fields: Fields, path: FieldPath): boolean {
   return path.reduce<Fields | undefined>(inSet, fields) !== undefined;
 }
 
-/** The fields of both. */
-export function union(one: Fields, other: Fields, depth = 0): Fields {
-  const merged: Record<string, unknown> = { ...one };
-  for (const [element, theirs] of Object.entries(other)) {
-    const ours = Object.hasOwn(merged, element) ? merged[element] : undefined;
-    const isBoth = isRecord(ours) && isRecord(theirs) && depth < deepest;
-    merged[element] = isBoth ? union(ours, theirs, depth + 1) : (ours ?? theirs);
-  }
+/** The fields of all of them. Each is looked at once: an object may have thousands of owners. */
+export function unionOf(sets: readonly Fields[]): Fields {
+  const merged = {};
+  for (const fields of sets) add(merged, fields, 0);
   return merged;
+}
+
+function add(merged: Record<string, unknown>, fields: Fields, depth: number): void {
+  for (const [element, held] of Object.entries(fields)) {
+    if (!isRecord(held) || depth >= deepest) {
+      if (!Object.hasOwn(merged, element)) merged[element] = held;
+      continue;
+    }
+    const known = Object.hasOwn(merged, element) ? merged[element] : undefined;
+    const inner: Record<string, unknown> = isRecord(known) ? known : {};
+    merged[element] = inner;
+    add(inner, held, depth + 1);
+  }
 }
 
 /** The fields that hold no others. */
@@ -68,13 +77,32 @@ export function valueAt(value: unknown, path: FieldPath): unknown {
   return path.reduce<unknown>((at, name) => (isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined), value);
 }
 
-/** The value without that field, and without what held nothing else. */
-export function without<T>(value: T, [name = '', ...rest]: FieldPath): T {
-  if (!isRecord(value) || !Object.hasOwn(value, name)) return value;
-  const { [name]: found, ...others } = value;
-  const left = rest.length === 0 ? undefined : without(found, rest);
-  const isLeft = left !== undefined && !(isRecord(left) && Object.keys(left).length === 0);
-  return { ...others, ...(isLeft && { [name]: left }) } as T;
+/** The value without these fields, and without what held nothing else. In one walk, however many they are. */
+export function without<T>(value: T, paths: readonly FieldPath[]): T {
+  const tree: Tree = new Map();
+  for (const path of paths) {
+    let at = tree;
+    for (const name of path) {
+      const inner = at.get(name) ?? new Map();
+      at.set(name, inner);
+      at = inner;
+    }
+  }
+  return pruned(value, tree) as T;
+}
+
+/** What is taken out has nothing in it. */
+interface Tree extends Map<string, Tree> {}
+
+function pruned(value: unknown, tree: Tree): unknown {
+  if (!isRecord(value) || tree.size === 0) return value;
+  const left = Object.entries(value).flatMap(([name, held]): (readonly [string, unknown])[] => {
+    const inner = tree.get(name);
+    if (!inner) return [[name, held]];
+    const rest = inner.size === 0 ? {} : pruned(held, inner);
+    return isRecord(rest) && Object.keys(rest).length === 0 ? [] : [[name, rest]];
+  });
+  return Object.fromEntries(left);
 }
 
 /** Whether this entry is what that manager applied. */

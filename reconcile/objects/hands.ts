@@ -42,5 +42,10 @@ function isOfSpec(fields: unknown): boolean {
 }
 
 function plain(name: string): string {
-  return name.replaceAll(/[^\w./:-]/g, '').slice(0, 63) || 'a client without a name';
+  return plainWord(name) || 'a client without a name';
+}
+
+/** A name that another client chose, as one word of a message. */
+export function plainWord(name: string, longest = 63): string {
+  return name.replaceAll(/[^\w./:-]/g, '').slice(0, longest);
 }

@@ -1,6 +1,7 @@
 import { kubectl, resourceName } from '../../../manifests/render/kubectl.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { driftOf, removalOf, sayDrift } from '../../objects/drift.ts';
+import { plainWord } from '../../objects/hands.ts';
 import { withCure } from '../../reasons/cure.ts';
 import type { Situation } from '../know/situation.ts';
 import type { Statement } from '../know/statement.ts';
@@ -17,7 +18,7 @@ export function driftStatement({ cluster }: Pick<Situation, 'cluster'>): readonl
       : `patch ${resourceName('etcdclusters')} ${name} --type=merge -p '${patch}'`;
   const message = withCure(
     `live, and not set by Git: ${sayDrift(drift)}`,
-    `list them in ${marks?.[annotations.source] ?? 'its file'}, or remove them: ${kubectl({ namespace }, remove)}`,
+    `list them in ${plainWord(marks?.[annotations.source] ?? '', 200) || 'its file'}, or remove them: ${kubectl({ namespace }, remove)}`,
   );
   return [{ type: 'Drifted', status: 'True', reason: 'FieldsNotInGit', message }];
 }

@@ -33,7 +33,7 @@ export async function dryRun(
       if (!isFieldConflict(error) || !managersIn(error).every(before.givesWay)) throw error;
       return apply('Forced');
     });
-    return { kind: 'accepted', object: before.drops.reduce(without, answer) };
+    return { kind: 'accepted', object: without(answer, before.drops) };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     const message = complaintFor(error, planned.spec, fleet);

@@ -83,9 +83,9 @@ export const ofFleets: readonly Mutant[] = [
   },
   {
     file: 'reconcile/fleet/ownership.ts',
-    from: "const taken = kind === 'update' ? undefined : inherit",
-    to: 'const taken = inherit',
-    without: 'changes by hand become the fleet’s, and go without a word',
+    from: 'return isNew ? inherit',
+    to: 'return entries ? inherit',
+    without: 'what a person kept volumes by goes as soon as somebody takes the fleet’s label away',
     killers: ['test/unit/fleet/ownership.test.ts'],
   },
   {

@@ -73,7 +73,7 @@ test('the condition names fields, managers and file, and the command that remove
       type: 'Drifted',
       status: 'True',
       reason: 'FieldsNotInGit',
-      message: `live, and not set by Git: spec.etcd.snapshotCount (no manager), spec.suspend (kubectl-patch). To go on: list them in prod/orders.yaml, or remove them: kubectl -n payments patch etcdclusters.etcd.ratchet.dev orders --type=merge -p '{"spec":{"etcd":{"snapshotCount":null},"suspend":null}}'`,
+      message: `live, and not set by Git: spec.etcd.snapshotCount (no manager), spec.suspend (kubectl-patch). To go on: list them in prod/orders.yaml, or remove them: kubectl -n payments patch etcdclusters.etcd.ratchet.dev orders --type=merge -p '{"spec":{"etcd":null,"suspend":null}}'`,
     },
   ]);
   assert.deepEqual(driftStatement({ cluster: live({}) }), []);
@@ -82,10 +82,12 @@ test('the condition names fields, managers and file, and the command that remove
 test('no name that a shell could take for more is in the command', () => {
   for (const name of ["x'; reboot; '", '$(reboot)', '__proto__', 'a b', '`x`']) {
     const labels = JSON.parse(`{${JSON.stringify(name)}: "x"}`);
-    const cluster = live({ podTemplate: { metadata: { labels } } });
+    const cluster = live(labels);
     const drift = driftOf('EtcdCluster', cluster) ?? assert.fail(name);
     assert.equal(removalOf(drift), undefined, name);
     assert.match(driftStatement({ cluster })[0]?.message ?? '', / edit etcdclusters\.etcd\.ratchet\.dev orders$/);
+    const added = driftOf('EtcdCluster', live({ podTemplate: { metadata: { labels } } })) ?? assert.fail(name);
+    assert.equal(removalOf(added), '{"spec":{"podTemplate":null}}', 'what was added as a whole goes as a whole');
   }
 });
 

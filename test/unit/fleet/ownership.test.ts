@@ -4,6 +4,7 @@ import type { Event } from '../../../manifests/kube-types.ts';
 import { goneFrom, writeInherited } from '../../../reconcile/fleet/inherited.ts';
 import { droppedBy, ownershipBefore, withoutHands } from '../../../reconcile/fleet/ownership.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { driftOf } from '../../../reconcile/objects/drift.ts';
 import { valueAt, without } from '../../../reconcile/objects/fields.ts';
 import type { ManagedFields } from '../../../reconcile/objects/hands.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
@@ -69,12 +70,46 @@ test('once an object is the fleet’s, changes by hand become its own no more', 
   assert.equal(ownershipBefore('update', [ours, entry('kubectl-edit', ofSpec('etcd'))], manager), undefined);
 });
 
-test('a fleet that takes over from another inherits from that one and from kubectl', () => {
+test('a fleet inherits from kubectl only what no fleet had before', () => {
   const label = { 'f:metadata': { 'f:labels': { 'f:etcd.ratchet.dev/fleet': {} } } };
   const former = entry('etcd-ratchet-fleet-a-b', { ...label, ...ofSpec('replicas') }, { operation: 'Apply' });
-  const change = ownershipBefore('takeOver', [former, entry('kubectl-edit', ofSpec('etcd'))], manager);
-  assert.deepEqual(oursOf(change?.entries), [{ ...label, ...ofSpec('replicas', 'etcd') }]);
-  assert.equal(change?.entries.length, 1);
+  const kept = entry('kubectl-edit', ofSpec('volumeRetention'));
+  const change = ownershipBefore('takeOver', [former, kept], manager);
+  assert.deepEqual(oursOf(change?.entries), [{ ...label, ...ofSpec('replicas') }]);
+  assert.deepEqual([change?.entries[0], change?.from], [kept, []]);
+  for (const name of ['etcd-ratchet-fleet-a-b', manager]) {
+    const before = entry(name, ofSpec('replicas'), { operation: 'Apply' });
+    assert.equal(ownershipBefore('adopt', [before, kept], manager), undefined, 'its label was taken away by hand');
+  }
+});
+
+test('of the marks of our group, the one that a document may have is inherited', () => {
+  const marks = { 'f:metadata': { 'f:annotations': { 'f:etcd.ratchet.dev/prune': {} } } };
+  const change = ownershipBefore('adopt', [entry('kubectl-create', marks)], manager);
+  assert.deepEqual([oursOf(change?.entries), change?.entries.length], [[marks], 1]);
+});
+
+test('thousands of owners and fields take no time', () => {
+  const names = Array.from({ length: 10_000 }, (_, index) => `k${index}`);
+  const deep = { 'f:spec': { 'f:podTemplate': { 'f:spec': ofSpec(...names)['f:spec'] } } };
+  const others = names.slice(0, 4000).map((name) => entry(name, ofSpec(name), { operation: 'Apply' }));
+  const spec = { podTemplate: { spec: Object.fromEntries(names.map((name) => [name, 1])) } };
+  const live = { ...clusterOf('orders', { owner: '' }), kind: 'EtcdCluster' as const, spec: spec as never };
+  const started = performance.now();
+  const ownership = ownershipBefore('adopt', [...others, entry('kubectl-create', deep)], manager) ?? assert.fail();
+  const gone = goneFrom({ spec: specOf('orders'), live: live as never, ownership }, manager);
+  assert.equal(gone.length, 10_000);
+  assert.deepEqual(without(live, gone).spec, undefined);
+  const told = {
+    ...live,
+    metadata: {
+      ...live.metadata,
+      annotations: { 'etcd.ratchet.dev/fleet-name': 'platform/production' },
+      managedFields: ownership.entries,
+    },
+  };
+  assert.equal(driftOf('EtcdCluster', told as never), undefined);
+  assert.ok(performance.now() - started < 2_000, `${performance.now() - started} ms`);
 });
 
 test('what goes is what the document does not have, and what no other manager claims', () => {
@@ -136,8 +171,8 @@ test('an event tells once what the fleet inherited, also of an object without a 
 
 test('a field is taken out with what held nothing else', () => {
   const spec = { spec: { etcd: { a: 1 }, tls: { mode: 'x', b: 2 } } };
-  assert.deepEqual(without(spec, ['spec', 'etcd', 'a']), { spec: { tls: { mode: 'x', b: 2 } } });
-  assert.deepEqual(without(spec, ['spec', 'tls', 'b']), { spec: { etcd: { a: 1 }, tls: { mode: 'x' } } });
-  assert.deepEqual(without(spec, ['spec', 'constructor', 'name']), spec);
+  assert.deepEqual(without(spec, [['spec', 'etcd', 'a']]), { spec: { tls: { mode: 'x', b: 2 } } });
+  assert.deepEqual(without(spec, [['spec', 'tls', 'b']]), { spec: { etcd: { a: 1 }, tls: { mode: 'x' } } });
+  assert.deepEqual(without(spec, [['spec', 'constructor', 'name']]), spec);
   assert.equal(valueAt(spec, ['spec', 'constructor']), undefined);
 });
