@@ -50,8 +50,11 @@ async function credentialsIn(
   signal: AbortSignal,
 ): Promise<GitCredentials> {
   if (!Object.hasOwn(data, 'appId')) {
-    const { credentialsFromSecret } = await import('../../gitops/git/credentials.ts');
-    return credentialsFromSecret(data);
+    const [{ credentialsFromSecret }, { withTokenAs }] = await Promise.all([
+      import('../../gitops/git/credentials.ts'),
+      import('../../gitops/forges/git-tokens.ts'),
+    ]);
+    return withTokenAs(credentialsFromSecret(data), url, forge?.type);
   }
   const { appCredentials } = await import('../../gitops/forges/github/app-credentials.ts');
   const apiURL = forge?.type === 'GitHub' ? forge.apiURL : undefined;

@@ -79,8 +79,8 @@ const whole =
 
 /** Holds credentials, and so never leaves this file. */
 function keyOf({ url, ref, credentials = {} }: GitSource): string {
-  const { username, password, token, caBundle } = credentials;
-  return JSON.stringify([url.replace(/\/+$/, ''), ref, username, password, token, caBundle]);
+  const { username, password, token, tokenAs, caBundle } = credentials;
+  return JSON.stringify([url.replace(/\/+$/, ''), ref, username, password, token, tokenAs, caBundle]);
 }
 
 /** Half of what is left, at most: the clusters' steps come after it. Whole milliseconds, as a timer wants them. */

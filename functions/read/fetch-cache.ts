@@ -59,8 +59,8 @@ export function createFetchCache(budget: ByteBudget, most = defaultBytes): Fetch
 
 /** Only who shows the same credentials is given what they opened. Nothing secret is kept. */
 function keyOf({ url, credentials = {} }: GitSource): string {
-  const { username, password, token, caBundle } = credentials;
+  const { username, password, token, tokenAs, caBundle } = credentials;
   return createHash('sha256')
-    .update(JSON.stringify([url.replace(/\/+$/, ''), username, password, token, caBundle]))
+    .update(JSON.stringify([url.replace(/\/+$/, ''), username, password, token, tokenAs, caBundle]))
     .digest('hex');
 }

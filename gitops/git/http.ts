@@ -180,11 +180,12 @@ function routeOf({ url, credentials }: GitSource, network: Network | undefined):
 }
 
 function authorization(credentials: GitCredentials | undefined): Record<string, string> {
-  const { username, password, token } = credentials ?? {};
+  const { username, password, token, tokenAs } = credentials ?? {};
   const secret = token ?? password;
   if (secret === undefined) return {};
-  // Forges ignore the user name beside a token, but most insist on there being one; this is the one GitHub documents.
-  const user = username ?? 'x-access-token';
+  if (tokenAs === 'Bearer') return { authorization: `Bearer ${secret}` };
+  // Most forges ignore the user name beside a token, and insist on there being one; this is the one GitHub documents.
+  const user = username ?? tokenAs?.user ?? 'x-access-token';
   return { authorization: `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}` };
 }
 

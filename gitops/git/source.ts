@@ -2,8 +2,10 @@
 export interface GitCredentials {
   readonly username?: string;
   readonly password?: string;
-  /** Sent as the password of HTTP basic authentication, which is what the forges accept for Git. */
+  /** Sent as the password of HTTP basic authentication, which is what most forges accept for Git. */
   readonly token?: string;
+  /** Of a token without `username`: as whose password, or otherwise; absent: as that of any user. */
+  readonly tokenAs?: { readonly user: string } | 'Bearer';
   /** PEM; trusted in addition to the public authorities. */
   readonly caBundle?: string;
 }

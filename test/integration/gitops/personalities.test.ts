@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createWorkshop } from '../../../functions/read/work.ts';
+import { withTokenAs } from '../../../gitops/forges/git-tokens.ts';
 import { fetchTree } from '../../../gitops/git/fetch.ts';
 import { connect } from '../../../gitops/git/http.ts';
 import { termsOf } from '../../../gitops/git/info-refs.ts';
@@ -13,7 +14,10 @@ import { specText } from '../../unit/gitops/specs.ts';
 import { fleet } from '../../unit/serve/installation.ts';
 import { inTime, source } from './scene.ts';
 
-const names = Object.keys(personalities) as PersonalityName[];
+/** In more than how they take tokens. */
+const names = (Object.keys(personalities) as PersonalityName[]).filter(
+  (name) => !('takesTokens' in personalities[name]),
+);
 const path = 'clusters';
 
 async function stage(personality: PersonalityName, filter: 'true' | 'false') {
@@ -97,4 +101,35 @@ test('where info/refs leads to, all other requests go, also where nothing is res
     posts(at.server).filter((url) => !url.startsWith('/group/project.git/')),
     [],
   );
+});
+
+for (const [personality, type, isTaken] of [
+  ['git', undefined, true],
+  ['git', 'GitHub', true],
+  ['bitbucketCloud', 'BitbucketCloud', true],
+  ['bitbucketCloud', 'Gitea', false],
+  ['bitbucketDataCenter', 'BitbucketDataCenter', true],
+  ['bitbucketDataCenter', undefined, false],
+] as const) {
+  test(`a bare token for ${type ?? 'no forge'} is ${isTaken ? 'taken' : 'refused'} by ${personality}`, async () => {
+    const token = 't0ken';
+    await using server = await startGitServer({ personality, auth: { token } });
+    const { url, ...repository } = await server.createRepository('group/project');
+    await repository.commit({ 'clusters/a.yaml': specText('a') });
+    const credentials = withTokenAs({ token }, url, type);
+    using git = connect({ ...source(url, { path }), credentials }, {}, localNetwork);
+    const resolved = resolveRef(git, inTime());
+    if (isTaken) assert.ok((await resolved).sha);
+    else await assert.rejects(resolved, { reason: 'AuthenticationFailed' });
+  });
+}
+
+test('the forge that is at one host is known by it, and a user name of the Secret counts first', () => {
+  const address = 'https://bitbucket.org/team/etcd.git';
+  assert.deepEqual(withTokenAs({ token: 'x' }, address, undefined).tokenAs, { user: 'x-token-auth' });
+  assert.deepEqual(withTokenAs({ token: 'x', username: 'ada' }, address, 'BitbucketCloud'), {
+    token: 'x',
+    username: 'ada',
+  });
+  assert.deepEqual(withTokenAs({ token: 'x' }, 'https://bitbucket.org.example.com/a.git', undefined), { token: 'x' });
 });

@@ -366,4 +366,11 @@ export const ofGitops: readonly Mutant[] = [
     without: 'large repositories of one team keep those of all others waiting',
     killers: ['test/unit/gitops/pack-names.test.ts'],
   },
+  {
+    file: 'gitops/forges/git-tokens.ts',
+    from: "type ?? (URL.parse(url)?.hostname === 'bitbucket.org' ? 'BitbucketCloud' : undefined)",
+    to: 'type',
+    without: 'a fleet on Bitbucket Cloud without a forge is refused with each access token',
+    killers: ['test/integration/gitops/personalities.test.ts'],
+  },
 ];

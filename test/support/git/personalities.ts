@@ -13,6 +13,8 @@ export interface Personality {
   readonly leadsToDotGit?: boolean;
   /** `answers`: zipped, though nobody asked for it. `header`: it says so, and the answer is plain. */
   readonly zips?: 'answers' | 'header';
+  /** As whose password it takes tokens, or only as those; absent: of anybody. */
+  readonly takesTokens?: string;
 }
 
 export const personalities = {
@@ -51,6 +53,14 @@ export const personalities = {
     ],
     demands: { oneOf: ['multi_ack_detailed'], status: 400 },
     isStrict: true,
+  },
+  bitbucketCloud: {
+    reports: ['https://support.atlassian.com/bitbucket-cloud/docs/using-access-tokens/'],
+    takesTokens: 'x-token-auth',
+  },
+  bitbucketDataCenter: {
+    reports: ['https://confluence.atlassian.com/bitbucketserver091/http-access-tokens-1443038354.html'],
+    takesTokens: 'Bearer',
   },
   zippingProxy: { reports: ['https://github.com/git/git/pull/285'], zips: 'answers' },
   unzippingProxy: { reports: ['https://github.com/gchq/stroom/pull/5797'], zips: 'header' },

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { allowThisMachine } from '../network.ts';
 import { behave } from './behave.ts';
 import { type GitFault, misbehave } from './faults.ts';
-import { type PersonalityName, personalities } from './personalities.ts';
+import { type Personality, type PersonalityName, personalities } from './personalities.ts';
 import { createRepository, type Repository } from './repository.ts';
 
 export interface GitServerOptions {
@@ -51,7 +51,7 @@ export async function startGitServer(options: GitServerOptions = {}): Promise<Gi
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
-    if (!admitted(request, auth)) {
+    if (!admitted(request, auth, personalities[personality])) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end('Unauthorized\n');
     } else if (!fault || !(await misbehave(fault, root, request, response))) {
       await behave(personalities[personality], root, request, response);
@@ -95,13 +95,14 @@ export async function startGitServer(options: GitServerOptions = {}): Promise<Gi
   };
 }
 
-function admitted(request: IncomingMessage, auth: GitServerOptions['auth']): boolean {
+function admitted(request: IncomingMessage, auth: GitServerOptions['auth'], { takesTokens }: Personality): boolean {
   if (!auth) return true;
   const [scheme, value = ''] = (request.headers.authorization ?? '').split(' ');
+  if (takesTokens === 'Bearer' && 'token' in auth) return scheme === 'Bearer' && value === auth.token;
   if (scheme !== 'Basic') return false;
   const [user, ...rest] = Buffer.from(value, 'base64').toString().split(':');
   const password = rest.join(':');
   return 'token' in auth
-    ? password === auth.token && user !== ''
+    ? password === auth.token && (takesTokens === undefined ? user !== '' : user === takesTokens)
     : user === auth.username && password === auth.password;
 }
