@@ -8,7 +8,7 @@ import type { GitCredentials } from '../git/source.ts';
 const ways: Partial<Record<ForgeType, NonNullable<GitCredentials['tokenAs']>>> = {
   // https://support.atlassian.com/bitbucket-cloud/docs/using-access-tokens/
   BitbucketCloud: { user: 'x-token-auth' },
-  // Those of projects and repositories, by https://confluence.atlassian.com/bitbucketserver091/http-access-tokens-1443038354.html
+  // By Atlassian's page on HTTP access tokens, those of projects and repositories go no other way.
   BitbucketDataCenter: 'Bearer',
 };
 

@@ -91,7 +91,7 @@ export function without<T>(value: T, paths: readonly FieldPath[]): T {
   return pruned(value, tree) as T;
 }
 
-/** What is taken out has nothing in it. */
+/** Names that lead to what is taken out, which has nothing in it. */
 interface Tree extends Map<string, Tree> {}
 
 function pruned(value: unknown, tree: Tree): unknown {
