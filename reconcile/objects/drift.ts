@@ -21,7 +21,7 @@ import { managedFieldsOf, plainManager } from './hands.ts';
 
 interface Beside {
   readonly path: FieldPath;
-  /** What goes with it: the largest map of which nothing is ours, since one that was added may need all of its fields. */
+  /** What goes with it: the largest map of which nothing is ours. One that was added may need all of its fields. */
   readonly whole: FieldPath;
 }
 

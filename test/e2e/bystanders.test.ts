@@ -1,0 +1,256 @@
+/** What other people run, in a namespace that has nothing to do with us, beside all that we install and do. */
+
+import assert from 'node:assert/strict';
+import { mkdtempDisposable, realpath, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import type { EtcdClusterStatus } from '../../manifests/api/etcd-cluster-status.ts';
+import { type Component, kustomizationOf } from '../../manifests/helm/chart.ts';
+import { install } from '../demo/install.ts';
+import { standIn } from '../integration/docs/stand-in-kinds.ts';
+import { localSettings } from '../support/network.ts';
+import { backupStore } from './support/backup-store.ts';
+import { installCertificates } from './support/issuer.ts';
+import { inOwnSandbox, startOwnCluster } from './support/own-cluster.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+
+const manifests = resolve(import.meta.dirname, '../../manifests');
+const binaries = await inOwnSandbox();
+const own = await startOwnCluster({ binaries });
+after(() => own.stop());
+const { kubectl } = own;
+
+const theirs = 'shop';
+const ours = 'payments';
+const at = (namespace: string, ...args: readonly string[]) => kubectl(['-n', namespace, ...args]);
+const apply = (objects: readonly object[], ...how: readonly string[]) =>
+  kubectl(['apply', ...how, '-f', '-'], { stdin: objects.map((one) => JSON.stringify(one)).join('\n---\n') });
+const plural = (kind: string) => `${kind}.etcd.ratchet.dev`;
+
+interface Own {
+  readonly metadata: { readonly generation: number };
+  readonly status?: EtcdClusterStatus;
+}
+
+async function find(kind: string, name: string): Promise<Own | undefined> {
+  const found = await at(ours, 'get', plural(kind), name, '--ignore-not-found', '-o', 'json');
+  return found === '' ? undefined : JSON.parse(found);
+}
+
+/** As the newest spec wants it. */
+async function ready(kind: string, name: string): Promise<Own> {
+  const look = async () => {
+    const found = await find(kind, name);
+    const { observedGeneration, conditions = [] } = found?.status ?? {};
+    const isSo = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+    return isSo && observedGeneration === found?.metadata.generation && found;
+  };
+  return until(`${kind} ${name} Ready`, look, patience);
+}
+
+const patience = { within: 240, every: 1000 };
+
+const components: readonly Component[] = [
+  ...(['certManager', 'webhooks', 'page', 'pageShared', 'pagePlans', 'storageMigration'] as const),
+  ...(['metrics', 'prometheusOperator', 'dashboards', 'nodeReboots'] as const),
+];
+
+async function installAll(): Promise<void> {
+  await apply(['PodMonitor', 'ServiceMonitor', 'PrometheusRule'].map((kind) => standIn('monitoring.coreos.com', kind)));
+  await installCertificates(kubectl);
+  await install(kubectl);
+  await using home = await mkdtempDisposable(join(tmpdir(), 'bystanders-'));
+  const directory = await realpath(home.path);
+  const from = (paths: readonly string[]) => paths.map((path) => relative(directory, join(manifests, path)));
+  const whole = kustomizationOf(false, components);
+  const literals = Object.entries(localSettings).map(([key, value]) => `${key}=${value}`);
+  await writeFile(
+    join(directory, 'kustomization.yaml'),
+    JSON.stringify({
+      resources: from(whole.resources),
+      components: from(whole.components),
+      configMapGenerator: [{ name: 'etcd-ratchet-settings', namespace: 'etcd-ratchet', literals }],
+      generatorOptions: { disableNameSuffixHash: true },
+    }),
+  );
+  await kubectl(['apply', '--server-side', '--force-conflicts', '-k', directory]);
+}
+
+const image = 'quay.io/coreos/etcd:v3.6.16';
+
+/** A shop that runs an etcd of its own, under the labels that charts give theirs. */
+function shop(): readonly object[] {
+  const object = (apiVersion: string, kind: string, name: string, fields: object) => ({
+    ...{ apiVersion, kind, metadata: { name, namespace: theirs, labels: { app: name } } },
+    ...fields,
+  });
+  const template = (app: string, container: object, volumes: readonly object[] = []) => ({
+    metadata: { labels: { app, 'app.kubernetes.io/name': 'etcd' } },
+    spec: { containers: [{ name: app, ...container }], volumes },
+  });
+  const selector = (app: string) => ({ matchLabels: { app } });
+  const storage = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+  const database = {
+    image,
+    args: [
+      '--data-dir=/data/etcd',
+      '--listen-client-urls=http://0.0.0.0:2379',
+      '--advertise-client-urls=http://db:2379',
+    ],
+    command: ['/usr/local/bin/etcd'],
+    volumeMounts: [{ name: 'data', mountPath: '/data' }],
+  };
+  const nightly = { ...template('nightly', { image, command: ['/usr/local/bin/etcdctl', 'version'] }).spec };
+  return [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: theirs } },
+    object('v1', 'ConfigMap', 'settings', { data: { currency: 'EUR' } }),
+    object('v1', 'Secret', 'keys', { stringData: { key: 'shop' } }),
+    object('v1', 'Service', 'web', { spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } }),
+    object('v1', 'Service', 'db', { spec: { clusterIP: 'None', selector: { app: 'db' }, ports: [{ port: 2379 }] } }),
+    object('policy/v1', 'PodDisruptionBudget', 'web', { spec: { minAvailable: 1, selector: selector('web') } }),
+    object('apps/v1', 'Deployment', 'web', {
+      spec: {
+        replicas: 2,
+        selector: selector('web'),
+        template: template('web', { image: 'registry.k8s.io/pause:3.10' }),
+      },
+    }),
+    object('apps/v1', 'StatefulSet', 'db', {
+      spec: {
+        ...{ serviceName: 'db', selector: selector('db'), template: template('db', database) },
+        volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: storage }],
+      },
+    }),
+    object('batch/v1', 'CronJob', 'nightly', {
+      spec: {
+        schedule: '* * * * *',
+        jobTemplate: { spec: { template: { spec: { ...nightly, restartPolicy: 'Never' } } } },
+      },
+    }),
+  ];
+}
+
+interface Seen {
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly generation?: number;
+    readonly labels?: object;
+    readonly annotations?: object;
+    readonly managedFields?: readonly { readonly manager: string }[];
+  };
+  readonly spec?: object;
+  readonly data?: object;
+  readonly status?: { readonly containerStatuses?: readonly { readonly restartCount: number }[] };
+}
+
+const kinds = [
+  ...['configmaps', 'secrets', 'services', 'serviceaccounts', 'persistentvolumeclaims', 'pods', 'statefulsets'],
+  ...['deployments', 'cronjobs', 'poddisruptionbudgets', 'networkpolicies', 'roles', 'rolebindings'],
+].join();
+
+async function seen(): Promise<readonly Seen[]> {
+  const { items } = JSON.parse(await at(theirs, 'get', kinds, '--show-managed-fields', '-o', 'json'));
+  // Their Jobs come and go each minute.
+  return (items as readonly Seen[]).filter(({ metadata }) => !metadata.name.startsWith('nightly-'));
+}
+
+/** What a person would miss if it had changed. */
+function told(objects: readonly Seen[]) {
+  return objects.map(({ kind, metadata: { name, uid, generation, labels, annotations }, spec, data, status }) => {
+    const restarts = status?.containerStatuses?.map(({ restartCount }) => restartCount);
+    return { kind, name, uid, generation, labels, annotations, spec, data, restarts };
+  });
+}
+
+async function done(): Promise<number> {
+  const jobs = await at(theirs, 'get', 'jobs', '-o', 'jsonpath={.items[*].status.succeeded}');
+  return jobs.split(' ').filter((one) => one === '1').length;
+}
+
+/** A person scales, as on any day. */
+async function scaled(replicas: number): Promise<void> {
+  await at(theirs, 'scale', 'deployment', 'web', `--replicas=${replicas}`);
+  const pods = ['get', 'pods', '-l', 'app=web', '--field-selector=status.phase=Running', '-o', 'name'];
+  const count = async () => (await at(theirs, ...pods)).split('\n').filter(Boolean).length;
+  await until(`${replicas} pods of theirs`, async () => (await count()) === replicas, patience);
+}
+
+let passes = 0;
+/** Now, as a push would have it, and not with the next minute. */
+const pass = () => at('etcd-ratchet', 'create', 'job', '--from=cronjob/etcd-ratchet', `pass-${passes++}`);
+
+const to = { object: 'pvc://backups/{{cluster}}.db' };
+const document = (kind: string, name: string, spec: object) => ({
+  ...{ apiVersion: 'etcd.ratchet.dev/v1alpha1', kind, metadata: { name, namespace: ours }, spec },
+});
+
+test('a shop goes on beside the whole life of a cluster, with all components on', { timeout: 600_000 }, async (t) => {
+  await installAll();
+  await apply(shop());
+  await at(theirs, 'rollout', 'status', 'deployment/web', '--timeout=60s');
+  await at(theirs, 'rollout', 'status', 'statefulset/db', '--timeout=60s');
+  const before = told(await seen());
+
+  const cluster = (fields: object) =>
+    kubectl(['apply', '-f', '-'], { stdin: clusterYaml('orders', ours, { ...fields }) });
+  await kubectl(['create', 'namespace', ours]);
+  await apply([backupStore(ours)]);
+  await cluster({ replicas: 3 });
+  await pass();
+  await ready('etcdclusters', 'orders');
+  await scaled(4);
+  await cluster({ replicas: 1, version: '3.7.3' });
+  await pass();
+  const { status } = await ready('etcdclusters', 'orders');
+  assert.deepEqual(
+    status?.members?.map(({ version }) => version),
+    ['3.7.3'],
+  );
+  await apply([document('EtcdBackup', 'orders', { clusterName: 'orders', to })]);
+  await pass();
+  await ready('etcdbackups', 'orders');
+  // As another tool does that keeps their documents, with the rights of a tenant.
+  await at(ours, 'create', 'rolebinding', 'argo', '--clusterrole=edit', `--serviceaccount=${ours}:argo`);
+  const restored = { name: 'again', spec: { replicas: 1, version: '3.7.3', storage: { size: '1Gi' } } };
+  await apply(
+    [document('EtcdRestore', 'again', { backupName: 'orders', cluster: restored })],
+    `--as=system:serviceaccount:${ours}:argo`,
+  );
+  await pass();
+  await ready('etcdclusters', 'again');
+  await at(ours, 'delete', plural('etcdclusters'), 'orders', 'again', '--wait=false');
+  await pass();
+  const isGone = async () => (await at(ours, 'get', plural('etcdclusters'), '-o', 'name')) === '';
+  await until('both clusters are gone', isGone, patience);
+  await scaled(2);
+
+  await until('their CronJob has been at work', async () => (await done()) >= 2, { within: 150, every: 2000 });
+  const now = await seen();
+  const isOf = (app: string) => (one: { readonly name: string }) => one.name === app || one.name.startsWith(`${app}-`);
+  const [web, rest] = [before.filter(isOf('web')), before.filter((one) => !isOf('web')(one))];
+  assert.deepEqual(
+    told(now).filter((one) => !isOf('web')(one)),
+    rest,
+  );
+  // What a person scaled has other pods, and another generation.
+  const settled = (of: typeof web) => of.filter(({ kind }) => kind !== 'Pod' && kind !== 'Deployment');
+  assert.deepEqual(settled(told(now).filter(isOf('web'))), settled(web));
+  const managers = new Set(now.flatMap(({ metadata }) => (metadata.managedFields ?? []).map(({ manager }) => manager)));
+  assert.deepEqual(
+    [...managers].filter((manager) => /ratchet/.test(manager)),
+    [],
+  );
+  const events = await at(
+    theirs,
+    'get',
+    'events',
+    '-o',
+    'jsonpath={.items[*].source.component} {.items[*].reportingComponent}',
+  );
+  assert.doesNotMatch(events, /ratchet/);
+  t.diagnostic(`${rest.length + web.length} objects of theirs, ${await done()} Jobs done`);
+});
