@@ -8,6 +8,7 @@ import { measureEvents } from './bench/events.ts';
 import { measureFullSize } from './bench/full-size.ts';
 import { measureGit } from './bench/git.ts';
 import { measureHostile } from './bench/hostile.ts';
+import { measureHostileTenants } from './bench/hostile-tenants.ts';
 import { measureLife } from './bench/life.ts';
 import { parseBenchOptions, storeNames, usage } from './bench/options.ts';
 import { measureReboots } from './bench/reboots.ts';
@@ -29,18 +30,21 @@ if (help) {
   console.log(usage);
   process.exit();
 }
-// These need no cluster.
+// This needs no cluster.
 if (bench === 'webhooks') {
   console.log(await conditions());
   await measureWebhooks();
   process.exit();
 }
 if (bench === 'hostile') {
-  console.log(await conditions());
-  await measureHostile({ quick });
+  // The sandbox of what does need one runs this file again.
+  if (!currentSandbox()) {
+    console.log(await conditions());
+    await measureHostile({ quick });
+  }
+  await measureHostileTenants({ quick });
   process.exit();
 }
-// The sandbox of what does need one runs this file again.
 if (bench === 'backup' && !fullSize && !currentSandbox()) {
   console.log(await conditions());
   if (mebibytes === undefined) await measureBackup({ quick, once, stores });

@@ -11,7 +11,7 @@ export const benches = {
   events: 'from an event to Ready',
   reboots: 'nodes that reboot one after the other, under writes',
   webhooks: 'deliveries that a receiver takes in a second',
-  hostile: 'what others wait for, and the memory, while one fleet is hostile',
+  hostile: 'what others wait for, and the memory, beside a hostile fleet or tenant',
   backup: 'backups and restores, beside the same by hand',
 } as const;
 

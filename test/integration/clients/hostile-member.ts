@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type ServerHttp2Stream } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import protobuf from 'protobufjs';
 
@@ -37,21 +37,44 @@ export const hostileAnswers: Readonly<Record<string, { readonly answer: () => An
   },
 };
 
-export async function startHostileMember(answer: Answer): Promise<HostileMember> {
+/** Port 0: any. */
+export async function startHostileMember(
+  answer: Answer,
+  { host = '127.0.0.1', port = 0 }: { readonly host?: string; readonly port?: number } = {},
+): Promise<HostileMember> {
   const server = createServer();
+  // Each of its sessions has one.
+  server.setMaxListeners(0);
   server.on('stream', (stream) => {
     // It was left: that is what is hoped for.
     stream.on('error', () => {});
     answer(stream);
   });
   server.on('session', (session) => server.on('close', () => session.destroy()));
-  server.listen(0, '127.0.0.1');
+  server.listen(port, host);
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {
       server.close();
       server.emit('close');
+    },
+  };
+}
+
+/** At etcd's own port: takes each connection and never answers. */
+export async function startSilentMember(host: string): Promise<AsyncDisposable> {
+  const open = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    open.add(socket);
+    socket.on('error', () => socket.destroy());
+  });
+  server.listen(2379, host);
+  await once(server, 'listening');
+  return {
+    async [Symbol.asyncDispose]() {
+      server.close();
+      for (const socket of open) socket.destroy();
     },
   };
 }

@@ -4,10 +4,12 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
-import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { inParallel } from '../../../reconcile/stepping/in-parallel.ts';
 import { typedIn } from '../../support/docs/typed-by.ts';
 import { install, startApiServer } from './api-server.ts';
+import { cleared, largeNamespaces } from './large-namespaces.ts';
+import { cluster } from './tenants-objects.ts';
 
 /**
  * Two tenants of one installation, `payments` and `mallory`, who may edit a namespace of her own. What she makes there
@@ -55,15 +57,6 @@ async function tick(): Promise<Ticked & { readonly peakMiB: number }> {
   return { ...(JSON.parse(out) as Ticked), peakMiB };
 }
 
-/** As ClusterRole edit lets her: by plain requests, since kubectl takes seconds for such objects. */
-async function make(count: number, path: string, object: (index: number) => KubeObject): Promise<void> {
-  const indices = Array.from({ length: count }, (_, index) => index);
-  await inParallel(indices, 2, async (index) => {
-    const { status, body } = await api.send('POST', path, object(index));
-    assert.equal(status, 201, body.message);
-  });
-}
-
 /** What the commands of the runbook print, each. */
 function printedByRunbook(): Promise<readonly string[]> {
   const blocks = typedIn('integration/manifests/large-namespace')(
@@ -81,44 +74,11 @@ function printedByRunbook(): Promise<readonly string[]> {
   );
 }
 
-const cluster = (namespace: string, name: string, annotations = {}) => ({
-  apiVersion: 'etcd.ratchet.dev/v1alpha1',
-  kind: 'EtcdCluster',
-  metadata: { name, namespace, annotations },
-  spec: { replicas: 3, version: '3.6.16', storage: { size: '1Gi' }, suspend: namespace === 'mallory' },
-});
-
-const configMaps = '/api/v1/namespaces/mallory/configmaps';
-const ours = '/apis/etcd.ratchet.dev/v1alpha1/namespaces/mallory';
-const configMap = (data: Readonly<Record<string, string>>) => (index: number) => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name: `junk-${index}`, namespace: 'mallory', labels: { 'app.kubernetes.io/managed-by': 'etcd-ratchet' } },
-  data,
-});
-const annotation = { a: 'x'.repeat(255_000) };
-
-const attacks = {
-  '70 ConfigMaps of 1 MB': () => make(70, configMaps, configMap({ a: 'x'.repeat(1_000_000) })),
-  '40 ConfigMaps of 20,000 keys': () =>
-    make(40, configMaps, configMap(Object.fromEntries(Array.from({ length: 20_000 }, (_, key) => [`k${key}`, ''])))),
-  '275 EtcdBackups with large annotations': () =>
-    make(275, `${ours}/etcdbackups`, (index) => ({
-      apiVersion: 'etcd.ratchet.dev/v1alpha1',
-      kind: 'EtcdBackup',
-      metadata: { name: `junk-${index}`, namespace: 'mallory', annotations: annotation },
-      spec: { clusterName: 'x', to: { object: 's3://bucket/{{timestamp}}.db' } },
-    })),
-  '275 EtcdClusters with large annotations': () =>
-    make(275, `${ours}/etcdclusters`, (index) => cluster('mallory', `junk-${index}`, annotation)),
-};
-const kinds = ['configmaps', 'etcdclusters.etcd.ratchet.dev', 'etcdbackups.etcd.ratchet.dev'];
-
-for (const [index, [what, attack]] of Object.entries(attacks).entries()) {
+for (const [index, [what, attack]] of Object.entries(largeNamespaces).entries()) {
   test(`beside ${what} in one namespace, a cluster of another one is born`, async () => {
     const name = `orders-${index}`;
     await kube.create(resources.clusters, cluster('payments', name), signal());
-    await attack();
+    await attack(api, 'mallory');
     const { clusters, namespacesLeftOut = {}, peakMiB } = await tick();
     const orders = clusters.find((one) => one.namespace === 'payments' && one.name === name);
     assert.equal(orders?.outcome, 'acted', JSON.stringify(orders));
@@ -127,6 +87,6 @@ for (const [index, [what, attack]] of Object.entries(attacks).entries()) {
     const [events = '', labelled = '', ofOurs = ''] = await printedByRunbook();
     assert.match(events, /NamespaceLeftOut/);
     assert.match(`${labelled}${ofOurs}`, /junk-0/);
-    await Promise.all(kinds.map((kind) => api.kubectl(['-n', 'mallory', 'delete', kind, '--all', '--wait=false'])));
+    await cleared(api, 'mallory');
   });
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { inParallel } from '../../../reconcile/stepping/in-parallel.ts';
+import { startSilentMember } from '../clients/hostile-member.ts';
 import { install, startApiServer } from './api-server.ts';
 import { adopting, cluster, reportPod } from './tenants-objects.ts';
 
@@ -22,16 +22,8 @@ for (const namespace of ['payments', 'mallory']) await api.kubectl(['create', 'n
 await api.kubectl(['-n', 'mallory', 'wait', '--for=create', 'serviceaccount/default', '--timeout=30s']);
 
 const address = '127.0.0.68';
-const open = new Set<Socket>();
-const silent = createServer((socket) => {
-  open.add(socket);
-  socket.on('error', () => socket.destroy());
-});
-await new Promise<void>((listening) => silent.listen(2379, address, listening));
-after(() => {
-  silent.close();
-  for (const socket of open) socket.destroy();
-});
+const silent = await startSilentMember(address);
+after(() => silent[Symbol.asyncDispose]());
 await reportPod(api, 'mallory', 'silent', { podIP: address, phase: 'Running' });
 
 const account = { namespace: 'etcd-ratchet', name: 'etcd-ratchet' };

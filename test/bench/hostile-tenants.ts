@@ -1,0 +1,166 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from '../../functions/build.ts';
+import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
+import { inParallel } from '../../reconcile/stepping/in-parallel.ts';
+import { hostileAnswers, startHostileMember, startSilentMember } from '../integration/clients/hostile-member.ts';
+import { type ApiServer, install, startApiServer } from '../integration/manifests/api-server.ts';
+import { largeNamespaces } from '../integration/manifests/large-namespaces.ts';
+import { adopting, cluster, reportPod } from '../integration/manifests/tenants-objects.ts';
+import { load } from './conditions.ts';
+import { type Measured, measure, median } from './measure.ts';
+import { fillCompileCache } from './pod-like.ts';
+import { aim, table } from './table.ts';
+
+const aims = { ticks: 1, megabytes: 256 };
+const address = '127.0.0.69';
+
+interface Row {
+  readonly what: string;
+  /** Until a cluster of another namespace had its step, the most of those tried. */
+  readonly ticks: number;
+  readonly seconds: number;
+  readonly peakMegabytes: number;
+  /** What became of most of the tenant's own. */
+  readonly told: string;
+}
+
+interface Ticked {
+  readonly clusters: readonly {
+    readonly namespace: string;
+    readonly name: string;
+    readonly outcome: string;
+  }[];
+  readonly namespacesLeftOut?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Prints, for each thing that a tenant of one namespace may do, within how many ticks a new cluster of another one gets
+ * its step, and what a tick takes. On a real API server, by the bundle with the rights of its own account.
+ */
+export async function measureHostileTenants({ quick }: { readonly quick: boolean }): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'etcd-ratchet-bench-'));
+  try {
+    await using api = await startApiServer();
+    await api.kubectl(['apply', '-k', install]);
+    // What was there before it came is read all the same.
+    await api.kubectl(['delete', 'validatingadmissionpolicybinding', 'etcd-ratchet-annotations']);
+    await api.kubectl(['create', 'namespace', 'payments']);
+    const row = await benchOn(api, directory);
+    const rows = [await row('nothing', async () => undefined)];
+    for (const [what, attack] of Object.entries(largeNamespaces)) {
+      rows.push(await row(what, (namespace) => attack(api, namespace)));
+    }
+    const many = quick ? 8 : 32;
+    const kube = await api.kubeOf(account);
+    for (const [what, { answer }] of Object.entries(hostileAnswers)) {
+      await using _ = await startHostileMember(answer(), { host: address, port: 2379 });
+      rows.push(
+        await row(`${many} members that answer with ${what}`, (namespace) => members(api, kube, namespace, many)),
+      );
+    }
+    await using _ = await startSilentMember(address);
+    const silent = many * 2;
+    rows.push(await row(`${silent} members that never answer`, (namespace) => members(api, kube, namespace, silent)));
+    print(rows);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+const account = { namespace: 'etcd-ratchet', name: 'etcd-ratchet' };
+/** The first tick looks for the pods of an adopted cluster, and those after it ask them. */
+const times = 3;
+
+/** Measures beside what is done to a namespace of its own, which goes afterwards. */
+async function benchOn(api: ApiServer, directory: string) {
+  await build(directory);
+  await fillCompileCache(directory);
+  const kubeconfig = join(directory, 'kubeconfig');
+  await writeFile(kubeconfig, await api.kubeconfigOf(account), { mode: 0o600 });
+  const kube: Kube = await api.kubeOf(account);
+  const pod = { POD_NAME: 'bench', POD_UID: 'bench', POD_NAMESPACE: account.namespace };
+  const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: join(directory, '.compile-cache'), ...pod };
+  let made = 0;
+
+  /** Each time with another new cluster of the other namespace, which is looked for until it had its step. */
+  return async (what: string, attack: (namespace: string) => Promise<void>): Promise<Row> => {
+    const tenant = `mallory-${made}`;
+    await api.kubectl(['create', 'namespace', tenant]);
+    await api.kubectl(['-n', tenant, 'wait', '--for=create', 'serviceaccount/default', '--timeout=30s']);
+    await attack(tenant);
+    const runs: (Measured & { readonly ticks: number })[] = [];
+    for (let time = 0; time < times; time++) {
+      const name = `orders-${made++}`;
+      await kube.create(resources.clusters, cluster('payments', name), signal());
+      for (let ticks = 1, acted = false; !acted; ticks++) {
+        if (ticks > 5) throw new Error(`beside ${what}, payments/${name} had no step in 5 ticks`);
+        const run = await measure(join(directory, 'tick.js'), ['--kubeconfig', kubeconfig, '--output=json'], env);
+        acted = clustersIn(run).some((one) => one.namespace === 'payments' && one.name === name && isStep(one));
+        runs.push({ ...run, ticks });
+      }
+    }
+    await api.kubectl(['delete', 'namespace', tenant, '--wait=false']);
+    const middle = median(runs, ({ wallMilliseconds }) => wallMilliseconds);
+    return {
+      what,
+      ticks: Math.max(...runs.map(({ ticks }) => ticks)),
+      seconds: middle.wallMilliseconds / 1000,
+      peakMegabytes: Math.max(...runs.map(({ peakMegabytes }) => peakMegabytes)),
+      told: toldIn(tenant, runs.at(-1)?.stdout ?? '{"clusters":[]}'),
+    };
+  };
+}
+
+/** Clusters that are taken over, whose only member is at that address. */
+async function members(api: ApiServer, kube: Kube, namespace: string, many: number): Promise<void> {
+  await reportPod(api, namespace, 'hostile', { podIP: address, phase: 'Running' });
+  await inParallel([...Array(many).keys()], 8, (index) =>
+    kube.create(resources.clusters, adopting(namespace, `hostile-${index}`, 'hostile'), signal()),
+  );
+}
+
+function signal() {
+  return { signal: AbortSignal.timeout(60_000) };
+}
+
+function isStep({ outcome }: Ticked['clusters'][number]): boolean {
+  return outcome === 'acted';
+}
+
+function clustersIn({ stdout }: Measured): Ticked['clusters'] {
+  return (JSON.parse(stdout) as Ticked).clusters;
+}
+
+function toldIn(tenant: string, stdout: string): string {
+  const { clusters, namespacesLeftOut = {} } = JSON.parse(stdout) as Ticked;
+  if (tenant in namespacesLeftOut) return 'its namespace is left out';
+  const outcomes = Map.groupBy(
+    clusters.filter(({ namespace }) => namespace === tenant),
+    ({ outcome }) => outcome,
+  );
+  const [most] = [...outcomes].toSorted(([, one], [, other]) => other.length - one.length);
+  return most ? `${most[1].length} × ${most[0]}` : '';
+}
+
+function print(rows: readonly Row[]): void {
+  console.log('## A hostile tenant beside another one\n');
+  console.log(
+    table([
+      ['in one namespace', 'ticks to the other’s step', 'a tick, s', 'peak MiB', 'it is told'],
+      ...rows.map(({ what, ticks, seconds, peakMegabytes, told }) => [
+        what,
+        String(ticks),
+        seconds.toFixed(1),
+        peakMegabytes.toFixed(0),
+        told,
+      ]),
+    ]),
+  );
+  console.log(`\n${load()}\n`);
+  const ticks = Math.max(...rows.map((one) => one.ticks));
+  const peak = Math.max(...rows.map(({ peakMegabytes }) => peakMegabytes));
+  console.log(aim(`another namespace’s step comes within ${aims.ticks} tick: ${ticks}`, ticks <= aims.ticks));
+  console.log(aim(`the peak is at most ${aims.megabytes} MiB: ${peak.toFixed(0)}`, peak <= aims.megabytes));
+}
