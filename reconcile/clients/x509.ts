@@ -60,8 +60,8 @@ export interface CertificateRequest {
   readonly signingKey: KeyObject;
   /** The signer's certificate; without it, the certificate is self-signed. */
   readonly issuer?: X509Certificate;
-  /** The signer as another CA signs it, which may call the same key otherwise. */
-  readonly issuerElsewhere?: X509Certificate;
+  /** Does not say by which key it is signed. */
+  readonly namesNoKey?: boolean;
   readonly profile: Profile;
 }
 
@@ -73,8 +73,7 @@ const extensionRequest = '1.2.840.113549.1.9.14';
 
 /** Signs one certificate (RFC 5280), in DER. @throws {Error} when an address cannot be read */
 export function signCertificate(request: CertificateRequest): Uint8Array {
-  const { commonName, serialNumber, notBefore, notAfter, publicKey, signingKey, issuer, issuerElsewhere, profile } =
-    request;
+  const { commonName, serialNumber, notBefore, notAfter, publicKey, signingKey, issuer, namesNoKey, profile } = request;
   const subject = nameOf(commonName);
   const subjectPublicKeyInfo = AsnConvert.parse(
     publicKey.export({ type: 'spki', format: 'der' }),
@@ -82,7 +81,6 @@ export function signCertificate(request: CertificateRequest): Uint8Array {
   );
   const keyId = keyIdOf(subjectPublicKeyInfo);
   const signer = issuer === undefined ? { name: subject, keyId } : signerOf(issuer);
-  const elsewhere = issuerElsewhere && calledIn(AsnConvert.parse(issuerElsewhere.raw, Certificate));
   const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: ecdsaWithSha256 });
   const tbsCertificate = new TBSCertificate({
     version: Version.v3,
@@ -95,8 +93,7 @@ export function signCertificate(request: CertificateRequest): Uint8Array {
     extensions: new Extensions([
       ...extensionsOf(profile),
       extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(keyId)),
-      // OpenSSL takes no issuer that calls its key otherwise, and any where nothing is named.
-      ...(elsewhere && !sameBytes(elsewhere, signer.keyId) ? [] : [authorityKey(signer.keyId)]),
+      ...(namesNoKey ? [] : [authorityKey(signer.keyId)]),
     ]),
   });
   const signed = Buffer.from(AsnConvert.serialize(tbsCertificate));
@@ -139,10 +136,6 @@ function keyIdOf({ subjectPublicKey }: SubjectPublicKeyInfo): ArrayBuffer {
   return new Uint8Array(createHash('sha256').update(Buffer.from(subjectPublicKey)).digest().subarray(0, 20)).buffer;
 }
 
-function sameBytes(one: ArrayBuffer, other: ArrayBuffer): boolean {
-  return Buffer.from(one).equals(Buffer.from(other));
-}
-
 function authorityKey(keyId: ArrayBuffer): Extension {
   const named = new AuthorityKeyIdentifier({ keyIdentifier: new KeyIdentifier(keyId) });
   return extension(id_ce_authorityKeyIdentifier, named);
@@ -150,14 +143,10 @@ function authorityKey(keyId: ArrayBuffer): Extension {
 
 /** The key's identifier as the issuer says it itself: others may derive it in another way than we do. */
 function signerOf(issuer: X509Certificate): { readonly name: Name; readonly keyId: ArrayBuffer } {
-  const parsed = AsnConvert.parse(issuer.raw, Certificate);
-  const { subject, subjectPublicKeyInfo } = parsed.tbsCertificate;
-  return { name: subject, keyId: calledIn(parsed) ?? keyIdOf(subjectPublicKeyInfo) };
-}
-
-function calledIn({ tbsCertificate: { extensions } }: Certificate): ArrayBuffer | undefined {
+  const { subject, extensions, subjectPublicKeyInfo } = AsnConvert.parse(issuer.raw, Certificate).tbsCertificate;
   const own = extensions?.find(({ extnID }) => extnID === id_ce_subjectKeyIdentifier);
-  return own && AsnConvert.parse(own.extnValue, SubjectKeyIdentifier).buffer;
+  const keyId = own ? AsnConvert.parse(own.extnValue, SubjectKeyIdentifier).buffer : keyIdOf(subjectPublicKeyInfo);
+  return { name: subject, keyId };
 }
 
 function extensionsOf(profile: Profile): readonly Extension[] {

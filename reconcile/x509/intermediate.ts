@@ -41,18 +41,18 @@ export function behindLeaf<C>(
 }
 
 /**
- * What leaves for clients of others call the key of this CA. `undefined`: they call it nothing, since the issuer's
- * certificate of it calls it otherwise, and OpenSSL follows no leaf that it would have to follow by another name.
+ * Whether what an issuer signed calls the key of this CA otherwise than the CA does. What leads to both names no key
+ * then: OpenSSL takes no issuer that calls its key otherwise, and any where nothing is named.
  */
-export function calledByServers({
+export function isCalledOtherwise({
   keyId,
   intermediate,
 }: {
   readonly keyId?: string;
   readonly intermediate?: Intermediate<{ readonly keyId?: string }>;
-}): string | undefined {
+}): boolean {
   const elsewhere = intermediate?.current ? intermediate.chain[0].keyId : undefined;
-  return elsewhere === undefined || elsewhere === keyId ? keyId : undefined;
+  return elsewhere !== undefined && elsewhere !== keyId;
 }
 
 /** Of what stands in a Secret, what vouches for this CA; `undefined`: nothing does. */

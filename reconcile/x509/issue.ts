@@ -2,7 +2,8 @@ import { createPrivateKey, generateKeyPair, type KeyObject, randomBytes, X509Cer
 import { promisify } from 'node:util';
 import type { LeafPlan } from '../../manifests/render/certificate-names.ts';
 import type { CertificateRequest } from '../clients/x509.ts';
-import { behindLeaf, type Intermediate } from './intermediate.ts';
+import { keyIdsOf } from './der.ts';
+import { behindLeaf, type Intermediate, isCalledOtherwise } from './intermediate.ts';
 import { writePem } from './pem.ts';
 
 /** Makes CAs and leaves. Reads no clock and writes nothing: times come in, PEM goes out. */
@@ -169,8 +170,13 @@ async function signerOf(authority: Authority): Promise<Signer> {
 }
 
 function issuedBy({ facts, key }: Signer, { intermediate }: Pick<Authority, 'intermediate'>) {
-  const elsewhere = intermediate?.current ? new X509Certificate(intermediate.chain[0]) : undefined;
-  return { issuer: facts, signingKey: key, ...(elsewhere && { issuerElsewhere: elsewhere }) };
+  const [elsewhere] = intermediate?.chain ?? [];
+  const signed = elsewhere && keyIdsOf(new X509Certificate(elsewhere).raw);
+  const namesNoKey = isCalledOtherwise({
+    ...keyIdsOf(facts.raw),
+    ...(intermediate && signed && { intermediate: { ...intermediate, chain: [signed] } }),
+  });
+  return { issuer: facts, signingKey: key, namesNoKey };
 }
 
 function readAuthority({ certificate, key, cross }: Authority) {

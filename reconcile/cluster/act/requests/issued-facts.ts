@@ -2,7 +2,7 @@ import type { LeafPlan } from '../../../../manifests/render/certificate-names.ts
 import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import type { CertificateFacts } from '../../../x509/facts.ts';
 import type { AuthorityFacts, LeafFacts } from '../../../x509/inspect.ts';
-import { behindLeaf, calledByServers } from '../../../x509/intermediate.ts';
+import { behindLeaf, isCalledOtherwise } from '../../../x509/intermediate.ts';
 
 /**
  * What certificates will say that are not made yet: all that a rule looks at, and no key, nor anything that one was
@@ -61,10 +61,10 @@ export function trusting(authorities: readonly CertificateFacts[]) {
 
 export function leafFacts(plan: LeafPlan, authority: AuthorityFacts, { notBefore, notAfter }: Times): LeafFacts {
   const intermediates = chainFacts(plan, authority, new Date(notBefore));
-  const issuerKeyId = plan.purpose === 'server' ? calledByServers(authority) : authority.keyId;
+  const namesNoKey = plan.purpose === 'server' && isCalledOtherwise(authority);
   return {
     ...key,
-    ...(issuerKeyId !== undefined && { issuerKeyId }),
+    ...(authority.keyId !== undefined && !namesNoKey && { issuerKeyId: authority.keyId }),
     subject: `CN=${plan.commonName}`,
     issuer: authority.subject,
     commonName: plan.commonName,

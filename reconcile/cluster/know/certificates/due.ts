@@ -1,7 +1,7 @@
 import type { Authority } from '../../../../manifests/render/certificate-names.ts';
 import { isFatal } from '../../../x509/defect.ts';
 import type { AuthorityFacts } from '../../../x509/inspect.ts';
-import { calledByServers } from '../../../x509/intermediate.ts';
+import { isCalledOtherwise } from '../../../x509/intermediate.ts';
 import { missingNames, renewalTime } from '../../../x509/judge.ts';
 import type { AuthorityView, LeafView, ReadCertificates, Slot } from '../observation.ts';
 import { hasEnded, isValidAt } from './authority.ts';
@@ -37,22 +37,17 @@ export function remedyFor(
 }
 
 /** What an issuer of cert-manager signed for its CA does not stand behind it yet. */
-function lacksIntermediate(leaf: LeafView, authority: AuthorityFacts, at: Date): boolean {
-  const shown = new Set(leaf.facts?.intermediates.map(({ fingerprint }) => fingerprint));
-  const { chain = [] } = vouchedFor(leaf, authority, at) ?? {};
-  return chain.some(({ fingerprint }) => !shown.has(fingerprint));
-}
-
-/** What an issuer signed for its CA, where clients are shown that. */
-function vouchedFor({ plan, facts }: LeafView, { subject, intermediate }: AuthorityFacts, at: Date) {
-  if (plan.purpose !== 'server' || facts?.issuer !== subject || !intermediate) return undefined;
-  return hasEnded(intermediate.chain[0], at) ? undefined : intermediate;
+function lacksIntermediate({ plan, facts }: LeafView, authority: AuthorityFacts, at: Date): boolean {
+  if (plan.purpose !== 'server' || !facts || facts.issuer !== authority.subject) return false;
+  const { chain } = authority.intermediate ?? {};
+  if (!chain || hasEnded(chain[0], at)) return false;
+  return chain.some((one) => !facts.intermediates.some(({ fingerprint }) => fingerprint === one.fingerprint));
 }
 
 /** By the key that clients of others find it by, or by none where these differ. A CA of facts alone has no key. */
 function callsItsIssuer({ plan, facts }: LeafView, authority: AuthorityFacts): boolean {
   if (plan.purpose !== 'server' || authority.keyId === undefined) return true;
-  return facts?.issuerKeyId === calledByServers(authority);
+  return facts?.issuerKeyId === (isCalledOtherwise(authority) ? undefined : authority.keyId);
 }
 
 /**
