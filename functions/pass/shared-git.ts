@@ -1,7 +1,7 @@
 import { connect, type GitConnection } from '../../gitops/git/http.ts';
 import { type Resolution, resolveRef } from '../../gitops/git/resolve.ts';
 import type { Revision } from '../../gitops/git/revision.ts';
-import type { GitSource } from '../../gitops/git/source.ts';
+import { accessOf, type GitSource } from '../../gitops/git/source.ts';
 import type { Verification } from '../../gitops/signatures/verification.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
@@ -78,9 +78,8 @@ const whole =
   'this Git server can leave no files out, so a fetch brings the whole commit: have uploadpack.allowFilter set there';
 
 /** Holds credentials, and so never leaves this file. */
-function keyOf({ url, ref, credentials = {} }: GitSource): string {
-  const { username, password, token, tokenAs, caBundle } = credentials;
-  return JSON.stringify([url.replace(/\/+$/, ''), ref, username, password, token, tokenAs, caBundle]);
+function keyOf(source: GitSource): string {
+  return JSON.stringify([accessOf(source), source.ref]);
 }
 
 /** Half of what is left, at most: the clusters' steps come after it. Whole milliseconds, as a timer wants them. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ByteBudget, ByteShare } from '../../gitops/git/budget.ts';
 import type { Earlier } from '../../gitops/git/earlier.ts';
 import { GitError } from '../../gitops/git/error.ts';
-import type { GitSource } from '../../gitops/git/source.ts';
+import { accessOf, type GitSource } from '../../gitops/git/source.ts';
 
 /** Fetched repositories, kept for later tasks while the thread lives and there is room. It only saves bytes. */
 export interface FetchCache {
@@ -58,9 +58,6 @@ export function createFetchCache(budget: ByteBudget, most = defaultBytes): Fetch
 }
 
 /** Only who shows the same credentials is given what they opened. Nothing secret is kept. */
-function keyOf({ url, credentials = {} }: GitSource): string {
-  const { username, password, token, tokenAs, caBundle } = credentials;
-  return createHash('sha256')
-    .update(JSON.stringify([url.replace(/\/+$/, ''), username, password, token, tokenAs, caBundle]))
-    .digest('hex');
+function keyOf(source: GitSource): string {
+  return createHash('sha256').update(accessOf(source)).digest('hex');
 }

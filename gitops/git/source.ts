@@ -20,6 +20,12 @@ export interface GitSource {
   readonly credentials?: GitCredentials;
 }
 
+/** Equal for sources at the same address with the same credentials, which it holds. */
+export function accessOf({ url, credentials = {} }: Pick<GitSource, 'url' | 'credentials'>): string {
+  const { username, password, token, tokenAs, caBundle } = credentials;
+  return JSON.stringify([url.replace(/\/+$/, ''), username, password, token, tokenAs, caBundle]);
+}
+
 /** Everything that is wrong with a source, each as a sentence for a person; empty if it can be used. */
 export function validateSource(source: Pick<GitSource, 'url' | 'ref' | 'path'>): string[] {
   return [...urlProblems(source.url), ...refProblems(source.ref), ...pathProblems(source.path)];
