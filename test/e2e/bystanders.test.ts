@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict';
 import { mkdtempDisposable, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { EtcdClusterStatus } from '../../manifests/api/etcd-cluster-status.ts';
-import { type Component, kustomizationOf } from '../../manifests/helm/chart.ts';
 import { install } from '../demo/install.ts';
-import { standIn } from '../integration/docs/stand-in-kinds.ts';
+import { allComponents, monitoringKinds, partsFor } from '../integration/manifests/all-components.ts';
 import { localSettings } from '../support/network.ts';
 import { backupStore } from './support/backup-store.ts';
 import { installCertificates } from './support/issuer.ts';
@@ -16,7 +15,6 @@ import { inOwnSandbox, startOwnCluster } from './support/own-cluster.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 
-const manifests = resolve(import.meta.dirname, '../../manifests');
 const binaries = await inOwnSandbox();
 const own = await startOwnCluster({ binaries });
 after(() => own.stop());
@@ -34,15 +32,11 @@ interface Own {
   readonly status?: EtcdClusterStatus;
 }
 
-async function find(kind: string, name: string): Promise<Own | undefined> {
-  const found = await at(ours, 'get', plural(kind), name, '--ignore-not-found', '-o', 'json');
-  return found === '' ? undefined : JSON.parse(found);
-}
-
 /** As the newest spec wants it. */
 async function ready(kind: string, name: string): Promise<Own> {
   const look = async () => {
-    const found = await find(kind, name);
+    const answer = await at(ours, 'get', plural(kind), name, '--ignore-not-found', '-o', 'json');
+    const found: Own | undefined = answer === '' ? undefined : JSON.parse(answer);
     const { observedGeneration, conditions = [] } = found?.status ?? {};
     const isSo = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
     return isSo && observedGeneration === found?.metadata.generation && found;
@@ -52,25 +46,17 @@ async function ready(kind: string, name: string): Promise<Own> {
 
 const patience = { within: 240, every: 1000 };
 
-const components: readonly Component[] = [
-  ...(['certManager', 'webhooks', 'page', 'pageShared', 'pagePlans', 'storageMigration'] as const),
-  ...(['metrics', 'prometheusOperator', 'dashboards', 'nodeReboots'] as const),
-];
-
 async function installAll(): Promise<void> {
-  await apply(['PodMonitor', 'ServiceMonitor', 'PrometheusRule'].map((kind) => standIn('monitoring.coreos.com', kind)));
+  await apply(monitoringKinds);
   await installCertificates(kubectl);
   await install(kubectl);
   await using home = await mkdtempDisposable(join(tmpdir(), 'bystanders-'));
   const directory = await realpath(home.path);
-  const from = (paths: readonly string[]) => paths.map((path) => relative(directory, join(manifests, path)));
-  const whole = kustomizationOf(false, components);
   const literals = Object.entries(localSettings).map(([key, value]) => `${key}=${value}`);
   await writeFile(
     join(directory, 'kustomization.yaml'),
     JSON.stringify({
-      resources: from(whole.resources),
-      components: from(whole.components),
+      ...partsFor(directory, allComponents),
       configMapGenerator: [{ name: 'etcd-ratchet-settings', namespace: 'etcd-ratchet', literals }],
       generatorOptions: { disableNameSuffixHash: true },
     }),

@@ -23,6 +23,7 @@ export const onlyHere = {
     ring: 2,
   },
   bootstrap: { onlyHere: 'a push becomes members of etcd that agree, and that survive the death of all pods', ring: 1 },
+  bystanders: { onlyHere: 'kubelets and controllers keep the work of others as it is, beside all that we do', ring: 2 },
   'cert-manager': { onlyHere: 'etcd serves what an issuer renews, and follows another CA under load', ring: 2 },
   'cert-manager-controllers': { onlyHere: "cert-manager's own controllers understand what we ask of them", ring: 2 },
   chain: { onlyHere: 'Jobs that Kubernetes starts go on where an earlier Job ended', ring: 2 },

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import type { CronJob } from '../../../functions/pass/follow-up/chain.ts';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
-import { type Component, kustomizationOf } from '../../../manifests/helm/chart.ts';
+import type { Component } from '../../../manifests/helm/chart.ts';
 import { takeJob } from '../../../manifests/render/backup-jobs.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { until } from '../../e2e/support/until.ts';
@@ -13,7 +13,7 @@ import { helmFor } from '../../support/cluster/helm.ts';
 import { tools } from '../../support/cluster/tools.ts';
 import { backup as plain } from '../../unit/manifests/api-documents.ts';
 import { installKnativeKinds } from '../docs/knative-kinds.ts';
-import { standIn } from '../docs/stand-in-kinds.ts';
+import { allComponents, inOneNamespace, monitoringKinds, partsFor } from './all-components.ts';
 import { startApiServer } from './api-server.ts';
 import { jobOfServer, tried } from './server-jobs.ts';
 
@@ -33,33 +33,14 @@ const others = 'payments';
 const someone = ['--as=system:serviceaccount:payments:ci', '-n', others];
 await api.kubectl(['create', 'namespace', others]);
 await api.kubectl(['-n', others, 'create', 'rolebinding', 'ci', '--clusterrole=edit', '--serviceaccount=payments:ci']);
-await api.kubectl(['apply', '-f', '-'], { stdin: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: kinds() }) });
+await api.kubectl(['apply', '-f', '-'], {
+  stdin: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: monitoringKinds }),
+});
 await installKnativeKinds(api.kubectl, { kustomize: '', knative: { missing: 'other tests judge the fields' } });
-
-function kinds(): readonly object[] {
-  const monitoring = ['PodMonitor', 'ServiceMonitor', 'PrometheusRule'];
-  return monitoring.map((kind) => standIn('monitoring.coreos.com', kind));
-}
-
-const components: readonly Component[] = [
-  'certManager',
-  'webhooks',
-  'page',
-  'pageShared',
-  'pagePlans',
-  'storageMigration',
-  'metrics',
-  'prometheusOperator',
-  'dashboards',
-];
-/** kustomize's `namespace` moves every namespace, and this component has a second one. */
-const all: readonly Component[] = [...components, 'nodeReboots'];
 
 async function kustomized(namespace: string, on: readonly Component[], more: readonly string[] = []): Promise<string> {
   const directory = await mkdtemp(join(home, 'own-'));
-  const from = (paths: readonly string[]) => paths.map((path) => relative(directory, join(manifests, path)));
-  const { resources: base, components: named } = kustomizationOf(false, on);
-  const content = { resources: from([...base, ...more]), components: from(named) };
+  const content = partsFor(directory, on, more);
   // As a person writes it: whoever installs into the usual namespace names none.
   const whole = namespace === 'etcd-ratchet' ? content : { ...content, namespace };
   await writeFile(join(directory, 'kustomization.yaml'), JSON.stringify(whole));
@@ -67,15 +48,15 @@ async function kustomized(namespace: string, on: readonly Component[], more: rea
 }
 
 async function charted(namespace: string): Promise<string> {
-  const sets = all.flatMap((name) => ['--set', `components.${name}.enabled=true`]);
+  const sets = allComponents.flatMap((name) => ['--set', `components.${name}.enabled=true`]);
   const how = ['--namespace', namespace, '--skip-tests', '--set', 'namespace.create=true'];
   return helm(['template', 'x', join(manifests, 'helm/etcd-ratchet'), ...how, ...sets]);
 }
 
 /** Each takes the cluster-wide objects over from the one before. */
 const installations: readonly (readonly [how: string, namespace: string, rendered: () => Promise<string>])[] = [
-  ['all components by kustomize', 'etcd-ratchet', () => kustomized('etcd-ratchet', all)],
-  ['all by kustomize in another namespace', 'moved', () => kustomized('moved', components)],
+  ['all components by kustomize', 'etcd-ratchet', () => kustomized('etcd-ratchet', allComponents)],
+  ['all by kustomize in another namespace', 'moved', () => kustomized('moved', inOneNamespace)],
   ['all components by the chart, in another namespace', '007', () => charted('007')],
   ['Knative', 'etcd-ratchet', () => kustomized('etcd-ratchet', [], ['knative'])],
   ['Knative in another namespace', 'events', () => kustomized('events', [], ['knative'])],
