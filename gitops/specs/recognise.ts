@@ -53,18 +53,33 @@ export function mayBeOurs(text: string): boolean {
   return /etcd|ratchet/i.test(text) || mayHideWords(text);
 }
 
-/** Whether words hold the apiVersion of an object of ours. Our group alone stands in definitions, rights and labels. */
+/**
+ * Whether words hold the apiVersion of an object of ours, or may, as escapes are nested deeper than anybody writes. Our
+ * group alone stands in definitions, rights and labels.
+ */
 export function namesOurVersion(text: string): boolean {
-  return ourVersion.test(text) || (text.includes('\\') && ourVersion.test(unescaped(text)));
+  let words = text;
+  for (let depth = 0; depth < mostEscapes; depth++) {
+    if (ourVersion.test(words)) return true;
+    const plainer = words.includes('\\') ? unescaped(words) : words;
+    if (plainer === words) return false;
+    words = plainer;
+  }
+  return true;
 }
 
 const ourVersion = /etcd\.ratchet\.dev\/v\d/i;
+const mostEscapes = 10;
 
-/** Letters of a text that is JSON, or YAML in quotes, inside another, however often. */
+/**
+ * Letters of a text that is JSON, or YAML in quotes, inside another. Lines that YAML broke are joined first, as long as
+ * it can be told which backslash broke them.
+ */
 function unescaped(text: string): string {
   return text
-    .replaceAll(/\\{2,}/g, '\\')
     .replaceAll(/\\\r?\n[ \t]*/g, '')
+    .replaceAll(/\\{2,}/g, '\\')
+    .replaceAll(/\\(?:r\\)?n[ \t]*/g, '')
     .replaceAll('\\/', '/')
     .replaceAll(/\\(?:x|u00|U000000)([\da-f]{2})/gi, (_, code: string) =>
       String.fromCharCode(Number.parseInt(code, 16)),

@@ -73,6 +73,20 @@ export const ofGitops: readonly Mutant[] = [
     killers: ['test/unit/gitops/find-specs.test.ts', 'test/unit/fleet/encodings.test.ts'],
   },
   {
+    file: 'gitops/specs/recognise.ts',
+    from: "    .replaceAll(/\\\\\\r?\\n[ \\t]*/g, '')\n",
+    to: '',
+    without: 'a document in a key that YAML breaks into lines is nothing, and its cluster is pruned (I8)',
+    killers: ['test/unit/fleet/encodings.test.ts'],
+  },
+  {
+    file: 'gitops/specs/recognise.ts',
+    from: '    words = plainer;\n  }\n  return true;',
+    to: '    words = plainer;\n  }\n  return false;',
+    without: 'a document in escapes of escapes is nothing, and its cluster is pruned (I8)',
+    killers: ['test/unit/fleet/encodings.test.ts'],
+  },
+  {
     file: 'gitops/specs/parse.ts',
     from: 'if (!mayBeOurs(text)) return hiding(opaqueBecause(text));',
     to: 'if (!mayBeOurs(text)) return nothing;',

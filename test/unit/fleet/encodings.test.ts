@@ -17,6 +17,7 @@ const orders = {
   metadata: { name: 'orders', namespace: 'payments' },
   spec: { replicas: 3, version: '3.6.16', storage: { size: '8Gi' }, tls: { mode: 'Disabled' } },
 };
+const ourVersion = orders.apiVersion;
 const fleet = fleetWith({ inventory: [entryOf('orders'), entryOf('users')] }, { prune: true });
 const clusters = [clusterOf('orders'), clusterOf('users')];
 
@@ -66,7 +67,7 @@ const wraps: Readonly<Record<string, Wrap>> = {
 };
 
 function escapedJson(value: unknown, how: (code: number) => string): string {
-  return JSON.stringify(value).replace(/"((?:[^"\\])*)"/g, (_, text: string) => `"${escaped(text, how)}"`);
+  return JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"/g, (text) => `"${escaped(JSON.parse(text), how)}"`);
 }
 
 const escaped = (text: string, how: (code: number) => string) =>
@@ -150,6 +151,18 @@ test('a document with any part of its text cut off is never taken for one that w
     { numRuns: 500 },
   );
 });
+
+for (const [what, words] of [
+  ['escapes that YAML breaks into lines', JSON.stringify(escapedJson(ourVersion, (code) => `\\u${hex(code, 4)}`))],
+  ['a name that YAML broke into lines, in a text', '"\\"etcd\\\\\\n  .ratchet.dev/v1alpha1\\""'],
+  ['an escape of an escape', '"\\\\u005cu0065tcd.ratchet.dev/v1alpha1"'],
+  ['escapes without end', `"\\\\u005c${'u005c'.repeat(12)}u0065tcd.ratchet.dev/v1alpha1"`],
+] as const) {
+  test(`nothing is pruned beside our apiVersion in ${what}`, async () => {
+    assert.ok(!(await fateOf({ 'moved.yaml': Buffer.from(`? [${words}]\n: 1\n`) })).isPruned);
+    assert.ok(!(await fateOf({ 'moved.yaml': Buffer.from(`text: ${words}\n`) })).isPruned);
+  });
+}
 
 for (const [what, files] of [
   ['a link to what is not read', { 'moved.yaml': { link: 'orders.tmpl' }, 'orders.tmpl': Buffer.from('x') }],
