@@ -246,6 +246,8 @@ export interface Secret extends KubeObject {
 
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
+  /** Base64. */
+  readonly binaryData?: Readonly<Record<string, string>>;
   readonly immutable?: boolean;
 }
 

@@ -54,7 +54,7 @@ export function mayBeOurs(text: string): boolean {
 }
 
 /**
- * Whether words hold the apiVersion of an object of ours, or may, as escapes are nested deeper than anybody writes. Our
+ * Whether words hold the apiVersion of an object of ours, or may, where escapes are nested too deeply to tell. Our
  * group alone stands in definitions, rights and labels.
  */
 export function namesOurVersion(text: string): boolean {

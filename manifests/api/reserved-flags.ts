@@ -49,6 +49,7 @@ export const reservedFlags: Readonly<Record<string, string>> = {
   'cert-file': 'use spec.tls',
   'key-file': 'use spec.tls',
   'trusted-ca-file': 'use spec.tls',
+  'client-crl-file': 'use spec.tls.revokedClientSerials',
   version: 'etcd would print it and exit',
   help: 'etcd would print it and exit',
 };
@@ -65,7 +66,6 @@ export const reservedPrefixes: Readonly<Record<string, string>> = {
   'socket-reuse-': 'two members must never share an address',
   'client-cert': ofTls,
   'client-key': ofTls,
-  'client-crl': ofTls,
   'peer-': ofTls,
   'self-signed-': ofTls,
 };

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { dnsLabel, durationBetween, objectName } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
-import { celEscape, rule } from './rule.ts';
+import { celEscape, matching, rule } from './rule.ts';
 import { keepsDefault, list, object, text } from './schema.ts';
 import { issuerDefaults, tlsDefaults } from './spec-defaults.ts';
 
@@ -78,6 +78,20 @@ export function isIPv6(value: string): boolean {
   return canonical !== undefined && !/^\[::ffff:[0-9a-f]+:[0-9a-f]+\]$/.test(canonical);
 }
 
+/** Hexadecimal, with or without colons, as OpenSSL prints it: at most 20 octets (RFC 5280, 4.1.2.2). */
+const serialNumber = matching(
+  '^[0-9A-Fa-f]{1,2}(:?[0-9A-Fa-f]{2}){0,19}$',
+  'must be a serial number like 4F:0A:91, in hexadecimal',
+);
+
+/** Else a list that protects nothing would look as if it did. */
+const revokesWithTls = rule<Given & { readonly revokedClientSerials?: unknown }>({
+  message: 'revokedClientSerials needs certificates: with mode Disabled clients show none',
+  cel: `!has(self.revokedClientSerials) || !has(self.mode) || self.mode != 'Disabled'`,
+  holds: ({ mode, revokedClientSerials }) => revokedClientSerials === undefined || mode !== 'Disabled',
+  fieldPath: '.revokedClientSerials',
+});
+
 export const tlsSchema = object(
   {
     mode: Type.Optional(
@@ -116,6 +130,12 @@ export const tlsSchema = object(
       Type.Enum(peerSourceAddresses, {
         description:
           "Verified (where it is left out): a member takes connections of another one only from an address of the names in that one's certificate. Any: from every address, for networks that rewrite it (SNAT); then each certificate of the peer CA is let in.",
+      }),
+    ),
+    revokedClientSerials: Type.Optional(
+      list(text(59, { minLength: 1, rules: [serialNumber] }), 1000, {
+        description:
+          'Serial numbers of certificates that members refuse as those of clients, of any CA. A changed list takes effect with the next connection, once kubelet has it, and restarts nothing. Where it is new, even if empty, members restart once, one at a time.',
       }),
     ),
     managed: Type.Optional(
@@ -167,7 +187,7 @@ export const tlsSchema = object(
     default: {},
     keepsDefault,
     description: 'Decided at birth: peer URLs carry the scheme.',
-    rules: [managedGoesWithMode, issuerIfCertManager, secretsIfProvided, anyNeedsPeerIssuer],
+    rules: [managedGoesWithMode, issuerIfCertManager, secretsIfProvided, anyNeedsPeerIssuer, revokesWithTls],
   },
 );
 
@@ -178,6 +198,11 @@ export const peerTlsSchema = object(
     peerSourceAddress: Type.Optional(
       Type.Enum(peerSourceAddresses, {
         description: "As the cluster's spec.tls.peerSourceAddress, where that is Any.",
+      }),
+    ),
+    revocations: Type.Optional(
+      Type.Enum(['Listed'], {
+        description: "Listed, where the cluster's spec.tls.revokedClientSerials is there: it reads them from a file.",
       }),
     ),
     trust: Type.Optional(

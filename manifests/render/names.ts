@@ -191,6 +191,13 @@ export function networkPolicyName(cluster: string): string {
   return `${cluster}-members`;
 }
 
+/** The ConfigMap with the client certificates that members refuse. */
+export function revocationsName(cluster: string): string {
+  return `${cluster}-revocations`;
+}
+
+export const revocationsKey = 'clients.crl';
+
 /** For clients outside of the Kubernetes cluster. */
 export function externalServiceName(cluster: string): string {
   return `${cluster}-external`;

@@ -5,9 +5,9 @@ import { formatVersion, parseVersion } from '../api/version.ts';
 import { labelsOf, peerName } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
 
-/** A cluster's spec as far as it can be honoured, with the CAs that its members must have loaded. */
+/** A cluster's spec as far as it can be honoured, with what its members must have loaded, or read. */
 export type EffectiveSpec = Omit<EtcdClusterSpec, 'tls'> & {
-  readonly tls?: NonNullable<EtcdClusterSpec['tls']> & { readonly trust?: string };
+  readonly tls?: NonNullable<EtcdClusterSpec['tls']> & Pick<EtcdPeerSpec['tls'], 'trust' | 'revocations'>;
 };
 
 /** What a member is made from: its peer's spec without what says which member it is. */
@@ -53,6 +53,7 @@ export const ofTheCertificates = {
   certificateLifetime: 'certify',
   rotationOverlap: 'renew-authorities',
   managed: 'certify',
+  revokedClientSerials: 'support-members',
   certManager: 'ask-cert-manager',
   provided: 'check-certificates',
 } as const satisfies Readonly<
@@ -60,9 +61,14 @@ export const ofTheCertificates = {
 >;
 
 function peerTls(tls: EffectiveSpec['tls']): EtcdPeerSpec['tls'] {
-  const { mode = tlsDefaults.mode, trust, peerSourceAddress } = tls ?? {};
+  const { mode = tlsDefaults.mode, trust, peerSourceAddress, revokedClientSerials, revocations } = tls ?? {};
   const isAny = mode !== 'Disabled' && peerSourceAddress === 'Any';
-  return { mode, ...(isAny && { peerSourceAddress }), ...(trust !== undefined && { trust }) };
+  return {
+    mode,
+    ...(isAny && { peerSourceAddress }),
+    ...(mode !== 'Disabled' && (revocations ?? revokedClientSerials) && { revocations: 'Listed' }),
+    ...(trust !== undefined && { trust }),
+  };
 }
 
 /** The peer of this ordinal. Its spec holds all inputs of the member: what is built from it later needs no cluster. */

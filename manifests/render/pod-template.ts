@@ -113,8 +113,7 @@ function restricted(container: Container): Container {
 function withFixedParts(merged: PodSpec, peer: EtcdPeer): PodSpec {
   const ours = [
     { name: dataVolume, persistentVolumeClaim: { claimName: peer.metadata.name } },
-    // Readable by etcd's group only, which fsGroup makes the files' own.
-    ...tlsMounts(peer).map(({ volume, secretName }) => ({ name: volume, secret: { secretName, defaultMode: 0o440 } })),
+    ...tlsMounts(peer).map(({ volume, source }) => ({ name: volume, ...source })),
   ];
   return {
     ...merged,

@@ -1,6 +1,7 @@
 import type { EtcdPeer } from '../api/etcd-peer.ts';
 import { parseVersion } from '../api/version.ts';
 import { memberSecretName } from './certificate-names.ts';
+import { revocationsKey, revocationsName } from './names.ts';
 
 /** A member's certificates: two Secrets, mounted read-only, whose files follow the Secrets without a restart. */
 
@@ -8,7 +9,7 @@ export const tlsMountPath = '/etc/etcd/tls';
 
 interface TlsMount {
   readonly volume: string;
-  readonly secretName: string;
+  readonly source: Record<string, unknown>;
   readonly directory: string;
 }
 
@@ -16,17 +17,24 @@ interface TlsMount {
 export function tlsMounts({ metadata, spec }: EtcdPeer): readonly TlsMount[] {
   if (spec.tls.mode === 'Disabled') return [];
   return [
-    {
-      volume: 'peer-tls',
-      secretName: memberSecretName(metadata.name, 'peer'),
-      directory: `${tlsMountPath}/peer`,
-    },
-    {
-      volume: 'server-tls',
-      secretName: memberSecretName(metadata.name, 'server'),
-      directory: `${tlsMountPath}/server`,
-    },
+    ...(['peer', 'server'] as const).map((purpose) => ({
+      volume: `${purpose}-tls`,
+      // Readable by etcd's group only, which fsGroup makes the files' own.
+      source: { secret: { secretName: memberSecretName(metadata.name, purpose), defaultMode: 0o440 } },
+      directory: `${tlsMountPath}/${purpose}`,
+    })),
+    ...(spec.tls.revocations ? [revocationsMount(spec.clusterName)] : []),
   ];
+}
+
+/** By its key: no pod starts before the list is there, since etcd refuses all clients where it can't read it. */
+function revocationsMount(cluster: string): TlsMount {
+  const items = [{ key: revocationsKey, path: revocationsKey }];
+  return {
+    volume: 'revocations',
+    source: { configMap: { name: revocationsName(cluster), items } },
+    directory: `${tlsMountPath}/revocations`,
+  };
 }
 
 /** 3.7 knows only the later word, 3.5 only the earlier one. */
@@ -37,7 +45,7 @@ function anySource({ spec }: EtcdPeer): string {
 
 /** etcd's flags for them: without a certificate of the right CA no connection is accepted. */
 export function tlsFlags(peer: EtcdPeer): Readonly<Record<string, string | boolean>> {
-  const [members, server] = tlsMounts(peer);
+  const [members, server, revoked] = tlsMounts(peer);
   if (!members || !server) return {};
   return {
     'peer-cert-file': `${members.directory}/tls.crt`,
@@ -49,5 +57,6 @@ export function tlsFlags(peer: EtcdPeer): Readonly<Record<string, string | boole
     'key-file': `${server.directory}/tls.key`,
     'trusted-ca-file': `${server.directory}/ca.crt`,
     'client-cert-auth': true,
+    ...(revoked && { 'client-crl-file': `${revoked.directory}/${revocationsKey}` }),
   };
 }

@@ -15,6 +15,7 @@ type DefectReason =
   | 'Expired'
   | 'ChainBroken'
   | 'AuthoritiesDisagree'
+  | 'Revoked'
   | 'ExpiresSoon';
 
 export interface Defect {

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { SocketAddress } from 'node:net';
 import type { Usage } from '../../manifests/render/certificate-names.ts';
+import { plainSerial } from '../../manifests/render/revocations.ts';
 import { commonNameOf, keyIdsOf, pathLengthOf } from './der.ts';
 
 /** What one certificate says. Plain data, and all of it public. */
@@ -8,6 +9,8 @@ export interface CertificateFacts {
   /** One line, for people. */
   readonly subject: string;
   readonly issuer: string;
+  /** As `plainSerial` spells it; absent of one that was never signed, as in a simulation. */
+  readonly serial?: string;
   /** The last one, as Go and with it etcd's authentication reads it. */
   readonly commonName?: string;
   readonly notBefore: Date;
@@ -54,6 +57,7 @@ export function factsOf(certificate: X509Certificate): CertificateFacts {
   return {
     subject: oneLine(certificate.subject),
     issuer: oneLine(certificate.issuer),
+    serial: plainSerial(certificate.serialNumber),
     ...(commonName === undefined ? {} : { commonName }),
     notBefore: certificate.validFromDate,
     notAfter: certificate.validToDate,

@@ -17,7 +17,7 @@ import { type } from './support/runbooks/typing.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
-import { fingerprintIn, shownAt, textIn } from './support/wire.ts';
+import { ask, fingerprintIn, shownAt, textIn } from './support/wire.ts';
 
 const page = 'docs/how-to/tls.md';
 const typed = typedIn('e2e/tls-provided');
@@ -230,4 +230,30 @@ describe('TLS three ways, by the page alone', () => {
       const mounted = await stage().get<Secret>(resources.secrets, secret);
       assert.ok(mounted?.data?.['tls.crt'] && mounted.data['ca.crt'], secret);
     });
+
+  test('a revoked client is refused, and the new certificate in its Secret is let in', async () => {
+    const name = 'leaked';
+    const typing = (...places: readonly string[]) =>
+      whileTicking(stage(), () => type(stage(), name, {}, places.flatMap(typed)));
+    const mounted = () => stage().get<Secret>(resources.secrets, `${name}-client-tls`);
+    const askedWith = async (secret: Secret | undefined) => {
+      const pod = await stage().get<Pod>(resources.pods, `${name}-0-0`);
+      const tls = {
+        serverName: `${name}.${stage().namespace}.svc`,
+        ca: textIn(secret, 'ca.crt'),
+        cert: textIn(secret, 'tls.crt'),
+        key: textIn(secret, 'tls.key'),
+      };
+      return ask({ host: pod?.status?.podIP ?? '', port: 2379, path: '/version', tls });
+    };
+    await typing(page, `${page}#managed`);
+    const leaked = await mounted();
+    assert.ok('status' in (await askedWith(leaked)));
+    await typing(page, `${page}#revoke-a-clients-certificate`);
+    await stage().tickUntil(name, isConverged);
+    const refused = await askedWith(leaked);
+    assert.ok('refused' in refused, JSON.stringify(refused));
+    const answer = await askedWith(await mounted());
+    assert.ok('status' in answer && answer.status === 200, JSON.stringify(answer));
+  });
 });

@@ -190,6 +190,7 @@ function retained(): World {
       disruptionBudget: missing,
       networkPolicy: missing,
       externalService: missing,
+      revocations: missing,
     },
     formations,
   };

@@ -34,7 +34,7 @@ export function firstStartOfLearner(situation: Situation, name: string, token: s
     if (authoritiesToMake(read, token, situation.at).length > 0) return undefined;
     const mayIssue = leaves.every((plan) => {
       const missing = { plan, state: 'missing', defects: [] } as const;
-      return remedyFor(missing, read, situation.slots, situation.at) === 'issue';
+      return remedyFor(missing, read, situation) === 'issue';
     });
     return mayIssue ? { authorities: [], leaves } : undefined;
   });

@@ -36,6 +36,7 @@ export function nothingOf(cluster: EtcdCluster, { at, nonce }: Pick<Observation,
       disruptionBudget: missing,
       networkPolicy: missing,
       externalService: missing,
+      revocations: missing,
     },
     certificates: noCertificates(created, at),
     membership: { kind: 'unknown', cause: 'no member runs' },
@@ -67,12 +68,15 @@ export function withDesired(observation: Observation, { spec, metadata }: Desire
 
 /** Objects that are made from the spec alone, and were right, may now be wrong. */
 function withSharedAhead({ shared, cluster }: Observation, spec: EtcdCluster['spec']): Observation['shared'] {
-  const after = (view: SharedView, field: 'networkPolicy' | 'service'): SharedView =>
-    view.state === 'present' && !isDeepStrictEqual(cluster.spec[field], spec[field]) ? { state: 'drifted' } : view;
+  const after = (view: SharedView, madeFrom: (spec: EtcdCluster['spec']) => unknown): SharedView =>
+    view.state === 'present' && !isDeepStrictEqual(madeFrom(cluster.spec), madeFrom(spec))
+      ? { state: 'drifted' }
+      : view;
   return {
     ...shared,
-    networkPolicy: after(shared.networkPolicy, 'networkPolicy'),
-    externalService: after(shared.externalService, 'service'),
+    networkPolicy: after(shared.networkPolicy, ({ networkPolicy }) => networkPolicy),
+    externalService: after(shared.externalService, ({ service }) => service),
+    revocations: after(shared.revocations, ({ tls }) => tls?.revokedClientSerials),
   };
 }
 

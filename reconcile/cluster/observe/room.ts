@@ -7,6 +7,7 @@ import { courseOf, says } from '../../reasons/reasons.ts';
 import { type Life, lifeOf, recordOf } from '../know/life.ts';
 import type { Slot } from '../know/observation.ts';
 import { effectiveSpec } from '../know/spec/effective.ts';
+import { revocationsView } from './shared.ts';
 import { slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -107,7 +108,11 @@ function wantsToChange(objects: ClusterObjects): boolean {
   const isRefused = cluster.status?.setAside?.length || cluster.status?.lastDecision?.kind === 'Refuse';
   const members = slots.filter((slot) => slot.peer?.current && recordOf(slot)?.state !== 'hibernating').length;
   if (!isRefused && members > 0 && members !== cluster.spec.replicas) return true;
-  const { inputs } = effectiveSpec({ cluster, slots, certificates: { kind: 'unread' } }, lifeOfObjects(objects));
+  const shared = { revocations: revocationsView(objects) };
+  const { inputs } = effectiveSpec(
+    { cluster, slots, shared, certificates: { kind: 'unread' } },
+    lifeOfObjects(objects),
+  );
   const wanted = inputsHash(inputs);
   return slots.some(({ peer }) => peer?.current && inputsHash(peer.inputs) !== wanted);
 }

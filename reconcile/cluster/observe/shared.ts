@@ -1,21 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import type { NetworkPolicy, PodDisruptionBudget, Service } from '../../../manifests/kube-types.ts';
+import type { NetworkPolicy } from '../../../manifests/kube-types.ts';
 import {
   clientServiceName,
   externalServiceName,
   headlessServiceName,
   networkPolicyName,
+  revocationsName,
 } from '../../../manifests/render/names.ts';
+import { networkPolicy } from '../../../manifests/render/network-policy.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
+import { revocations } from '../../../manifests/render/revocations.ts';
 import type { Shared, SharedView } from '../know/observation.ts';
 import { hasFieldsOfOthers } from '../know/spec/others-fields.ts';
-import { sharedObject } from '../know/spec/shared-objects.ts';
+import { hasSpec, type SharedKubeObject, sharedObject } from '../know/spec/shared-objects.ts';
 import { isForeign } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
 /** What the members of a cluster share, as it is beside what it should be. */
-export function sharedOf({ cluster, services, disruptionBudgets, networkPolicies }: ClusterObjects): Shared {
+export function sharedOf(objects: ClusterObjects): Shared {
+  const { cluster, services, disruptionBudgets, networkPolicies } = objects;
   const { name, uid = '' } = cluster.metadata;
   const service = (wanted: string) => services.find(({ metadata }) => metadata.name === wanted);
   const budget = disruptionBudgets.find(({ metadata }) => metadata.name === name);
@@ -36,25 +40,33 @@ export function sharedOf({ cluster, services, disruptionBudgets, networkPolicies
     externalService: {
       state: stateOf(service(externalServiceName(name)), sharedObject('external-service', cluster, 0), uid),
     },
+    revocations: revocationsView(objects),
   };
+}
+
+export function revocationsView({ cluster, configMaps }: Pick<ClusterObjects, 'cluster' | 'configMaps'>): SharedView {
+  const { name, uid = '' } = cluster.metadata;
+  const list = configMaps.find(({ metadata }) => metadata.name === revocationsName(name));
+  return { state: stateOf(list, list && revocations(cluster), uid) };
 }
 
 /** Nothing in its spec is a default or another's: what was added would open or close something. */
 function policyView(policy: NetworkPolicy | undefined, cluster: EtcdCluster): SharedView {
-  const wanted = sharedObject('network-policy', cluster, 0);
+  const wanted = networkPolicy(cluster);
   const state = stateOf(policy, wanted, cluster.metadata.uid ?? '');
   return { state: state === 'present' && !isDeepStrictEqual(policy?.spec, wanted.spec) ? 'drifted' : state };
 }
 
 function stateOf(
-  found: Service | PodDisruptionBudget | NetworkPolicy | undefined,
-  wanted: Service | PodDisruptionBudget | NetworkPolicy | undefined,
+  found: SharedKubeObject | undefined,
+  wanted: SharedKubeObject | undefined,
   ownerUid: string,
 ): SharedView['state'] {
   if (!found) return 'missing';
   if (isForeign(found)) return 'foreign';
   if (found.metadata.deletionTimestamp !== undefined || !isControlledBy(found, ownerUid)) return 'leftover';
-  return wanted && covers(found, wanted) && !hasFieldsOfOthers(found, wanted) ? 'present' : 'drifted';
+  if (!wanted || !covers(found, wanted)) return 'drifted';
+  return hasSpec(found) && hasSpec(wanted) && hasFieldsOfOthers(found, wanted) ? 'drifted' : 'present';
 }
 
 /**

@@ -12,6 +12,7 @@ export function objectOf(world: World, kind: ObjectKind | undefined, name: strin
     case 'disruptionBudget':
     case 'networkPolicy':
     case 'externalService':
+    case 'revocations':
       return world.shared[kind].state === 'missing' ? undefined : world.shared[kind];
     case 'secret':
     case 'certificate':

@@ -35,6 +35,7 @@ export function unborn(spec: Partial<EtcdClusterSpec>, places: number): World {
       disruptionBudget: missing,
       networkPolicy: missing,
       externalService: missing,
+      revocations: missing,
     },
     formations: [],
   };
@@ -127,6 +128,7 @@ export function healthy(spec: Partial<EtcdClusterSpec>, places: number): World {
       clientService: present,
       networkPolicy: present,
       externalService: spec.service ? present : missing,
+      revocations: spec.tls?.revokedClientSerials ? present : missing,
       disruptionBudget: names.length > 1 ? { state: 'present', minAvailable: quorumOf(names.length) } : missing,
     },
     formations: [formation],

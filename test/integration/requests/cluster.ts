@@ -139,6 +139,23 @@ export const cluster = {
       asks: () => applySharedObject({ object: 'no-external-service', minAvailable: 2 }),
       refused: 'terminal NameTaken',
     },
+    ...ofShared('revocations'),
+    {
+      when: 'the revocations hold what another client wrote',
+      start: given('revocations', (made) => ({ ...made, ...{ binaryData: { 'clients.crl': 'MAA=', other: '' } } })),
+      asks: () => applySharedObject({ object: 'revocations', minAvailable: 2 }),
+    },
+    {
+      when: 'no revocations are wanted, and some are there',
+      start: given('revocations'),
+      asks: () => applySharedObject({ object: 'no-revocations', minAvailable: 2 }),
+    },
+    {
+      when: 'no revocations are wanted, and there are some that are not of this cluster',
+      start: given('revocations', ownedBy()),
+      asks: () => applySharedObject({ object: 'no-revocations', minAvailable: 2 }),
+      refused: 'terminal NameTaken',
+    },
     {
       when: 'the headless-service has drifted',
       start: given('headless-service', drifted),

@@ -136,4 +136,5 @@ const kinds = {
   disruptionBudget: resources.disruptionBudgets,
   networkPolicy: resources.networkPolicies,
   externalService: resources.services,
+  revocations: resources.configMaps,
 } as const satisfies Record<Doing['object'] | 'cluster', Resource>;

@@ -3,9 +3,45 @@ import type { Mutant } from '../mutant.ts';
 const guards = 'test/unit/cluster/actions/certificates.test.ts';
 const trusted = 'test/unit/cluster/actions/make-authorities.test.ts';
 const intermediates = 'test/unit/cluster/actions/intermediate.test.ts';
+const refusedClients = 'test/unit/cluster/world/revocations.test.ts';
 
 /** What an action about certificates looks at again just before it acts, and what its writes carry. */
 export const ofCertificates: readonly Mutant[] = [
+  {
+    file: 'reconcile/cluster/decide/rules/birth/support-members.ts',
+    from: 'isToBeMade(revocations) && mayGiveList(situation)',
+    to: 'isToBeMade(revocations)',
+    without: 'members get a list with the number of a certificate in use, and refuse etcd-ratchet',
+    killers: [refusedClients, 'test/unit/cluster/world/plan-provided.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/know/spec/effective.ts',
+    from: '!revokedClientSerials || isThere || mayGiveList(observation)',
+    to: 'revokedClientSerials || isThere || mayGiveList(observation)',
+    without: 'members restart on a list that they do not get, and do not come up (I1)',
+    killers: ['test/unit/cluster/world/plan-provided.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/birth/support-members.ts',
+    from: 'isToBeRemoved(shared.revocations) && !readsRevocations(situation)',
+    to: 'isToBeRemoved(shared.revocations)',
+    without: 'a list goes while members read it: a pod that restarts does not come up (I1)',
+    killers: [refusedClients],
+  },
+  {
+    file: 'reconcile/cluster/know/certificates/due.ts',
+    from: '    !isRevoked(leaf, situation) &&\n',
+    to: '',
+    without: 'applications keep a certificate that the spec revokes',
+    killers: [refusedClients],
+  },
+  {
+    file: 'reconcile/cluster/observe/observe.ts',
+    from: "revocationsView(objects).state !== 'present';",
+    to: "revocationsView(objects).state === 'foreign';",
+    without: 'a list is held for ever, since no certificate is looked at',
+    killers: [refusedClients],
+  },
   {
     file: 'reconcile/cluster/act/requests/authorities.ts',
     from: 'if (found && !found.ours) throw',

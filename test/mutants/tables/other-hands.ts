@@ -122,8 +122,8 @@ export const ofOtherHands: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/observe/shared.ts',
-    from: ' && !hasFieldsOfOthers(found, wanted)',
-    to: '',
+    from: 'hasFieldsOfOthers(found, wanted) ?',
+    to: 'false ?',
     without: 'a Service lets clients in to members that are not Ready, because another client says so',
     killers: [shared],
   },

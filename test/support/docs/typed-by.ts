@@ -9,6 +9,7 @@ export const typedBy = {
   'e2e/tls-provided': [
     'docs/how-to/tls.md',
     'docs/how-to/tls.md#managed',
+    'docs/how-to/tls.md#revoke-a-clients-certificate',
     'docs/how-to/tls.md#by-cert-manager',
     'docs/how-to/tls.md#provided-by-you',
   ],

@@ -103,7 +103,8 @@ export function assertMayLetIn(state: State, service: KubeObject | undefined): v
   const ours = ({ metadata }: KubeObject) =>
     metadata.namespace === service.metadata.namespace && metadata.labels?.[labels.cluster] === cluster;
   for (const { metadata, immutable } of state.kube.stored<ConfigMap>(resources.configMaps).filter(ours)) {
-    if (!immutable) violate(state, `I5: clients are let in while ConfigMap ${metadata.name} is not sealed`);
+    if (!immutable && metadata.labels?.[labels.peer] !== undefined)
+      violate(state, `I5: clients are let in while ConfigMap ${metadata.name} is not sealed`);
   }
   for (const { metadata } of state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims).filter(ours)) {
     const read = readVolumeRecord(metadata.annotations);

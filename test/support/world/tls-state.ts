@@ -13,6 +13,14 @@ export interface Port {
 export interface MemberTls {
   readonly peer: Port;
   readonly server: Port;
+  /** Absent: it refuses none. */
+  readonly revocations?: Revocations;
+}
+
+export interface Revocations {
+  readonly configMapName: string;
+  /** The file as it is now, in base64. */
+  list: string;
 }
 
 /** One end of a connection. */

@@ -1,11 +1,15 @@
-import type { Pod, Secret } from '../../../manifests/kube-types.ts';
+import { AsnConvert } from '@peculiar/asn1-schema';
+import { CertificateList } from '@peculiar/asn1-x509';
+import type { ConfigMap, Pod, Secret } from '../../../manifests/kube-types.ts';
+import { revocationsKey } from '../../../manifests/render/names.ts';
+import { plainSerial } from '../../../manifests/render/revocations.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { chainOf } from '../../../reconcile/x509/chain.ts';
 import type { CertificateFacts } from '../../../reconcile/x509/facts.ts';
 import { inspectLeaf, type LeafFacts, type SecretData } from '../../../reconcile/x509/inspect.ts';
 import { missingNames } from '../../../reconcile/x509/names.ts';
 import type { Process, State } from './state.ts';
-import type { MemberTls, Party, Port } from './tls-state.ts';
+import type { MemberTls, Party, Port, Revocations } from './tls-state.ts';
 
 /**
  * TLS as etcd does it (measured on real ones, see facts/etcd.md): which CAs a member trusts it reads once, at its
@@ -45,17 +49,35 @@ export function loadTls(state: State, pod: Pod): Loaded {
     files,
     trusts: leaf?.authorities ?? [],
   });
-  return { kind: 'loaded', tls: { peer: portOf(forPeers), server: portOf(forClients) } };
+  const tls = { peer: portOf(forPeers), server: portOf(forClients) };
+  const configMapName = pod.spec.volumes?.find(({ name }) => name === 'revocations')?.configMap?.name;
+  if (configMapName === undefined) return { kind: 'loaded', tls };
+  const list = listIn(state, pod.metadata.namespace, configMapName);
+  if (list === undefined) return { kind: 'unmounted' };
+  return { kind: 'loaded', tls: { ...tls, revocations: { configMapName, list } } };
 }
 
-/** The kubelet brings the files of one mounted Secret up to date: never two in one moment. */
+function listIn({ kube }: State, namespace: string | undefined, wanted: string): string | undefined {
+  return kube
+    .stored<ConfigMap>(resources.configMaps)
+    .find(({ metadata }) => metadata.name === wanted && metadata.namespace === namespace)?.binaryData?.[revocationsKey];
+}
+
+/** The kubelet brings the files of one mounted Secret, or ConfigMap, up to date: never two in one moment. */
 export function refreshFiles(state: State): void {
   if (![...state.processes.values()].some(({ tls }) => tls)) return;
   const secrets = state.kube.stored<Secret>(resources.secrets);
   for (const process of state.processes.values()) {
     if (!process.tls || state.neglected.has(process.pod)) continue;
+    const [namespace] = process.pod.split('/');
+    const { revocations } = process.tls;
+    const list = revocations && listIn(state, namespace, revocations.configMapName);
+    if (revocations && list !== undefined && list !== revocations.list) {
+      revocations.list = list;
+      state.changes += 1;
+      return;
+    }
     for (const port of [process.tls.peer, process.tls.server]) {
-      const [namespace] = process.pod.split('/');
       const files = secrets.find(
         ({ metadata }) => metadata.name === port.secretName && metadata.namespace === namespace,
       )?.data;
@@ -96,14 +118,33 @@ export function whyNotClient(state: State, process: Process, client: Party | und
   if (!server && !client) return undefined;
   if (!server || !client) return 'one of them speaks plaintext';
   return (
-    refusal(state, server, client, ['serverAuth'], hostOf(process)) ?? refusal(state, client, server, ['clientAuth'])
+    refusal(state, server, client, ['serverAuth'], hostOf(process)) ??
+    refusal(state, client, server, ['clientAuth']) ??
+    whyListed(process, client)
+  );
+}
+
+/** etcd compares each certificate that is shown. */
+function whyListed({ tls }: Process, { shows }: Party): string | undefined {
+  if (!tls?.revocations || !shows) return undefined;
+  const serials = serialsIn(tls.revocations);
+  return [shows, ...shows.intermediates].some(({ serial }) => serial !== undefined && serials.has(serial))
+    ? 'the certificate is revoked'
+    : undefined;
+}
+
+function serialsIn({ list }: Revocations): ReadonlySet<string> {
+  const { revokedCertificates = [] } = AsnConvert.parse(Buffer.from(list, 'base64'), CertificateList).tbsCertList;
+  return new Set(
+    revokedCertificates.map(({ userCertificate }) => plainSerial(Buffer.from(userCertificate).toString('hex'))),
   );
 }
 
 /** Whether it is the member that turns this client away, and not the other way round. */
 export function isTurnedAway(state: State, process: Process, client: Party | undefined): boolean {
   const server = serverParty(state, process);
-  return server !== undefined && client !== undefined && refusal(state, client, server, ['clientAuth']) !== undefined;
+  if (server === undefined || client === undefined) return false;
+  return (refusal(state, client, server, ['clientAuth']) ?? whyListed(process, client)) !== undefined;
 }
 
 /** Why the one who asks turns away the one who shows. */

@@ -198,6 +198,7 @@ export const observations: fc.Arbitrary<Observation> = fc
       disruptionBudget: shared,
       networkPolicy: shared,
       externalService: shared,
+      revocations: shared,
     }),
     deleting: mostly(false, fc.constant(true)),
     whenDeleted: fc.constantFrom('Retain', 'Delete'),
@@ -234,13 +235,15 @@ export const observations: fc.Arbitrary<Observation> = fc
       });
       const changed = (slot: Slot) =>
         changes.reduce((value, [ordinal, one]) => (ordinal === slot.ordinal ? one(value) : value), slot);
-      const { headlessService, clientService, disruptionBudget, networkPolicy, externalService } = base.shared;
+      const { headlessService, clientService, disruptionBudget, networkPolicy, externalService, revocations } =
+        base.shared;
       const services = {
         headlessService: { state: worse(headlessService, states.headlessService) },
         clientService: { state: worse(clientService, states.clientService) },
         disruptionBudget: { ...disruptionBudget, state: worse(disruptionBudget, states.disruptionBudget) },
         networkPolicy: { state: worse(networkPolicy, states.networkPolicy) },
         externalService: { state: worse(externalService, states.externalService) },
+        revocations: { state: worse(revocations, states.revocations) },
       };
       const slots = base.slots.map(changed);
       // No list without somebody who could have given it.

@@ -112,7 +112,7 @@ describe('a leaf', () => {
       const read = managed(3, { ...differences, leaves: { [wanted]: change } });
       const leaf = read.leaves.find(({ plan }) => plan.secretName === wanted) ?? assert.fail();
       const observation = healthy(3, { certificates: read, ...slots });
-      assert.equal(remedyFor(leaf, read, observation.slots, when ?? at), remedy);
+      assert.equal(remedyFor(leaf, read, { ...observation, at: when ?? at }), remedy);
     });
   }
 });
@@ -137,7 +137,7 @@ describe('a leaf of a CA that an issuer signed as well, and calls by', () => {
       const client = withAuthority({ ...ca, intermediate: { chain: [first], current } });
       const read = managed(3, { client, leaves: { [name]: leaf } });
       const found = read.leaves.find(({ plan }) => plan.secretName === name) ?? assert.fail();
-      assert.equal(remedyFor(found, read, healthy(3, { certificates: read }).slots, at), remedy);
+      assert.equal(remedyFor(found, read, { ...healthy(3, { certificates: read }), at }), remedy);
     });
   }
 });

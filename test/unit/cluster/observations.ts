@@ -340,5 +340,6 @@ function presentShared(size: number): Shared {
     disruptionBudget: size > 1 ? { state: 'present', minAvailable } : { state: 'missing' },
     networkPolicy: { state: 'present' },
     externalService: { state: 'missing' },
+    revocations: { state: 'missing' },
   };
 }

@@ -4,6 +4,7 @@ import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
+import { managed } from './certificates.ts';
 import { healthy, noQuorum, prepared, unborn, unsealed, withInputs, without, withVolume } from './observations.ts';
 
 const missing = { state: 'missing' } as const;
@@ -78,6 +79,25 @@ describe('Services and disruption budget', () => {
       'a network policy that the spec does not want any more goes',
       healthy(3, { spec: { networkPolicy: { mode: 'Disabled' } } }),
       ['no-network-policy'],
+    ],
+    [
+      'the list of refused clients is there before members that read it',
+      prepared(3, { certificates: managed(3), spec: { tls: { mode: 'Managed', revokedClientSerials: [] } } }),
+      ['revocations'],
+    ],
+    [
+      'a list of refused clients that was changed is put back',
+      healthy(3, {
+        certificates: managed(3),
+        shared: { revocations: { state: 'drifted' } },
+        spec: { tls: { mode: 'Managed', revokedClientSerials: ['0a'] } },
+      }),
+      ['revocations'],
+    ],
+    [
+      'a list of refused clients that nobody reads any more goes',
+      healthy(3, { shared: { revocations: { state: 'present' } } }),
+      ['no-revocations'],
     ],
     [
       'a Service that drifted is put back',

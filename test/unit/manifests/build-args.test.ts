@@ -222,8 +222,9 @@ test('each field that a reserved flag names in its place is there, and sets that
 
 /** Of `spec.tls` with every field that sets a flag, by some minor. */
 function isRendered(flag: string): boolean {
-  const tls = { mode: 'Managed', peerSourceAddress: 'Any' } as const;
-  return ['3.5.35', '3.7.3'].some((version) => etcdArgs(peerOf({ version, tls })).includes(`--${flag}=true`));
+  const tls = { mode: 'Managed', peerSourceAddress: 'Any', revocations: 'Listed' } as const;
+  const args = ['3.5.35', '3.7.3'].flatMap((version) => etcdArgs(peerOf({ version, tls })));
+  return args.some((arg) => arg === `--${flag}=true` || arg.startsWith(`--${flag}=/`));
 }
 
 /** Flags whose files, and whether there are any, follow from the mode of spec.tls. */

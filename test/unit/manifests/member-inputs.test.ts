@@ -60,7 +60,7 @@ describe('what a member is made from', () => {
   });
 
   test('what only decides about certificates starts no member anew', () => {
-    const ofMembers = ['mode', 'peerSourceAddress'];
+    const ofMembers = ['mode', 'peerSourceAddress', 'revocations'];
     const fields = Object.keys(tlsSchema.properties).filter((field) => !ofMembers.includes(field));
     assert.deepEqual(Object.keys(ofTheCertificates).toSorted(), fields.toSorted());
     const longer = peerInputs(clusterOf({ tls: { mode: 'Managed', certificateLifetime: '4320h' } }).spec);
@@ -72,6 +72,13 @@ describe('what a member is made from', () => {
     assert.deepEqual(said({ peerSourceAddress: 'Verified' }), { mode: 'Managed' });
     assert.deepEqual(said({ peerSourceAddress: 'Any' }), { mode: 'Managed', peerSourceAddress: 'Any' });
     assert.deepEqual(said({ mode: 'Disabled', peerSourceAddress: 'Any' }), { mode: 'Disabled' });
+  });
+
+  test('a member is told that there is a list of refused clients, and not what is in it', () => {
+    const said = (tls: ClusterTls) => peerInputs(clusterOf({ tls }).spec).tls;
+    assert.deepEqual(said({ revokedClientSerials: [] }), { mode: 'Managed', revocations: 'Listed' });
+    assert.deepEqual(said({ revokedClientSerials: ['0A'] }), { mode: 'Managed', revocations: 'Listed' });
+    assert.deepEqual(said({ mode: 'Disabled', revokedClientSerials: ['0A'] }), { mode: 'Disabled' });
   });
 });
 

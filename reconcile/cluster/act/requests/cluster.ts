@@ -1,5 +1,5 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
-import type { NetworkPolicy, PodDisruptionBudget, Service } from '../../../../manifests/kube-types.ts';
+import type { Service } from '../../../../manifests/kube-types.ts';
 import { correctedExternal } from '../../../../manifests/render/external-service.ts';
 import { labelsOf, peerLabels } from '../../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
@@ -11,7 +11,13 @@ import { isListed } from '../../know/listed.ts';
 import { type Finalizer, finalizers } from '../../know/marks.ts';
 import { needsPerson } from '../../know/outcome.ts';
 import { withoutOthers } from '../../know/spec/others-fields.ts';
-import { sharedKeys, sharedObject } from '../../know/spec/shared-objects.ts';
+import {
+  hasSpec,
+  type SharedKubeObject,
+  type Specified,
+  sharedKeys,
+  sharedObject,
+} from '../../know/spec/shared-objects.ts';
 import { nameTaken } from '../actions/context.ts';
 import { getOne, type Live, writeBack } from './live.ts';
 import { defineRequest } from './request.ts';
@@ -26,9 +32,9 @@ export const resourceOf = {
   'no-network-policy': resources.networkPolicies,
   'external-service': resources.services,
   'no-external-service': resources.services,
+  revocations: resources.configMaps,
+  'no-revocations': resources.configMaps,
 } as const satisfies Record<SharedObject, Resource>;
-
-type SharedKubeObject = Service | PodDisruptionBudget | NetworkPolicy;
 
 interface SharedWish {
   readonly object: SharedObject;
@@ -77,7 +83,7 @@ export const applySharedObject = defineRequest('applySharedObject', {
 
 /** A shared object that is not needed is deleted. */
 function isNeeded({ object, minAvailable }: SharedWish): boolean {
-  if (object === 'no-network-policy' || object === 'no-external-service') return false;
+  if (object === 'no-network-policy' || object === 'no-external-service' || object === 'no-revocations') return false;
   return object !== 'disruption-budget' || minAvailable > 0;
 }
 
@@ -95,7 +101,8 @@ interface Merging<T> {
 /** Of a Service for clients outside, what the spec gave it before goes with the spec. */
 function mergeFor(object: SharedObject): Merging<SharedKubeObject>['merge'] {
   return (found, wanted) => {
-    const ours = { ...found, spec: withoutOthers(found, wanted) } as SharedKubeObject;
+    if (!hasSpec(found) || !hasSpec(wanted)) return { ...found, ...wanted, metadata: metadataFrom(found, wanted) };
+    const ours = { ...found, spec: withoutOthers(found, wanted) } as typeof found;
     return object === 'external-service' && isService(ours) && isService(wanted)
       ? correctedExternal(ours, wanted)
       : merged(ours, wanted);
@@ -131,15 +138,19 @@ async function mergeInto<T extends SharedKubeObject>(
  * Our fields win; an allocated address, or a label of another owner, stays. In a network policy nothing of others does:
  * what was added would open or close something.
  */
-function merged<T extends SharedKubeObject>(found: T, wanted: T): T {
+function merged<T extends Specified>(found: T, wanted: T): T {
   return {
     ...found,
-    metadata: {
-      ...found.metadata,
-      labels: { ...found.metadata.labels, ...wanted.metadata.labels },
-      annotations: { ...found.metadata.annotations, ...wanted.metadata.annotations },
-    },
+    metadata: metadataFrom(found, wanted),
     spec: wanted.kind === 'NetworkPolicy' ? wanted.spec : { ...found.spec, ...wanted.spec },
+  };
+}
+
+function metadataFrom({ metadata }: KubeObject, wanted: KubeObject): KubeObject['metadata'] {
+  return {
+    ...metadata,
+    labels: { ...metadata.labels, ...wanted.metadata.labels },
+    annotations: { ...metadata.annotations, ...wanted.metadata.annotations },
   };
 }
 

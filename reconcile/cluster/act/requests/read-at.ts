@@ -12,7 +12,8 @@ export type ObjectKind =
   | 'clientService'
   | 'disruptionBudget'
   | 'networkPolicy'
-  | 'externalService';
+  | 'externalService'
+  | 'revocations';
 
 /**
  * An object as it was read. To the programs it is opaque, and they pass it on: `at` is its resourceVersion, and to a

@@ -1,5 +1,5 @@
 import { hasOutlasted } from '../../know/health/grace.ts';
-import type { Observation, SharedView, Slot } from '../../know/observation.ts';
+import type { Observation, Shared, SharedView, Slot } from '../../know/observation.ts';
 import { type Effect, without } from '../effect.ts';
 import { withLeavesOf } from '../leaves.ts';
 
@@ -30,20 +30,13 @@ function isOver(view: { readonly leaving: boolean; readonly current: boolean; re
 /** Services and Secrets of an earlier namesake. */
 function withoutLeftovers(observation: Observation): Observation {
   const { shared, certificates } = observation;
-  const { headlessService, clientService, disruptionBudget, networkPolicy, externalService } = shared;
   const isLeftover = ({ state }: { readonly state: SharedView['state'] }) => state === 'leftover';
   const secrets = certificates.kind === 'read' ? certificates.leaves : [];
   if (![...Object.values(shared), ...secrets].some(({ state }) => state === 'leftover')) return observation;
-  const gone = { state: 'missing' } as const;
+  const gone: SharedView = { state: 'missing' };
   return {
     ...observation,
-    shared: {
-      headlessService: isLeftover(headlessService) ? gone : headlessService,
-      clientService: isLeftover(clientService) ? gone : clientService,
-      disruptionBudget: isLeftover(disruptionBudget) ? gone : disruptionBudget,
-      networkPolicy: isLeftover(networkPolicy) ? gone : networkPolicy,
-      externalService: isLeftover(externalService) ? gone : externalService,
-    },
+    shared: mapped(shared, (view) => (isLeftover(view) ? gone : view)),
     ...(certificates.kind === 'read' && {
       certificates: {
         ...certificates,
@@ -55,6 +48,10 @@ function withoutLeftovers(observation: Observation): Observation {
       },
     }),
   };
+}
+
+function mapped(shared: Shared, by: (view: SharedView) => SharedView): Shared {
+  return Object.fromEntries(Object.entries(shared).map(([key, view]) => [key, by(view)])) as unknown as Shared;
 }
 
 /** Pods that are deleted end, unless they should have ended long ago, and so do those whose StatefulSet has gone. */

@@ -68,6 +68,8 @@ export type SharedObject =
   | 'disruption-budget'
   | 'network-policy'
   | 'external-service'
+  | 'revocations'
   /** The spec wants none: ours is deleted. */
   | 'no-network-policy'
-  | 'no-external-service';
+  | 'no-external-service'
+  | 'no-revocations';

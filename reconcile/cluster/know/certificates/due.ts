@@ -3,20 +3,21 @@ import { isFatal } from '../../../x509/defect.ts';
 import type { AuthorityFacts } from '../../../x509/inspect.ts';
 import { isCalledOtherwise } from '../../../x509/intermediate.ts';
 import { missingNames, renewalTime } from '../../../x509/judge.ts';
-import type { AuthorityView, LeafView, ReadCertificates, Slot } from '../observation.ts';
+import type { AuthorityView, LeafView, Observation, ReadCertificates, Slot } from '../observation.ts';
 import { hasEnded, isValidAt } from './authority.ts';
 import type { Remedy } from './remedy.ts';
+import { isRevoked } from './revoked.ts';
 
 /**
- * What one of our leaves needs, if anything: it is missing, damaged, due, of another CA, or has other names; or the CAs
- * beside it are not those that its holder must trust.
+ * What one of our leaves needs, if anything: it is missing, damaged, due, revoked, of another CA, or has other names;
+ * or the CAs beside it are not those that its holder must trust.
  */
 export function remedyFor(
   leaf: LeafView,
   read: ReadCertificates,
-  slots: readonly Slot[],
-  at: Date,
+  situation: Pick<Observation, 'slots' | 'at' | 'cluster'>,
 ): Remedy | undefined {
+  const { slots, at } = situation;
   const { plan, state, facts, defects } = leaf;
   const authority = read.authorities[plan.authority];
   if (state === 'foreign' || state === 'leftover' || !authority?.facts) return undefined;
@@ -24,6 +25,7 @@ export function remedyFor(
     facts?.keyMatches &&
     facts.issuer === authority.facts.subject &&
     !isDue(facts, at) &&
+    !isRevoked(leaf, situation) &&
     saysWhatIsPlanned(leaf) &&
     callsItsIssuer(leaf, authority.facts) &&
     !defects.some(isFatal);

@@ -87,6 +87,7 @@ export interface Shared {
   readonly disruptionBudget: SharedView & { readonly minAvailable?: number };
   readonly networkPolicy: SharedView;
   readonly externalService: SharedView;
+  readonly revocations: SharedView;
 }
 
 export interface SharedView {

@@ -14,10 +14,11 @@ import { toldIn } from '../../../reasons/cure.ts';
 import { refusalIn } from '../../../reasons/refusals.ts';
 import { existingRemoved } from '../adoption/kept.ts';
 import { rollbackRefusal } from '../backups/rollback-refusal.ts';
+import { mayGiveList } from '../certificates/revoked.ts';
 import { effectiveTrust } from '../certificates/trust.ts';
 import { refusedNames } from '../certificates/wanted.ts';
 import { type Life, recordOf } from '../life.ts';
-import type { Observation, Slot } from '../observation.ts';
+import type { Observation, Shared, Slot } from '../observation.ts';
 import { judgeVersion, type Pending } from '../versions/effective-version.ts';
 import { flagsReserved } from '../versions/version-refusals.ts';
 import { type Allowing, serviceNotAllowed, templateNotAllowed } from './allowed.ts';
@@ -53,8 +54,9 @@ interface Judged<T> {
 }
 
 export function effectiveSpec(
-  observation: Pick<Observation, 'cluster' | 'slots' | 'certificates'> &
-    Partial<
+  observation: Pick<Observation, 'cluster' | 'slots' | 'certificates'> & {
+    readonly shared: Pick<Shared, 'revocations'>;
+  } & Partial<
       Pick<Observation, 'clusterVersion' | 'membership' | 'inherited' | 'namedBackups' | 'nameAllowances' | 'egress'>
     > & {
       readonly refused?: readonly ClusterSetAside[];
@@ -64,7 +66,7 @@ export function effectiveSpec(
   const { cluster, slots } = observation;
   const { spec } = cluster;
   const trust = effectiveTrust(observation);
-  const tls = judgeTls(spec, slots);
+  const tls = judgeTls(withoutHeldList(observation), slots);
   const names = judgeNames(observation, tls.value.mode);
   const size = judgeGrowth(observation.refused, slots) ?? judgeSize(spec.storage.size, slots);
   const volumes = judgeVolumes(spec, { slots, life, namespace: cluster.metadata.namespace ?? '' });
@@ -109,6 +111,16 @@ export function effectiveSpec(
 /** A birth is finished as it was recorded; later changes of the spec come after it. None: the cluster hibernates. */
 function replicasOf(wanted: number, life: Life): number {
   return life.stage === 'birth' ? life.record.initialCluster.length : wanted;
+}
+
+/** Members are told of a list that they have, or get: their pods would not start without it (see `revokedInUse`). */
+function withoutHeldList(observation: Parameters<typeof effectiveSpec>[0]): EtcdClusterSpec {
+  const { cluster, slots, shared } = observation;
+  const { revokedClientSerials, ...tls } = cluster.spec.tls ?? {};
+  const isRead = slots.some(({ peer }) => peer?.current && peer.inputs.tls.revocations !== undefined);
+  const isThere = isRead || shared.revocations.state === 'present';
+  if (!revokedClientSerials || isThere || mayGiveList(observation)) return cluster.spec;
+  return { ...cluster.spec, tls };
 }
 
 /** Peer URLs keep their scheme for life, so the mode is the one that the volumes were created with. */

@@ -1,8 +1,9 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
-import type { NetworkPolicy, PodDisruptionBudget, Service } from '../../../../manifests/kube-types.ts';
+import type { ConfigMap, NetworkPolicy, PodDisruptionBudget, Service } from '../../../../manifests/kube-types.ts';
 import { disruptionBudget } from '../../../../manifests/render/disruption-budget.ts';
 import { externalService } from '../../../../manifests/render/external-service.ts';
 import { networkPolicy } from '../../../../manifests/render/network-policy.ts';
+import { revocations } from '../../../../manifests/render/revocations.ts';
 import { clientService, headlessService } from '../../../../manifests/render/services.ts';
 import type { SharedObject } from '../actions/birth.ts';
 import type { Shared } from '../observation.ts';
@@ -16,14 +17,19 @@ export const sharedKeys = {
   'no-network-policy': 'networkPolicy',
   'external-service': 'externalService',
   'no-external-service': 'externalService',
+  revocations: 'revocations',
+  'no-revocations': 'revocations',
 } as const satisfies Record<SharedObject, keyof Shared>;
 
+export type Specified = Service | PodDisruptionBudget | NetworkPolicy;
+export type SharedKubeObject = Specified | ConfigMap;
+
+export function hasSpec(object: SharedKubeObject): object is Specified {
+  return 'spec' in object;
+}
+
 /** An object that a cluster's members share, as it should be, or would be. */
-export function sharedObject(
-  kind: SharedObject,
-  cluster: EtcdCluster,
-  minAvailable: number,
-): Service | PodDisruptionBudget | NetworkPolicy {
+export function sharedObject(kind: SharedObject, cluster: EtcdCluster, minAvailable: number): SharedKubeObject {
   switch (kind) {
     case 'headless-service':
       return headlessService(cluster);
@@ -37,5 +43,8 @@ export function sharedObject(
     case 'network-policy':
     case 'no-network-policy':
       return networkPolicy(cluster);
+    case 'revocations':
+    case 'no-revocations':
+      return revocations(cluster);
   }
 }

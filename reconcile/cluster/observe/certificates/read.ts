@@ -15,6 +15,7 @@ import { isFatal } from '../../../x509/defect.ts';
 import { isDue, saysWhatIsPlanned } from '../../know/certificates/due.ts';
 import { callsForAll, certManagerCallsForAll, itsTurn } from '../../know/certificates/occasion.ts';
 import type { Requested } from '../../know/certificates/requested.ts';
+import { isRevoked } from '../../know/certificates/revoked.ts';
 import { refusedNames, sourceNameOf, tlsModeOf, wantedLeaves } from '../../know/certificates/wanted.ts';
 import type {
   AuthorityView,
@@ -52,6 +53,8 @@ interface Question {
   readonly requested: Requested;
   readonly at: Date;
   readonly nameAllowances?: readonly NameAllowance[];
+  /** Members are to get another list of refused clients: it must hold none of these. */
+  readonly isListDue?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -70,7 +73,10 @@ export async function readCertificates(asked: Question): Promise<CertificateRead
   const kept = requested.kind === 'known' ? { asked: askedIn(question, requested) } : {};
   const plans = wantedLeaves(cluster, slots, mode, { allowances, ...kept });
   const [own] = plans;
-  const whole = callsForAll(cluster, slots, at) || certManagerCallsForAll({ cluster, slots }, plans, requested);
+  const whole =
+    asked.isListDue === true ||
+    callsForAll(cluster, slots, at) ||
+    certManagerCallsForAll({ cluster, slots }, plans, requested);
   const read = secretsOf(question);
   const all = () => readAll(question, mode, plans, read);
   if (!own) return { certificates: await all(), access: noSecretNamed, whole: all };
@@ -133,7 +139,8 @@ function turnIsSound(
   if (typeof turn === 'string') return authorityView(question, turn, secret).facts !== undefined;
   const view = leafView(question, turn, secret);
   // An older certificate may have been put there.
-  return isSound(view, mode) && view.facts !== undefined && !isDue(view.facts, question.at);
+  const isGood = isSound(view, mode) && !isRevoked(view, question);
+  return isGood && view.facts !== undefined && !isDue(view.facts, question.at);
 }
 
 /** A CA counts as well: one that was deleted is noticed while members still present what it signed. */

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
+import type { Secret } from '../../../../manifests/kube-types.ts';
 import { clusterLeaves, memberLeaves } from '../../../../manifests/render/certificate-names.ts';
 import type { PlannedStep } from '../../../../reconcile/cluster/foresee/plan.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import { conditionOf } from '../../../../reconcile/objects/conditions.ts';
 import { createAuthority } from '../../../../reconcile/x509/issue.ts';
 import { day, leafOf } from '../../../e2e/support/certificates.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
@@ -47,4 +50,22 @@ test('of a birth that lacks a Secret of a person, a plan ends with the name of t
   assert.ok(planned, problem);
   assert.deepEqual([planned.end.kind, planned.end.reason], ['refused', 'CertificateSecretMissing']);
   assert.match(planned.end.message, /my-server/);
+});
+
+test('a list that names the certificate of etcd-ratchet is told, and no member gets it', async () => {
+  const world = createWorld();
+  await give(world, 'peerSecretName', 'serverSecretName', 'clientSecretName');
+  await world.apply(spec);
+  await tickUntilConverged(world);
+  const shown = world.kube.stored<Secret>(resources.secrets).find(({ metadata }) => metadata.name === 'my-client');
+  const pem = Buffer.from(shown?.data?.['tls.crt'] ?? '', 'base64');
+  const revokedClientSerials = [new X509Certificate(pem).serialNumber];
+  await world.apply({ ...spec, tls: { ...spec.tls, revokedClientSerials } });
+  const end = await tickUntilConverged(world);
+  assert.equal(end.reason, 'CertificateRevoked', end.trail.join('\n'));
+  assert.deepEqual(end.steps, []);
+  assert.equal(conditionOf(world.cluster()?.status, 'CertificatesReady')?.reason, 'Revoked');
+  await world.apply({ ...spec, tls: { ...spec.tls, revokedClientSerials: ['0a'] } });
+  const given = await tickUntilConverged(world);
+  assert.deepEqual(lines(given.steps), ['apply-shared revocations', 'change-template orders-0']);
 });

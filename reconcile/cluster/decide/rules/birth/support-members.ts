@@ -1,12 +1,15 @@
+import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import {
   clientServiceName,
   externalServiceName,
   headlessServiceName,
   networkPolicyName,
+  revocationsName,
 } from '../../../../../manifests/render/names.ts';
 import { isIsolated } from '../../../../../manifests/render/network-policy.ts';
 import type { SharedObject } from '../../../know/actions/birth.ts';
 import { isTakingOver } from '../../../know/backups/restore.ts';
+import { mayGiveList } from '../../../know/certificates/revoked.ts';
 import { isContested, pauseMinutes } from '../../../know/contested.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { minAvailableFor, votersToProtect } from '../../../know/health/drains.ts';
@@ -73,11 +76,36 @@ export function dueShared(
   // Before it has served there is no quorum to keep, and a budget would refuse every drain.
   const hasServed = life.stage === 'born' || isTakingOver(slots);
   if (hasServed && isBudgetDue(disruptionBudget, minAvailable)) objects.push('disruption-budget');
+  if (revokes(situation)) {
+    if (isListDue(situation)) objects.push('revocations');
+  } else if (isToBeRemoved(shared.revocations) && !readsRevocations(situation)) objects.push('no-revocations');
   if (!isIsolated(situation.cluster)) {
     if (isToBeRemoved(shared.networkPolicy)) objects.push('no-network-policy');
   } else if (isToBeMade(shared.networkPolicy)) objects.push('network-policy');
   if (objects.length === 0) return undefined;
   return { objects, minAvailable };
+}
+
+function revokes({ effective }: Situation): boolean {
+  return effective.inputs.tls.revocations !== undefined;
+}
+
+/** Of a spec that is refused, which has no list any more, members keep the one that they read. */
+function isListDue(situation: Situation): boolean {
+  const { revocations } = situation.shared;
+  const isWanted = situation.cluster.spec.tls?.revokedClientSerials !== undefined;
+  return isWanted ? isToBeMade(revocations) && mayGiveList(situation) : revocations.state === 'missing';
+}
+
+/** A pod that reads the list would not start without it. */
+function readsRevocations({ slots, effective }: Situation): boolean {
+  const wanted = inputsHash(effective.inputs);
+  return slots.some(
+    ({ peer, statefulSet, pod }) =>
+      peer?.inputs.tls.revocations !== undefined ||
+      (statefulSet !== undefined && statefulSet.inputsHash !== wanted) ||
+      (pod !== undefined && pod.upToDate !== 'yes'),
+  );
 }
 
 /** It is not as it should be, and ours to make, correct or remove. */
@@ -90,6 +118,8 @@ export function isBudgetDue(budget: Situation['shared']['disruptionBudget'], min
 }
 
 function messageFor(objects: readonly SharedObject[]): string {
+  if (objects.every((object) => object === 'revocations'))
+    return 'writing which clients members refuse: they read it at each connection, once kubelet has it';
   const opened = [
     ...(objects.includes('client-service') ? ['the Service for clients'] : []),
     ...(objects.includes('external-service') ? ['the Service for clients from outside'] : []),
@@ -123,7 +153,8 @@ function isOthers({ state }: SharedView): boolean {
 }
 
 /** Objects with our labels and without an owner of ours are never collected: a person must look. */
-function nameTaken({ cluster, shared }: Situation): Decision | undefined {
+function nameTaken(situation: Situation): Decision | undefined {
+  const { cluster, shared } = situation;
   const { name } = cluster.metadata;
   const isOutside = cluster.spec.service !== undefined;
   const [foreign] = [
@@ -131,6 +162,7 @@ function nameTaken({ cluster, shared }: Situation): Decision | undefined {
     ...(shared.clientService.state === 'foreign' ? [`a Service ${clientServiceName(name)}`] : []),
     ...(shared.disruptionBudget.state === 'foreign' ? [`a PodDisruptionBudget ${name}`] : []),
     ...(isOutside && shared.externalService.state === 'foreign' ? [`a Service ${externalServiceName(name)}`] : []),
+    ...(revokes(situation) && shared.revocations.state === 'foreign' ? [`a ConfigMap ${revocationsName(name)}`] : []),
     ...(shared.networkPolicy.state === 'foreign' ? [`a NetworkPolicy ${networkPolicyName(name)}`] : []),
   ];
   if (foreign === undefined) return undefined;

@@ -98,9 +98,9 @@ function ordersFor({ slots }: Situation, leaves: readonly LeafView[], remedy: Re
 }
 
 function putLeavesRight(situation: Situation, read: ReadCertificates): Decision | undefined {
-  const { cluster, slots, at } = situation;
+  const { cluster, at } = situation;
   const leaves = read.leaves.flatMap((leaf) => {
-    const remedy = remedyFor(leaf, read, slots, at);
+    const remedy = remedyFor(leaf, read, situation);
     return remedy ? ordersFor(situation, [leaf], remedy) : [];
   });
   if (leaves.length === 0) return undefined;

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
+import type { ConfigMap } from '../../../../manifests/kube-types.ts';
+import { revocationsKey } from '../../../../manifests/render/names.ts';
+import { revocations } from '../../../../manifests/render/revocations.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import { inspectLeaf } from '../../../../reconcile/x509/inspect.ts';
+import { secretData } from '../../../support/world/applications.ts';
+import { bornWith } from '../../../support/world/born.ts';
+import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
+import type { World } from '../../../support/world/world.ts';
+
+/** Clients that members refuse: a list that all of them read. */
+
+const revoking = (...revokedClientSerials: string[]): Partial<EtcdClusterSpec> => ({
+  replicas: 3,
+  tls: { mode: 'Managed', revokedClientSerials },
+});
+const none: Partial<EtcdClusterSpec> = { replicas: 3, tls: { mode: 'Managed' } };
+
+const actsOf = ({ steps }: Converged) => steps.map(({ action, target }) => `${action} ${target}`);
+
+const listIn = (world: World) =>
+  world.kube.stored<ConfigMap>(resources.configMaps).find(({ metadata }) => metadata.name === 'orders-revocations');
+
+function serialIn(world: World, secret: string): string {
+  const inspected = inspectLeaf(secretData(world, secret));
+  if (inspected.kind !== 'readable') assert.fail(inspected.kind);
+  return inspected.leaf.serial ?? assert.fail('it has no number');
+}
+
+/** What the spec, as it is stored, asks for. */
+function assertAsAsked(world: World): void {
+  const wanted = revocations(world.cluster() ?? assert.fail()).binaryData?.[revocationsKey];
+  assert.ok(wanted);
+  assert.equal(listIn(world)?.binaryData?.[revocationsKey], wanted);
+}
+
+async function settled(world: World): Promise<Converged> {
+  const end = await tickUntilConverged(world);
+  assert.equal(end.reason, 'Converged', end.trail.join('\n'));
+  return end;
+}
+
+describe('a list of refused clients', () => {
+  test('is there before the first member of a birth', async () => {
+    const world = await bornWith(revoking());
+    assertAsAsked(world);
+    const written = world.kube.journal().filter(({ verb }) => verb === 'POST');
+    const at = (is: (one: (typeof written)[number]) => boolean) => written.findIndex(is);
+    const made = at(({ body }) => body?.metadata.name === 'orders-revocations');
+    assert.ok(made >= 0 && made < at(({ resource }) => resource.plural === 'statefulsets'));
+    assert.deepEqual(actsOf(await settled(world)), []);
+  });
+
+  test('that is new restarts members once, one at a time, and one that changes none', async () => {
+    const world = await bornWith(none);
+    await world.apply(revoking('0A:0B'));
+    const [list, ...others] = actsOf(await settled(world));
+    assert.equal(list, 'apply-shared revocations');
+    assert.deepEqual(
+      others.map((one) => one.split(' ')[0]),
+      ['change-template', 'change-template', 'change-template'],
+    );
+    await world.apply(revoking('0a0b', '0c'));
+    assert.deepEqual(actsOf(await settled(world)), ['apply-shared revocations']);
+    assertAsAsked(world);
+  });
+
+  test('goes when no member reads it any more, and not before', async () => {
+    const world = await bornWith(revoking('0a'));
+    await world.apply(none);
+    const acts = actsOf(await settled(world));
+    assert.equal(acts.at(-1), 'apply-shared no-revocations');
+    assert.equal(acts.filter((one) => one.startsWith('change-template')).length, 3);
+    assert.equal(listIn(world), undefined);
+  });
+
+  test('that another client emptied is written again', async () => {
+    const world = await bornWith(revoking('0a'));
+    const found = listIn(world) ?? assert.fail();
+    world.kube.seed(resources.configMaps, { ...found, ...{ binaryData: {} } });
+    assert.deepEqual(actsOf(await settled(world)), ['apply-shared revocations']);
+    assertAsAsked(world);
+  });
+
+  for (const secret of ['orders-client-tls', 'orders-reconciler-tls', 'orders-1-server-tls']) {
+    test(`with the number of ${secret}: that is issued anew before members have the list`, async () => {
+      const world = await bornWith(revoking());
+      const before = serialIn(world, secret);
+      await world.apply(revoking(before));
+      assert.deepEqual(
+        actsOf(await settled(world)).map((one) => one.split(' ')[0]),
+        ['issue-certificates', 'apply-shared'],
+      );
+      assert.notEqual(serialIn(world, secret), before);
+      assertAsAsked(world);
+    });
+  }
+});
