@@ -10,7 +10,7 @@ import { largeNamespaces } from '../integration/manifests/large-namespaces.ts';
 import { adopting, cluster, reportPod } from '../integration/manifests/tenants-objects.ts';
 import { load } from './conditions.ts';
 import { type Measured, measure, median } from './measure.ts';
-import { fillCompileCache } from './pod-like.ts';
+import { fillCompileCache, heapOfPod } from './pod-like.ts';
 import { aim, table } from './table.ts';
 
 const aims = { ticks: 1, megabytes: 256 };
@@ -96,7 +96,8 @@ async function benchOn(api: ApiServer, directory: string) {
       await kube.create(resources.clusters, cluster('payments', name), signal());
       for (let ticks = 1, acted = false; !acted; ticks++) {
         if (ticks > 5) throw new Error(`beside ${what}, payments/${name} had no step in 5 ticks`);
-        const run = await measure(join(directory, 'tick.js'), ['--kubeconfig', kubeconfig, '--output=json'], env);
+        const args = ['--kubeconfig', kubeconfig, '--output=json'];
+        const run = await measure(join(directory, 'tick.js'), args, env, heapOfPod);
         acted = clustersIn(run).some((one) => one.namespace === 'payments' && one.name === name && isStep(one));
         runs.push({ ...run, ticks });
       }
