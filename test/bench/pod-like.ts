@@ -49,7 +49,7 @@ export async function enterServiceAccount(kubectl: Kubectl, directory: string): 
   };
 }
 
-/** What Node allows itself in a container of 512 MiB, as a tick's: 259 MiB in all, by `v8.getHeapStatistics()` there. */
+/** What Node allows itself in a container of 512 MiB, as a tick's: 259 MiB in all, by `v8.getHeapStatistics()`. */
 export const heapOfPod = ['--max-old-space-size=256', '--max-semi-space-size=1'];
 
 /** As the Dockerfile does: everything is compiled once, for this Node and these paths. */

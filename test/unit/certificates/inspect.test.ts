@@ -20,6 +20,7 @@ test('a readable Secret tells everything that its certificate says', () => {
   assert.deepEqual(facts, {
     subject: 'CN=c-0',
     issuer: 'CN=root',
+    serial: certificate.serialNumber.toLowerCase(),
     commonName: 'c-0',
     notBefore: certificate.validFromDate,
     notAfter: certificate.validToDate,
