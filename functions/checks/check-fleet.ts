@@ -1,19 +1,20 @@
 import { ForgeError } from '../../gitops/forges/error.ts';
-import type { ChangeRequest } from '../../gitops/forges/forge.ts';
+import type { ChangeRequest, Queue } from '../../gitops/forges/forge.ts';
 import { GitError } from '../../gitops/git/error.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
+import type { RequestCheck, RequestsSeen } from '../../manifests/api/etcd-fleet-status.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { type ForgeFailure, forgeLimit } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import { openFleetForge } from '../pass/fleet-forge.ts';
 import { checkDue } from './check-due.ts';
-import { dueRequests, headsOf } from './due.ts';
+import { dueRequests, headsOf, isStale, numbersKnown } from './due.ts';
 import { admit } from './forks.ts';
 import { withEnded } from './ledger.ts';
 import { type ChecksChange, type ChecksContext, type Open, onlyKube } from './open-requests.ts';
-import { forgeMs, isSilent, told } from './tell-request.ts';
+import { forgeMs } from './shared-forges.ts';
+import { isSilent, told } from './tell-request.ts';
 import { saidOf, tellWithheld, withWithheld } from './withheld.ts';
 
 interface Checked {
@@ -26,8 +27,8 @@ interface Checked {
 }
 
 export interface ChecksOutcome extends Checked {
-  /** Where the next look at the forge's list begins; absent: it was not asked for. */
-  readonly listed?: { readonly next?: number } | undefined;
+  /** Where the next look at the forge's list begins, or what it is compared with; absent: it was not asked for. */
+  readonly listed?: { readonly next?: number; readonly seen?: RequestsSeen } | undefined;
 }
 
 /** Checks the requests to merge into a fleet's branch, of commit `target`, and tells the forge. Never throws. */
@@ -40,7 +41,7 @@ export async function checkFleet(
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(Math.max(0, deadline - Date.now()))]);
   const limit = forgeLimit(fleet, Date.now());
   if (limit) return { failure: limit };
-  const opened = await openFleetForge(fleet, { kube, signal });
+  const opened = await openFleetForge(fleet, { kube, signal, shared: context.forges?.shared });
   if (opened?.kind !== 'open') return { ...(opened && { failure: opened }) };
   const { forge } = opened;
   const from = fleet.status?.requestsFrom;
@@ -50,12 +51,17 @@ export async function checkFleet(
     const asking = AbortSignal.any([signal, AbortSignal.timeout(forgeMs)]);
     // If it fails in the middle of the list, the next look begins at its beginning.
     listed = {};
-    const { requests: open, next } = await forge.openRequests(branch, { signal: asking }, from);
+    const before = seenBefore(fleet, target, context);
+    if (before && (await forge.isUnchanged?.(branch, before, { signal: asking }))) return { listed: { seen: before } };
+    const look = { signal: asking, from, known: headsBefore(fleet) };
+    const { requests: open, next, validator } = await forge.openRequests(branch, look);
     listed = { ...(next !== undefined && { next }) };
     const queue = wantsQueue(fleet) ? await queueOf(about, asking) : { commits: [] };
     const requests = [...queue.commits, ...open];
-    const seen = { requests, isWhole: from === undefined && next === undefined && queue.failure === undefined };
-    const checked = await checkOpen(seen, about, { ...context, signal });
+    const isWhole = from === undefined && next === undefined && queue.failure === undefined;
+    const checked = await checkOpen({ requests, isWhole }, about, { ...context, signal });
+    const failure = checked.failure ?? queue.failure;
+    if (!failure && !checked.withheld) listed = seenNow(fleet, validator, queue.validator);
     return { listed, ...checked, ...(queue.failure && { failure: queue.failure }) };
   } catch (error) {
     if (!(error instanceof ForgeError || error instanceof GitError || error instanceof KubeError)) throw error;
@@ -64,13 +70,43 @@ export async function checkFleet(
   }
 }
 
+/**
+ * What the lists are compared with, if there is nothing to do as long as they are the same: each check of before is
+ * told, and of what is there now.
+ */
+function seenBefore(fleet: EtcdFleet, target: string, { clusters }: ChecksContext): RequestsSeen | undefined {
+  const { checks = [], requestsSeen: seen, requestsFrom } = fleet.status ?? {};
+  if (!seen || seen.generation !== fleet.metadata.generation || requestsFrom !== undefined) return undefined;
+  if (wantsQueue(fleet) !== (seen.queue !== undefined)) return undefined;
+  const isDone = (check: RequestCheck) =>
+    (check.sent === true || (check.state === 'untouched' && isSilent(fleet))) &&
+    !isStale(check, target, fleet, clusters);
+  return checks.every(isDone) ? seen : undefined;
+}
+
+function seenNow(
+  fleet: EtcdFleet,
+  list: string | undefined,
+  queue: string | undefined,
+): NonNullable<ChecksOutcome['listed']> {
+  const isKept = (etag: string | undefined) => etag !== undefined && /^[\x20-\x7e]{1,256}$/.test(etag);
+  if (!isKept(list) || list === undefined || (wantsQueue(fleet) && !isKept(queue))) return {};
+  const { generation = 0 } = fleet.metadata;
+  return { seen: { generation, list, ...(wantsQueue(fleet) && queue !== undefined && { queue }) } };
+}
+
+/** By number: what was checked, or waits to be. */
+function headsBefore({ status }: EtcdFleet): ReadonlyMap<string, string> {
+  return new Map((status?.checks ?? []).flatMap((one) => numbersKnown(one).map((number) => [number, one.head])));
+}
+
 /** A queue that can't be read keeps no request from its check. */
 async function queueOf(
   { forge, branch }: Open,
   signal: AbortSignal,
-): Promise<{ readonly commits: readonly ChangeRequest[]; readonly failure?: ForgeFailure }> {
+): Promise<Queue & { readonly failure?: ForgeFailure }> {
   try {
-    return { commits: (await forge.queued?.(branch, { signal })) ?? [] };
+    return (await forge.queued?.(branch, { signal })) ?? { commits: [] };
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     return { commits: [], failure: failureOf(error) };

@@ -13,6 +13,7 @@ import type { Reader } from '../read/reader.ts';
 import { areChecked, areLeftOver, branchOf } from './branch.ts';
 import { type ChecksOutcome, checkFleet } from './check-fleet.ts';
 import type { ChecksChange } from './open-requests.ts';
+import type { SharedForges } from './shared-forges.ts';
 
 /** Milliseconds that stay for writing down what was checked. */
 const reserveMs = 2_000;
@@ -24,7 +25,7 @@ const reserveMs = 2_000;
 export async function checkRequests(
   { fleet, result }: FleetPassed,
   world: World,
-  context: PassContext & { readonly reader: Reader },
+  context: PassContext & { readonly reader: Reader; readonly forges: SharedForges },
 ): Promise<FleetPassed> {
   if (areLeftOver(fleet)) return { fleet: await forgotten(fleet, context), result };
   const branch = branchOf(fleet);
@@ -57,7 +58,7 @@ async function forgotten(fleet: EtcdFleet, context: PassContext): Promise<EtcdFl
     return fleet;
   }
   const written = await remember(context, fleet, ({ status }) => {
-    const { checks: _, requestsFrom: __, ...rest } = status ?? { observedGeneration: -1 };
+    const { checks: _, requestsFrom: __, requestsSeen: ___, ...rest } = status ?? { observedGeneration: -1 };
     return rest;
   });
   return written ?? fleet;
@@ -111,8 +112,15 @@ export function withChecks(
   { change, failure: own, withheld, listed }: ChecksOutcome,
   now: Date,
 ): EtcdFleetStatus {
-  const { checks: before = [], forgeRetryAfter: _, requestsFrom, ...rest } = status ?? { observedGeneration: -1 };
+  const {
+    checks: before = [],
+    forgeRetryAfter: _,
+    requestsFrom,
+    requestsSeen,
+    ...rest
+  } = status ?? { observedGeneration: -1 };
   const next = listed ? listed.next : requestsFrom;
+  const seen = listed ? listed.seen : requestsSeen;
   const checks = change?.(before) ?? before;
   const failure = own ?? (checks.some(({ state }) => state === 'pending') ? underWay : undefined);
   const statement = {
@@ -128,6 +136,7 @@ export function withChecks(
     ...retryAfter(failure, now),
     ...(checks.length > 0 && { checks }),
     ...(next !== undefined && { requestsFrom: next }),
+    ...(seen && { requestsSeen: seen }),
     conditions: [...others, ...conditionsFrom([statement], status?.conditions, written)],
   };
 }

@@ -86,7 +86,13 @@ export function lookOf(
   return seenOf(fleet, about);
 }
 
-function isStale(before: RequestCheck, target: string, fleet: EtcdFleet, clusters: readonly EtcdCluster[]): boolean {
+/** Whether it has no verdict, or that is of what is no more. */
+export function isStale(
+  before: RequestCheck,
+  target: string,
+  fleet: EtcdFleet,
+  clusters: readonly EtcdCluster[],
+): boolean {
   if (before.state === 'error' || before.state === 'pending' || before.state === 'withheld') return true;
   // Also of one that touched nothing: what it added and took back is taken back from a target that has it by now.
   if (before.target !== target) return true;

@@ -6,6 +6,7 @@ import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
 import { type Kube, KubeError } from '../../reconcile/interfaces/kube.ts';
 import type { Log } from '../log.ts';
 import type { CheckContext } from './check-context.ts';
+import type { SharedForges } from './shared-forges.ts';
 
 export interface ChecksContext extends Omit<CheckContext, 'onTouched'> {
   /** With our own rights; checks get it without any right to write. */
@@ -14,6 +15,8 @@ export interface ChecksContext extends Omit<CheckContext, 'onTouched'> {
   /** When to have stopped, in milliseconds since the epoch. */
   readonly deadline: number;
   readonly links?: PageLinks | undefined;
+  /** Absent: no other fleet asks. */
+  readonly forges?: SharedForges | undefined;
   /**
    * Changes the live record of checks, and says whether it was written: a request that ends the process must not come
    * first again, and of two invocations one checks it. Called again after a conflicting write.

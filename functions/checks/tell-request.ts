@@ -8,9 +8,7 @@ import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf, planContext } from '../../reconcile/fleet/names.ts';
 import type { Due } from './due.ts';
 import type { ChecksContext, Failed, Open } from './open-requests.ts';
-
-/** Milliseconds that a forge has for one answer. */
-export const forgeMs = 8_000;
+import { forgeMs } from './shared-forges.ts';
 
 interface Verdict extends Pick<RequestCheck, 'number' | 'others' | 'head' | 'description'> {
   readonly state: Exclude<RequestCheck['state'], 'withheld'>;

@@ -1,4 +1,5 @@
 import { areChecked, areLeftOver } from '../checks/branch.ts';
+import { type SharedForges, shareForges } from '../checks/shared-forges.ts';
 import { endStatuses } from './end-statuses.ts';
 import type { FleetPassed } from './pass-context.ts';
 import type { FleetsRead } from './read-fleets.ts';
@@ -9,8 +10,9 @@ export async function afterReports(
   read: FleetsRead,
   told: readonly Promise<FleetTold>[],
 ): Promise<readonly FleetPassed[]> {
+  const forges = shareForges(read.context.signal);
   const [fleets] = await Promise.all([
-    Promise.all(told.map((one) => checked(read, one))),
+    Promise.all(told.map((one) => checked(read, one, forges))),
     endStatuses(read),
     read.context.kube.leftOut().size > 0 && import('./tell-left-out.ts').then((told) => told.tellLeftOut(read.context)),
   ]);
@@ -18,10 +20,14 @@ export async function afterReports(
 }
 
 /** Only ticks check requests, after everything else: a roll-out waits for no request. Loaded only where needed. */
-async function checked({ context, world }: FleetsRead, told: Promise<FleetTold>): Promise<FleetPassed> {
+async function checked(
+  { context, world }: FleetsRead,
+  told: Promise<FleetTold>,
+  forges: SharedForges,
+): Promise<FleetPassed> {
   const { passed, left } = await told;
   if (context.dryRun || context.followUp || context.clusters.length > 0 || context.signal.aborted) return passed;
   if (!areChecked(passed.fleet) && !areLeftOver(passed.fleet)) return passed;
   const { checkRequests } = await import('../checks/check-pass.ts');
-  return checkRequests(passed, { fleets: world.fleets, clusters: left }, context);
+  return checkRequests(passed, { fleets: world.fleets, clusters: left }, { ...context, forges });
 }

@@ -10,13 +10,20 @@ export interface FleetOfForge {
   readonly spec: { readonly forge?: EtcdFleet['spec']['forge']; readonly git: { readonly url: string } };
 }
 
+interface ForgeOptions {
+  readonly kube: Kube;
+  readonly signal: AbortSignal;
+  /** The same forge for the same access, which holds credentials. */
+  readonly shared?: ((access: string, forge: Forge) => Forge) | undefined;
+}
+
 /**
  * Opens the forge that a fleet names, with its Secret; `undefined` where the fleet names none. Loaded only when needed.
  * Never throws for what a person or the API server did wrong: a forge hears news about the work, it is not the work.
  */
 export async function openFleetForge(
   { spec: { forge, git }, metadata }: FleetOfForge,
-  { kube, signal }: { readonly kube: Kube; readonly signal: AbortSignal },
+  { kube, signal, shared = (_, one) => one }: ForgeOptions,
 ): Promise<FleetForge | undefined> {
   if (!forge) return undefined;
   const [{ accessFromSecret, apiAddressOf, openForge, validateForge }, { ForgeError }, { GitError }, egress] =
@@ -42,7 +49,8 @@ export async function openFleetForge(
       ...(apiURL && { apiURL }),
       network,
     };
-    return { kind: 'open', forge: openForge(type, access) };
+    const { network: _, ...theirs } = access;
+    return { kind: 'open', forge: shared(JSON.stringify([type, theirs]), openForge(type, access)) };
   } catch (error) {
     if (error instanceof KubeError) return failed('SecretUnreadable', error.message);
     if (error instanceof GitError || error instanceof ForgeError) return failed(error.reason, error.message);

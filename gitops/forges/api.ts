@@ -14,6 +14,8 @@ export interface Api {
   readonly address: string;
   /** Reads what has at least this shape. @throws ForgeError */
   get<Schema extends TSchema>(path: string, schema: Schema, call: Call): Promise<Page<Static<Schema>>>;
+  /** Whether what lies there is still what that ETag was of. @throws ForgeError */
+  isUnchanged(path: string, etag: string, call: Call): Promise<boolean>;
   /** @throws ForgeError unless it was taken, or `asIfTaken` says that the refusal means the same */
   send(
     method: Exclude<ForgeRequest['method'], 'GET'>,
@@ -39,12 +41,12 @@ export interface ApiOptions extends Pick<ForgeAccess, 'caBundle' | 'network'> {
 /** @param options.address without a slash at its end; paths begin with one */
 export function apiAt({ address, accept = 'application/json', authorize, caBundle, network }: ApiOptions): Api {
   async function ask(
-    request: Pick<ForgeRequest, 'method' | 'body'>,
+    { headers: more, ...request }: Pick<ForgeRequest, 'method' | 'body'> & Partial<Pick<ForgeRequest, 'headers'>>,
     path: string,
     call: Call,
     asIfTaken: (answer: ForgeAnswer) => boolean = () => false,
   ): Promise<ForgeAnswer> {
-    const headers = { accept, ...(await authorize(call)) };
+    const headers = { accept, ...more, ...(await authorize(call)) };
     const answer = await send({ ...request, url: `${address}${path}`, headers, caBundle, network }, call.signal);
     if (!asIfTaken(answer)) assertTaken(address, answer, call.purpose, Date.now());
     return answer;
@@ -55,6 +57,10 @@ export function apiAt({ address, accept = 'application/json', authorize, caBundl
     async get(path, schema, call) {
       const answer = await ask({ method: 'GET' }, path, call);
       return { value: shaped(address, answer, schema), headers: answer.headers };
+    },
+    async isUnchanged(path, etag, call) {
+      const isSame = ({ status }: ForgeAnswer) => status === 304;
+      return isSame(await ask({ method: 'GET', headers: { 'if-none-match': etag } }, path, call, isSame));
     },
     send: (method, path, body, call, asIfTaken) => ask({ method, body }, path, call, asIfTaken),
   };

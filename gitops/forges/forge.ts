@@ -48,6 +48,21 @@ export interface OpenRequests {
   readonly requests: readonly ChangeRequest[];
   /** Where the others begin, which were not read; absent: there are none. */
   readonly next?: number;
+  /** By which the forge tells whether this list is still the same; absent where it was not read whole, in one page. */
+  readonly validator?: string | undefined;
+}
+
+export interface Queue {
+  readonly commits: readonly ChangeRequest[];
+  /** As of {@link OpenRequests}. */
+  readonly validator?: string | undefined;
+}
+
+/** What {@link Forge.isUnchanged} asks about. */
+export interface Validators {
+  readonly list: string;
+  /** Absent: the queue is not looked at. */
+  readonly queue?: string | undefined;
 }
 
 export interface Comment {
@@ -57,8 +72,16 @@ export interface Comment {
   readonly body: string;
 }
 
-interface Patience {
+export interface Patience {
   readonly signal: AbortSignal;
+}
+
+/** A look at the list of open requests. */
+export interface Look extends Patience {
+  /** A `next` of before; absent: from the first. */
+  readonly from?: number | undefined;
+  /** Heads of requests as they were last seen, by number: for forges that tell only the first digits in a list. */
+  readonly known?: ReadonlyMap<string, string> | undefined;
 }
 
 /** One forge, for one repository. */
@@ -67,13 +90,18 @@ export interface Forge {
   readonly address: string;
   /** Sends one status, in one request. @throws ForgeError */
   post(status: CommitStatus, patience: Patience): Promise<void>;
-  /** Open requests whose target is this branch (`main`). @param from a `next` of before @throws ForgeError */
-  openRequests(target: string, patience: Patience, from?: number): Promise<OpenRequests>;
+  /** Open requests whose target is this branch (`main`). @throws ForgeError */
+  openRequests(target: string, look: Look): Promise<OpenRequests>;
   /**
    * Commits that wait in the merge queue of this branch, at most 100. Absent: the forge has no queue
    * whose commits statuses are for. @throws ForgeError
    */
-  queued?(target: string, patience: Patience): Promise<readonly ChangeRequest[]>;
+  queued?(target: string, patience: Patience): Promise<Queue>;
+  /**
+   * Whether the list of this branch, and its queue, are those of the validators. Absent where asking so would count
+   * like any other request. @throws ForgeError
+   */
+  isUnchanged?(target: string, validators: Validators, patience: Patience): Promise<boolean>;
   /**
    * Whether a label proves that a person with rights in the target's repository set it. `asks`: for each request.
    * Absent: it proves nothing, because there is none, or authors can set it.

@@ -9,6 +9,8 @@ export interface FoundPage {
   readonly requests: readonly ChangeRequest[];
   /** Where the next page begins; `undefined` after the last. */
   readonly next: number | undefined;
+  /** Of this page. */
+  readonly validator?: string | undefined;
 }
 
 /** Follows pages until there are no more, or it is enough for one look: the next one goes on there. */
@@ -20,10 +22,12 @@ export async function gather(
   const requests: ChangeRequest[] = [];
   const until = performance.now() + readingMs;
   let next: number | undefined = first;
+  let validator: string | undefined;
   for (let pages = 0; next !== undefined && pages < most && (pages === 0 || performance.now() < until); pages++) {
     const found: FoundPage = await page(next);
     requests.push(...found.requests);
     next = found.next;
+    validator = pages === 0 && next === undefined ? found.validator : undefined;
   }
-  return { requests, ...(next !== undefined && { next }) };
+  return { requests, ...(next !== undefined && { next }), ...(validator !== undefined && { validator }) };
 }

@@ -154,10 +154,21 @@ export const etcdFleetStatusSchema = object({
       description: "Where the next look begins in the forge's list of open requests, which is too long for one look.",
     }),
   ),
+  requestsSeen: Type.Optional(
+    object(
+      {
+        generation: int64({ minimum: 0, description: "The fleet's metadata.generation at that look." }),
+        list: text(256, { description: 'ETag of the list of open requests.' }),
+        queue: Type.Optional(text(256, { description: 'ETag of the merge queue.' })),
+      },
+      { description: 'By which the forge tells that nothing has changed since all of it had its verdict.' },
+    ),
+  ),
   conditions: Type.Optional(conditionsSchema),
 });
 
 export type EtcdFleetStatus = ReadonlyDeep<Static<typeof etcdFleetStatusSchema>>;
+export type RequestsSeen = NonNullable<EtcdFleetStatus['requestsSeen']>;
 export type FleetInventoryEntry = ReadonlyDeep<Static<typeof inventoryEntrySchema>>;
 export type FleetRevisionEntry = ReadonlyDeep<Static<typeof revisionEntrySchema>>;
 export type FleetProblem = ReadonlyDeep<Static<typeof problemSchema>>;

@@ -77,6 +77,7 @@ export function fleetStatus(report: FleetReport): EtcdFleetStatus {
     // Checks are made, told and forgotten after this.
     ...(status?.checks && { checks: status.checks }),
     ...(status?.requestsFrom !== undefined && { requestsFrom: status.requestsFrom }),
+    ...(status?.requestsSeen && { requestsSeen: status.requestsSeen }),
     conditions: conditionsFrom(statements, status?.conditions, { generation: metadata.generation ?? 0, at: now }),
   };
 }

@@ -30,6 +30,7 @@ export async function writeFleetStatus(
 const copied = [
   'checks',
   'requestsFrom',
+  'requestsSeen',
   'forgeRetryAfter',
   'lastHandledReconcileAt',
   'commitStatuses',

@@ -64,7 +64,7 @@ function openAzureDevOps(access: ForgeAccess): Forge {
       const iterationId = await iterationOf(api, request, status.sha, call);
       await api.send('POST', `${request}/statuses?${version}`, { ...body, iterationId }, call);
     },
-    openRequests: (target, { signal }, from = 0) =>
+    openRequests: (target, { signal, from = 0 }) =>
       gather(from, async (skip) => {
         const ref = encodeURIComponent(`refs/heads/${target}`);
         const query = `searchCriteria.status=active&searchCriteria.targetRefName=${ref}&$top=${pageSize}&$skip=${skip}&${version}`;

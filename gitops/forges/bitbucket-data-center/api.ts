@@ -46,7 +46,7 @@ function openBitbucketDataCenter(access: ForgeAccess): Forge {
       const body = bitbucketStatus(status, commitUrl(status.sha));
       await api.send('POST', `${path}/commits/${status.sha}/builds`, body, { purpose: 'statuses', signal });
     },
-    openRequests: (target, { signal }, from = 0) =>
+    openRequests: (target, { signal, from = 0 }) =>
       gather(from, async (start) => {
         const at = encodeURIComponent(`refs/heads/${target}`);
         const query = `state=OPEN&direction=INCOMING&at=${at}&order=NEWEST&limit=${pageSize}&start=${start}`;

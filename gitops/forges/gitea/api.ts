@@ -73,7 +73,7 @@ function openGitea(access: ForgeAccess): Forge {
         return await isLabelledByOther(author, page);
       },
     },
-    openRequests: (target, { signal }, from = 1) =>
+    openRequests: (target, { signal, from = 1 }) =>
       gather(from, async (page) => {
         // Newer servers filter by base_branch; older ones and Forgejo leave it aside, and we look ourselves.
         const query = `state=open&base_branch=${encodeURIComponent(target)}&page=${page}&limit=${pageSize}`;

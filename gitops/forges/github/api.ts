@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { type Api, apiAt, type Call } from '../api.ts';
 import { changeRequests } from '../change-request.ts';
 import { tokenOf } from '../credentials.ts';
-import type { ChangeRequest, CommitStatus, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
+import type { ChangeRequest, CommitStatus, Forge, ForgeAccess, ForgeKind, Patience, Validators } from '../forge.ts';
 import { keepOneComment } from '../one-comment.ts';
 import { gather } from '../pages.ts';
 import { encodedPath, type RepositoryName, repositoryOf, withoutSlash } from '../repository.ts';
@@ -56,6 +56,10 @@ function openGitHub(access: ForgeAccess): Forge {
   });
   const path = `/repos${encodedPath([owner, name])}`;
   const web = `${base}${encodedPath([owner, name])}`;
+  const listOf = (target: string, page: number) =>
+    `${path}/pulls?state=open&sort=created&direction=desc&base=${encodeURIComponent(target)}&per_page=${pageSize}&page=${page}`;
+  const queueOf = (target: string) =>
+    `${path}/git/matching-refs/${encodedPath(`${queues}${target}/`.split('/')).slice(1)}`;
   return {
     address,
     async post(status, { signal }) {
@@ -63,10 +67,9 @@ function openGitHub(access: ForgeAccess): Forge {
     },
     // Only people with the role triage, or more, set labels.
     labelProof: 'always',
-    openRequests: (target, { signal }, from = 1) =>
+    openRequests: (target, { signal, from = 1 }) =>
       gather(from, async (page) => {
-        const query = `state=open&sort=created&direction=desc&base=${encodeURIComponent(target)}&per_page=${pageSize}&page=${page}`;
-        const { value } = await api.get(`${path}/pulls?${query}`, gitHubPulls, { purpose: 'requests', signal });
+        const { value, headers } = await api.get(listOf(target, page), gitHubPulls, { purpose: 'requests', signal });
         const requests = value.flatMap(({ number, title, html_url, draft, user, labels, head, base: { ref, repo } }) =>
           changeRequests({
             number,
@@ -82,19 +85,15 @@ function openGitHub(access: ForgeAccess): Forge {
             labels: labels.map(({ name: label }) => label),
           }),
         );
-        return { requests, next: value.length < pageSize ? undefined : page + 1 };
+        // Of a list that begins elsewhere nothing is known of what is before it.
+        const validator = page === 1 ? headers.etag : undefined;
+        return { requests, next: value.length < pageSize ? undefined : page + 1, validator };
       }),
     async queued(target, { signal }) {
-      const prefix = `${queues}${target}/`;
-      const { value } = await api.get(
-        `${path}/git/matching-refs/${encodedPath(prefix.split('/')).slice(1)}`,
-        gitHubRefs,
-        {
-          purpose: 'requests',
-          signal,
-        },
-      );
-      return value.slice(0, mostQueued).flatMap(({ ref, object: { sha } }) => queuedCommit({ ref, sha, target, web }));
+      const { value, headers } = await api.get(queueOf(target), gitHubRefs, { purpose: 'requests', signal });
+      const refs = value.slice(0, mostQueued);
+      const commits = refs.flatMap(({ ref, object: { sha } }) => queuedCommit({ ref, sha, target, web }));
+      return { commits, validator: headers.etag };
     },
     async comment({ number }, comment, { signal }) {
       const call: Call = { purpose: 'comments', signal };
@@ -118,7 +117,18 @@ function openGitHub(access: ForgeAccess): Forge {
       );
     },
     commitUrl: (sha) => `${web}/commit/${sha}`,
+    ...(access.credentials.kind !== 'app' && { isUnchanged }),
   };
+
+  /**
+   * GitHub does not count such a request where nothing changed ("Best practices for using the REST API"). Its ETags are
+   * of one token, and an App has another one at each look.
+   */
+  async function isUnchanged(target: string, { list, queue }: Validators, { signal }: Patience): Promise<boolean> {
+    const call: Call = { purpose: 'requests', signal };
+    if (!(await api.isUnchanged(listOf(target, 1), list, call))) return false;
+    return queue === undefined || (await api.isUnchanged(queueOf(target), queue, call));
+  }
 }
 
 /** Below it lies a branch for each commit that a merge queue made, as `main/pr-17-<the commit it was made on>`. */

@@ -60,7 +60,7 @@ function openGitLab(access: ForgeAccess): Forge {
     },
     // Those of an author who may not set labels are left out, also when the request is made.
     labelProof: 'always',
-    openRequests: (target, { signal }, from = 1) =>
+    openRequests: (target, { signal, from = 1 }) =>
       gather(from, async (page) => {
         const query = `state=opened&target_branch=${encodeURIComponent(target)}&order_by=created_at&sort=desc&per_page=${pageSize}&page=${page}`;
         const { value } = await api.get(`${path}/merge_requests?${query}`, gitLabRequests, {

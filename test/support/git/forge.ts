@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -80,6 +81,8 @@ export interface ForgeServer extends AsyncDisposable {
   readonly queue: Map<string, string>;
   /** Every request, refused ones too. */
   readonly requests: { readonly method: string; readonly url: string; readonly headers: IncomingMessage['headers'] }[];
+  /** Those that count against GitHub's limit: all but of what is known to be the same. */
+  readonly counted: ForgeServer['requests'];
   /** The newest status per context of a commit. */
   statusesOf(sha: string): ReadonlyMap<string, PostedStatus>;
   /** What goes wrong from now on, `times` times (default: until told otherwise). */
@@ -92,6 +95,7 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
   const { host = '127.0.0.1', port = 0, tls, token, desk } = options;
   const statuses: PostedStatus[] = [];
   const requests: ForgeServer['requests'] = [];
+  const counted: ForgeServer['requests'] = [];
   const pulls: OpenedRequest[] = [];
   const comments: PostedComment[] = [];
   const queue: ForgeServer['queue'] = new Map();
@@ -103,7 +107,11 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
+    const asked = { method: request.method ?? '', url: request.url ?? '', headers: request.headers };
+    requests.push(asked);
+    response.once('finish', () => {
+      if (response.statusCode !== 304) counted.push(asked);
+    });
     if (fault && concerns(fault, request) && faultsLeft-- > 0) {
       misbehave(fault, response);
       return;
@@ -120,7 +128,7 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
     }
     const told = pullsOrComments(request, body, { pulls, comments, queue });
     if (told && isWelcome(request, token)) {
-      reply(response, 200, told);
+      replyUnlessKnown(request, response, told);
       return;
     }
     const refusal = refusalOf(request, body, token);
@@ -160,6 +168,7 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
     comments,
     queue,
     requests,
+    counted,
     statusesOf,
     breakWith: (next, times = Number.POSITIVE_INFINITY) => {
       fault = next;
@@ -168,6 +177,15 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** As GitHub does, with an ETag that is weak, and another one for each token. */
+function replyUnlessKnown({ method, headers }: IncomingMessage, response: ServerResponse, told: object): void {
+  const words = JSON.stringify([told, headers.authorization]);
+  const etag = `W/"${createHash('sha256').update(words).digest('hex')}"`;
+  if (method !== 'GET') reply(response, 200, told);
+  else if (headers['if-none-match'] === etag) response.writeHead(304, { etag }).end();
+  else reply(response, 200, told, { etag });
 }
 
 /** What both forges refuse, with their codes. */

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { context, type Stage, setStage } from './checks-stage.ts';
+import { wholePass } from './pass.ts';
+import { clusterYaml } from './scene.ts';
+
+/** What a look at open requests costs of a forge's limit, where nothing is new. */
+
+/** Suspended, so that nothing about the clusters themselves changes what is told. */
+const still = (name: string, replicas = 3) => clusterYaml(name, { replicas, extra: ', suspend: true' });
+
+/** With a request that has its verdict. */
+async function settled(): Promise<Stage & { readonly head: string }> {
+  const stage = await setStage({ checks: { mergeQueue: 'Enabled' } });
+  await stage.repository.commit({ 'c/orders.yaml': still('orders'), 'c/ads.yaml': still('ads') });
+  const head = await stage.open(7, { 'c/orders.yaml': still('orders', 5) });
+  for (let passes = 0; passes < 4; passes++) await wholePass(stage.scene);
+  assert.equal(stage.forge.statusesOf(head).get(context)?.state, 'success');
+  return Object.assign(stage, { head });
+}
+
+/** Requests that were made, and those of them that count. */
+async function costs({ scene, forge }: Stage, passes = 1): Promise<readonly [all: number, counted: number]> {
+  const before = [forge.requests.length, forge.counted.length] as const;
+  for (let pass = 0; pass < passes; pass++) await wholePass(scene);
+  return [forge.requests.length - before[0], forge.counted.length - before[1]];
+}
+
+test('GitHub counts no look at lists that are still the same', async () => {
+  await using stage = await settled();
+  assert.deepEqual(await costs(stage, 5), [10, 0], 'the list and the merge queue, at each of five looks');
+  assert.equal(stage.scene.fleet().status?.conditions?.find(({ type }) => type === 'RequestsChecked')?.status, 'True');
+});
+
+for (const [what, change] of [
+  ['a request is opened', async ({ open }) => void (await open(8, { 'c/ads.yaml': still('ads', 5) }))],
+  ['a request has another head', async ({ open }) => void (await open(7, { 'c/orders.yaml': still('orders', 1) }))],
+  ['a request is closed', async ({ forge }) => void forge.pulls.splice(0)],
+  ['a commit waits in the merge queue', async ({ forge, head }) => void forge.queue.set(`${queue}/pr-7-${head}`, head)],
+  [
+    'the branch has another commit',
+    async ({ repository }) => void (await repository.commit({ 'c/notes.md': 'a note\n' }, { keep: true })),
+  ],
+] as const satisfies readonly (readonly [string, (stage: Stage & { readonly head: string }) => Promise<void>])[]) {
+  test(`where ${what}, all is read again, and then nothing counts any more`, async () => {
+    await using stage = await settled();
+    await change(stage);
+    const [, counted] = await costs(stage, 3);
+    assert.ok(counted > 0);
+    const { status } = stage.scene.fleet();
+    assert.equal(status?.checks?.length ?? 0, new Set(openHeads(stage)).size);
+    for (const head of openHeads(stage)) assert.ok(stage.forge.statusesOf(head).has(context), head);
+    assert.deepEqual(await costs(stage, 2), [4, 0]);
+  });
+}
+
+const queue = 'gh-readonly-queue/main';
+const openHeads = ({ forge }: Stage) => [...forge.pulls.map(({ headSha }) => headSha), ...forge.queue.values()];
+
+test('a verdict that the forge did not take is sent, though its lists are the same', async () => {
+  await using stage = await settled();
+  const next = await stage.open(9, { 'c/ads.yaml': still('ads', 1) });
+  stage.forge.breakWith({ kind: 'status', status: 500, only: 'POST' });
+  await costs(stage, 2);
+  stage.forge.breakWith(undefined);
+  await costs(stage, 3);
+  assert.equal(stage.forge.statusesOf(next).get(context)?.state, 'success');
+  assert.deepEqual(await costs(stage), [2, 0]);
+});
+
+test('another spec of the fleet reads all again', async () => {
+  await using stage = await settled();
+  const { forge, ...spec } = stage.scene.fleet().spec;
+  stage.scene.addFleet('production', { ...spec, ...(forge && { forge }), checks: { mergeQueue: 'Disabled' } });
+  const [, counted] = await costs(stage, 2);
+  assert.ok(counted > 0);
+  assert.deepEqual(await costs(stage), [1, 0], 'the merge queue is not looked at any more');
+});
+
+test('fleets of one repository and token ask once for all of them', async () => {
+  await using stage = await settled();
+  const { spec } = stage.scene.fleet();
+  const names = Array.from({ length: 20 }, (_, index) => `more-${index}`);
+  for (const name of names) stage.scene.addFleet(name, { ...spec, git: { ...spec.git, path: 'none' } });
+  await costs(stage, 4);
+  assert.deepEqual(await costs(stage), [2, 0], 'of twenty-one fleets');
+});
