@@ -117,6 +117,10 @@ const rows: Readonly<Record<Key, Row>> = {
     'Service `<cluster>-external`',
     'the labels and annotations that `spec.service` gave it, so that they go with it',
   ),
+  notRevoked: own(
+    'ConfigMap `<cluster>-revocations`',
+    'serial numbers of `spec.tls.revokedClientSerials` that the list leaves out, because their certificates are in use',
+  ),
   fleetName: own('what a fleet applied', 'which fleet'),
   source: own('what a fleet applied', 'which file in Git'),
   rebootGranted: own(node, `since when it may begin its reboot, and the ID of its grant ${reboot}`),

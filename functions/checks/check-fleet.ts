@@ -9,7 +9,7 @@ import { keyOf } from '../../reconcile/fleet/names.ts';
 import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import { openFleetForge } from '../pass/fleet-forge.ts';
 import { checkDue } from './check-due.ts';
-import { dueRequests, headsOf, isStale, numbersKnown } from './due.ts';
+import { dueRequests, headsOf, isStale } from './due.ts';
 import { admit } from './forks.ts';
 import { withEnded } from './ledger.ts';
 import { type ChecksChange, type ChecksContext, type Open, onlyKube } from './open-requests.ts';
@@ -53,15 +53,17 @@ export async function checkFleet(
     listed = {};
     const before = seenBefore(fleet, target, context);
     if (before && (await forge.isUnchanged?.(branch, before, { signal: asking }))) return { listed: { seen: before } };
-    const look = { signal: asking, from, known: headsBefore(fleet) };
-    const { requests: open, next, validator } = await forge.openRequests(branch, look);
+    const { requests: open, next, validator } = await forge.openRequests(branch, { signal: asking, from });
     listed = { ...(next !== undefined && { next }) };
     const queue = wantsQueue(fleet) ? await queueOf(about, asking) : { commits: [] };
     const requests = [...queue.commits, ...open];
     const isWhole = from === undefined && next === undefined && queue.failure === undefined;
     const checked = await checkOpen({ requests, isWhole }, about, { ...context, signal });
     const failure = checked.failure ?? queue.failure;
-    if (!failure && !checked.withheld) listed = seenNow(fleet, validator, queue.validator);
+    if (!failure && !checked.withheld && forge.isUnchanged) {
+      const heads = new Set(requests.map(({ headSha }) => headSha)).size;
+      listed = seenNow(fleet, { heads, list: validator, queue: queue.validator });
+    }
     return { listed, ...checked, ...(queue.failure && { failure: queue.failure }) };
   } catch (error) {
     if (!(error instanceof ForgeError || error instanceof GitError || error instanceof KubeError)) throw error;
@@ -77,7 +79,8 @@ export async function checkFleet(
 function seenBefore(fleet: EtcdFleet, target: string, { clusters }: ChecksContext): RequestsSeen | undefined {
   const { checks = [], requestsSeen: seen, requestsFrom } = fleet.status ?? {};
   if (!seen || seen.generation !== fleet.metadata.generation || requestsFrom !== undefined) return undefined;
-  if (wantsQueue(fleet) !== (seen.queue !== undefined)) return undefined;
+  // A head that is not remembered has its verdict, perhaps of another target.
+  if (checks.length !== seen.heads || wantsQueue(fleet) !== (seen.queue !== undefined)) return undefined;
   const isDone = (check: RequestCheck) =>
     (check.sent === true || (check.state === 'untouched' && isSilent(fleet))) &&
     !isStale(check, target, fleet, clusters);
@@ -86,18 +89,12 @@ function seenBefore(fleet: EtcdFleet, target: string, { clusters }: ChecksContex
 
 function seenNow(
   fleet: EtcdFleet,
-  list: string | undefined,
-  queue: string | undefined,
+  { heads, list, queue }: { heads: number; list: string | undefined; queue: string | undefined },
 ): NonNullable<ChecksOutcome['listed']> {
   const isKept = (etag: string | undefined) => etag !== undefined && /^[\x20-\x7e]{1,256}$/.test(etag);
   if (!isKept(list) || list === undefined || (wantsQueue(fleet) && !isKept(queue))) return {};
   const { generation = 0 } = fleet.metadata;
-  return { seen: { generation, list, ...(wantsQueue(fleet) && queue !== undefined && { queue }) } };
-}
-
-/** By number: what was checked, or waits to be. */
-function headsBefore({ status }: EtcdFleet): ReadonlyMap<string, string> {
-  return new Map((status?.checks ?? []).flatMap((one) => numbersKnown(one).map((number) => [number, one.head])));
+  return { seen: { generation, heads, list, ...(wantsQueue(fleet) && queue !== undefined && { queue }) } };
 }
 
 /** A queue that can't be read keeps no request from its check. */

@@ -1,4 +1,5 @@
-import type { Forge, OpenRequests, Queue } from '../../gitops/forges/forge.ts';
+import { ForgeError } from '../../gitops/forges/error.ts';
+import type { Forge, OpenRequests, Patience, Queue, Validators } from '../../gitops/forges/forge.ts';
 
 /** Milliseconds that a forge has for one answer. */
 export const forgeMs = 8_000;
@@ -24,28 +25,50 @@ export function shareForges(signal: AbortSignal): SharedForges {
   };
 }
 
-/** The first one's known heads are those of all. */
 function asksOnce(forge: Forge, signal: AbortSignal): Forge {
   const lists = once<OpenRequests>();
   const queues = once<Queue>();
   const sames = once<boolean>();
-  const patience = () => ({ signal: AbortSignal.any([signal, AbortSignal.timeout(forgeMs)]) });
+  const ofAll = () => ({ signal: AbortSignal.any([signal, AbortSignal.timeout(forgeMs)]) });
   return {
     ...forge,
-    openRequests: (target, look) =>
-      lists([target, look.from], () => forge.openRequests(target, { ...look, ...patience() })),
+    openRequests: (target, { from, signal: own }) =>
+      within(
+        own,
+        lists([target, from], () => forge.openRequests(target, { ...ofAll(), from })),
+      ),
     ...(forge.queued && {
-      queued: (target: string) => queues([target], () => forge.queued?.(target, patience()) ?? noQueue),
+      queued: (target: string, { signal: own }: Patience) =>
+        within(
+          own,
+          queues([target], async () => (await forge.queued?.(target, ofAll())) ?? { commits: [] }),
+        ),
     }),
     ...(forge.isUnchanged && {
-      isUnchanged: (target: string, { list, queue }: { list: string; queue?: string | undefined }) =>
-        sames([target, list, queue], () => forge.isUnchanged?.(target, { list, queue }, patience()) ?? notKnown),
+      isUnchanged: (target: string, { list, queue }: Validators, { signal: own }: Patience) =>
+        within(
+          own,
+          sames(
+            [target, list, queue],
+            async () => (await forge.isUnchanged?.(target, { list, queue }, ofAll())) === true,
+          ),
+        ),
     }),
   };
 }
 
-const noQueue = Promise.resolve<Queue>({ commits: [] });
-const notKnown = Promise.resolve(false);
+/** One caller's patience, for an answer that others wait for as well. @throws ForgeError Timeout */
+async function within<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = () => reject(new ForgeError('Timeout', 'there was no time left to wait for the forge'));
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await Promise.race([answer, promise]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
 
 /** Asks each question once. */
 function once<T>(): (question: readonly unknown[], ask: () => Promise<T>) => Promise<T> {
@@ -53,6 +76,8 @@ function once<T>(): (question: readonly unknown[], ask: () => Promise<T>) => Pro
   return (question, ask) => {
     const key = JSON.stringify(question);
     const found = asked.get(key) ?? ask();
+    // The fleets that wait are told of its failure; perhaps none does any more.
+    found.catch(() => undefined);
     asked.set(key, found);
     return found;
   };

@@ -77,11 +77,9 @@ export interface Patience {
 }
 
 /** A look at the list of open requests. */
-export interface Look extends Patience {
+interface Look extends Patience {
   /** A `next` of before; absent: from the first. */
   readonly from?: number | undefined;
-  /** Heads of requests as they were last seen, by number: for forges that tell only the first digits in a list. */
-  readonly known?: ReadonlyMap<string, string> | undefined;
 }
 
 /** One forge, for one repository. */

@@ -60,7 +60,7 @@ export function mayBeOurs(text: string): boolean {
 export function namesOurVersion(text: string): boolean {
   let words = text;
   for (let depth = 0; depth < mostEscapes; depth++) {
-    if (ourVersion.test(words)) return true;
+    if (ourVersion.test(words) || (text.includes('\\') && ourVersion.test(withoutBreaks(words)))) return true;
     const plainer = words.includes('\\') ? unescaped(words) : words;
     if (plainer === words) return false;
     words = plainer;
@@ -70,6 +70,11 @@ export function namesOurVersion(text: string): boolean {
 
 const ourVersion = /etcd\.ratchet\.dev\/v\d/i;
 const mostEscapes = 10;
+
+/** In whatever way a line was broken within a word. */
+function withoutBreaks(words: string): string {
+  return words.replaceAll(/\\[rnt]|[\s\\]/g, '');
+}
 
 /**
  * Letters of a text that is JSON, or YAML in quotes, inside another. Lines that YAML broke are joined first, as long as
@@ -81,7 +86,7 @@ function unescaped(text: string): string {
     .replaceAll(/\\{2,}/g, '\\')
     .replaceAll(/\\(?:r\\)?n[ \t]*/g, '')
     .replaceAll('\\/', '/')
-    .replaceAll(/\\(?:x|u00|U000000)([\da-f]{2})/gi, (_, code: string) =>
+    .replaceAll(/\\(?:x|u00|U000000)([\da-fA-F]{2})/g, (_, code: string) =>
       String.fromCharCode(Number.parseInt(code, 16)),
     );
 }

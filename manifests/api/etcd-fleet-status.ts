@@ -158,6 +158,7 @@ export const etcdFleetStatusSchema = object({
     object(
       {
         generation: int64({ minimum: 0, description: "The fleet's metadata.generation at that look." }),
+        heads: int64({ minimum: 0, description: 'How many commits were to be checked.' }),
         list: text(256, { description: 'ETag of the list of open requests.' }),
         queue: Type.Optional(text(256, { description: 'ETag of the merge queue.' })),
       },

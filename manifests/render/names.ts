@@ -76,6 +76,8 @@ export const annotations = {
   inputsHash: `${group}/inputs-hash`,
   // On a Service for clients outside: the keys of labels and annotations that its spec gave it.
   givenKeys: `${group}/given-keys`,
+  // On the list of clients that members refuse: the numbers of certificates in use, which it leaves out.
+  notRevoked: `${group}/not-revoked`,
   // On what a fleet applied.
   fleetName: `${group}/fleet-name`,
   source: `${group}/source`,

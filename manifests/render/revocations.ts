@@ -7,10 +7,15 @@ import { ownerReference } from './owner-reference.ts';
 /**
  * What members refuse as clients, in the form in which etcd reads it at each connection. One for all members, and none
  * of their Secrets: another list is no other certificate.
+ * @param leftOut serial numbers that are in use (`plainSerial`): it says which
  */
-export function revocations(cluster: EtcdCluster): ConfigMap {
+export function revocations(cluster: EtcdCluster, leftOut: readonly string[] = []): ConfigMap {
   const { name, namespace, uid } = cluster.metadata;
-  const list = revocationList(name, revokedSerials(cluster)).toString('base64');
+  const listed = revokedSerials(cluster);
+  const list = revocationList(
+    name,
+    listed.filter((serial) => !leftOut.includes(serial)),
+  ).toString('base64');
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -18,11 +23,19 @@ export function revocations(cluster: EtcdCluster): ConfigMap {
       name: revocationsName(name),
       ...(namespace !== undefined && { namespace }),
       labels: labelsOf(name),
-      annotations: { [annotations.inputsHash]: hashOf({ name, owner: uid, list }) },
+      annotations: {
+        [annotations.inputsHash]: hashOf({ name, owner: uid, list }),
+        [annotations.notRevoked]: leftOut.filter((serial) => listed.includes(serial)).join(' '),
+      },
       ownerReferences: [ownerReference('EtcdCluster', cluster)],
     },
     binaryData: { [revocationsKey]: list },
   };
+}
+
+/** What a list says that it leaves out. */
+export function leftOutOf({ metadata }: Pick<ConfigMap, 'metadata'>): readonly string[] {
+  return (metadata.annotations?.[annotations.notRevoked] ?? '').split(' ').filter((serial) => serial !== '');
 }
 
 /** In the form of `CertificateFacts.serial`, each once. */

@@ -33,7 +33,7 @@ const defects = {
   ChainBroken: provided('A certificate is not signed by the CA beside it.'),
   AuthoritiesDisagree: provided('Secrets name different CAs where they must name the same one.'),
   Revoked: provided(
-    'The spec revokes a certificate that etcd-ratchet, or a member, shows to members: the list is not given to them.',
+    'The spec revokes a certificate that etcd-ratchet, or a member, shows to members: their list leaves it out.',
   ),
   ExpiresSoon: provided('A certificate expires soon.'),
 } as const satisfies Record<string, Meaning>;

@@ -3,7 +3,7 @@ import { type Api, apiAt, type Call } from '../api.ts';
 import { bitbucketStatus } from '../bitbucket-status.ts';
 import { changeRequests } from '../change-request.ts';
 import { basicOrToken } from '../credentials.ts';
-import type { ChangeRequest, Forge, ForgeAccess, ForgeKind, Look } from '../forge.ts';
+import type { ChangeRequest, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import { type FoundPage, gather } from '../pages.ts';
 import { encodedPath, repositoryOf, withoutSlash } from '../repository.ts';
 
@@ -37,7 +37,7 @@ type Told = Type.Static<typeof bitbucketCloudRequests>['values'][number];
 export const bitbucketCloudCommits = Type.Object({ values: Type.Array(Type.Object({ hash: Type.String() })) });
 
 const pageSize = 50;
-/** Each of the requests in a page takes another request, unless its head is known. */
+/** Each of the requests in a page takes another request. */
 const mostPages = 2;
 /** Requests under way at once. */
 const lanes = 5;
@@ -55,14 +55,14 @@ function openBitbucketCloud(access: ForgeAccess): Forge {
       const body = bitbucketStatus(status, commitUrl(status.sha));
       await api.send('POST', `${path}/commit/${status.sha}/statuses/build`, body, { purpose: 'statuses', signal });
     },
-    async openRequests(target, { signal, from = 1, known }) {
+    async openRequests(target, { signal, from = 1 }) {
       const call: Call = { purpose: 'requests', signal };
       async function read(page: number): Promise<FoundPage> {
         const only = `destination.branch.name=${JSON.stringify(target)}`;
         const query = `state=OPEN&q=${encodeURIComponent(only)}&sort=-created_on&pagelen=${pageSize}&page=${page}`;
         const { value } = await api.get(`${path}/pullrequests?${query}`, bitbucketCloudRequests, call);
         const requests = await inLanes(value.values, async (told) =>
-          toRequest(told, web, knownHead(told, known) ?? (await headOf(api, path, told, call))),
+          toRequest(told, web, await headOf(api, path, told, call)),
         );
         return { requests: requests.flat(), next: value.next === undefined ? undefined : page + 1 };
       }
@@ -95,16 +95,9 @@ function toRequest(
 }
 
 /**
- * By the digits that the list tells. A commit that a stranger made to share them gets no verdict, and not that of the
- * other: a status is of all forty digits.
+ * The list tells only the first twelve digits of a commit; its own list of commits, newest first, tells all. It is
+ * asked each time: an author can make another commit with the same twelve.
  */
-function knownHead({ id, source }: Told, known: Look['known']): string | undefined {
-  const short = source.commit?.hash;
-  const head = known?.get(String(id));
-  return short && head?.startsWith(short) ? head : undefined;
-}
-
-/** The list tells only the first twelve digits of a commit; its own list of commits, newest first, tells all. */
 async function headOf(api: Api, path: string, { id, source }: Told, call: Call): Promise<string | undefined> {
   const short = source.commit?.hash;
   if (!short) return undefined;

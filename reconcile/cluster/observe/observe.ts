@@ -26,7 +26,7 @@ import { readNewestBackup } from './read-newest-backup.ts';
 import { readRecovery } from './read-recovery.ts';
 import { readSnapshotClaims, readSnapshotOffers } from './read-snapshot-claims.ts';
 import { readWarnings, withWarnings } from './read-warnings.ts';
-import { revocationsView, sharedOf } from './shared.ts';
+import { sharedOf } from './shared.ts';
 import { slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -143,12 +143,7 @@ async function askMembers(
 ): Promise<EtcdAnswers & Pick<Observation, 'certificates' | 'hasHistory' | 'hashes'> & Pick<Observed, 'etcd'>> {
   const { cluster, requested } = objects;
   const slots = slotsOf(objects);
-  const isListDue =
-    cluster.spec.tls?.revokedClientSerials !== undefined && revocationsView(objects).state !== 'present';
-  const question = {
-    ...{ kube, wire, cluster, slots, requested, at, signal, isListDue },
-    ...(nameAllowances && { nameAllowances }),
-  };
+  const question = { kube, wire, cluster, slots, requested, at, signal, ...(nameAllowances && { nameAllowances }) };
   const { certificates, access, whole } = await readCertificates(question).catch(unreadable);
   const ours = wayTo(new Map(slots.filter(isReachable).map((slot) => [slot.name, endpointOf(slot)])), access, etcd);
   const first: EtcdAnswers =

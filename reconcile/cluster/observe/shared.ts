@@ -10,7 +10,7 @@ import {
 } from '../../../manifests/render/names.ts';
 import { networkPolicy } from '../../../manifests/render/network-policy.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
-import { revocations } from '../../../manifests/render/revocations.ts';
+import { leftOutOf, revocations } from '../../../manifests/render/revocations.ts';
 import type { Shared, SharedView } from '../know/observation.ts';
 import { hasFieldsOfOthers } from '../know/spec/others-fields.ts';
 import { hasSpec, type SharedKubeObject, sharedObject } from '../know/spec/shared-objects.ts';
@@ -27,28 +27,43 @@ export function sharedOf(objects: ClusterObjects): Shared {
   const policy = networkPolicies.find(({ metadata }) => metadata.name === networkPolicyName(name));
   return {
     headlessService: {
-      state: stateOf(service(headlessServiceName(name)), sharedObject('headless-service', cluster, 0), uid),
+      state: stateOf(service(headlessServiceName(name)), sharedObject('headless-service', cluster, none), uid),
     },
     clientService: {
-      state: stateOf(service(clientServiceName(name)), sharedObject('client-service', cluster, 0), uid),
+      state: stateOf(service(clientServiceName(name)), sharedObject('client-service', cluster, none), uid),
     },
     disruptionBudget: {
-      state: stateOf(budget, budget && sharedObject('disruption-budget', cluster, Number(minAvailable)), uid),
+      state: stateOf(
+        budget,
+        budget && sharedObject('disruption-budget', cluster, { minAvailable: Number(minAvailable) }),
+        uid,
+      ),
       ...(typeof minAvailable === 'number' && { minAvailable }),
     },
     networkPolicy: policyView(policy, cluster),
     externalService: {
-      state: stateOf(service(externalServiceName(name)), sharedObject('external-service', cluster, 0), uid),
+      state: stateOf(service(externalServiceName(name)), sharedObject('external-service', cluster, none), uid),
     },
     revocations: revocationsView(objects),
   };
 }
 
-export function revocationsView({ cluster, configMaps }: Pick<ClusterObjects, 'cluster' | 'configMaps'>): SharedView {
+/** What it leaves out is compared when all certificates are read (`leavesOutOthers`). */
+export function revocationsView({
+  cluster,
+  configMaps,
+}: Pick<ClusterObjects, 'cluster' | 'configMaps'>): Shared['revocations'] {
   const { name, uid = '' } = cluster.metadata;
   const list = configMaps.find(({ metadata }) => metadata.name === revocationsName(name));
-  return { state: stateOf(list, list && revocations(cluster), uid) };
+  if (!list) return { state: 'missing' };
+  const leftOut = leftOutOf(list);
+  const state = stateOf(list, revocations(cluster, leftOut), uid);
+  // The next list could not be written into it.
+  const isFrozen = state === 'present' && list.immutable === true;
+  return { state: isFrozen ? 'drifted' : state, ...(leftOut.length > 0 && { leftOut }) };
 }
+
+const none = { minAvailable: 0 };
 
 /** Nothing in its spec is a default or another's: what was added would open or close something. */
 function policyView(policy: NetworkPolicy | undefined, cluster: EtcdCluster): SharedView {

@@ -9,7 +9,7 @@ import { isDue, sameSet } from '../know/certificates/due.ts';
 import { signingTrouble } from '../know/certificates/intermediate.ts';
 import { issuanceStatement } from '../know/certificates/issuance.ts';
 import { issuanceWord } from '../know/certificates/issued.ts';
-import { revokedInUse } from '../know/certificates/revoked.ts';
+import { revokedDefects } from '../know/certificates/revoked.ts';
 import type { ReadCertificates } from '../know/observation.ts';
 import type { Situation } from '../know/situation.ts';
 import { keptStatement, type Statement } from '../know/statement.ts';
@@ -79,7 +79,7 @@ function judged(situation: Situation, { authorities, leaves }: ReadCertificates)
   ].find(({ facts }) => !facts);
   const ours = situation.effective.inputs.tls.mode === 'Managed';
   const suspended = staySuspended(situation) !== undefined;
-  const [defect] = [...leaves.flatMap(({ defects }) => defects).filter(isFatal), ...revokedInUse(situation)];
+  const [defect] = [...leaves.flatMap(({ defects }) => defects).filter(isFatal), ...revokedDefects(situation)];
   // A person does not have to create what etcd-ratchet makes itself.
   if (defect && !absent) {
     const cure =

@@ -19,7 +19,7 @@ const name = 'orders-0';
 const given =
   (object: SharedObject, change: (made: KubeObject) => KubeObject = (made) => made, minAvailable = 2) =>
   async (scene: Scene) => {
-    await scene.make<KubeObject>(resourceOf[object], change(sharedObject(object, scene.cluster, minAvailable)));
+    await scene.make<KubeObject>(resourceOf[object], change(sharedObject(object, scene.cluster, { minAvailable })));
   };
 
 const ownedBy =
@@ -143,6 +143,11 @@ export const cluster = {
     {
       when: 'the revocations hold what another client wrote',
       start: given('revocations', (made) => ({ ...made, ...{ binaryData: { 'clients.crl': 'MAA=', other: '' } } })),
+      asks: () => applySharedObject({ object: 'revocations', minAvailable: 2 }),
+    },
+    {
+      when: 'the revocations are immutable by another client',
+      start: given('revocations', (made) => ({ ...made, ...{ immutable: true } })),
       asks: () => applySharedObject({ object: 'revocations', minAvailable: 2 }),
     },
     {

@@ -155,6 +155,9 @@ test('a document with any part of its text cut off is never taken for one that w
 for (const [what, words] of [
   ['escapes that YAML breaks into lines', JSON.stringify(escapedJson(ourVersion, (code) => `\\u${hex(code, 4)}`))],
   ['a name that YAML broke into lines, in a text', '"\\"etcd\\\\\\n  .ratchet.dev/v1alpha1\\""'],
+  ['an escape of thirty-two bits, in a text', '"\\"\\\\U00000065tcd.ratchet.dev/v1alpha1\\""'],
+  ['a name that an escaped tab continues, in a text', '"\\"etcd\\\\\\n  \\\\t.ratchet.dev/v1alpha1\\""'],
+  ['a name that an escaped end of line breaks', '"\\"etcd\\\\\\u000a  .ratchet.dev/v1alpha1\\""'],
   ['an escape of an escape', '"\\\\u005cu0065tcd.ratchet.dev/v1alpha1"'],
   ['escapes without end', `"\\\\u005c${'u005c'.repeat(12)}u0065tcd.ratchet.dev/v1alpha1"`],
 ] as const) {

@@ -13,6 +13,7 @@ import { needsPerson } from '../../know/outcome.ts';
 import { withoutOthers } from '../../know/spec/others-fields.ts';
 import {
   hasSpec,
+  type SharedFacts,
   type SharedKubeObject,
   type Specified,
   sharedKeys,
@@ -36,9 +37,8 @@ export const resourceOf = {
   'no-revocations': resources.configMaps,
 } as const satisfies Record<SharedObject, Resource>;
 
-interface SharedWish {
+interface SharedWish extends SharedFacts {
   readonly object: SharedObject;
-  readonly minAvailable: number;
 }
 
 /** Makes it what it should be, or removes it where none should be. @throws {StepError} `NameTaken`. */
@@ -48,18 +48,20 @@ export const applySharedObject = defineRequest('applySharedObject', {
   live: async (wish, live): Promise<void> => {
     const { kube, cluster, signal } = live;
     const resource = resourceOf[wish.object];
-    const wanted = sharedObject(wish.object, cluster, wish.minAvailable);
+    const wanted = sharedObject(wish.object, cluster, wish);
     const { namespace, name } = wanted.metadata;
     const read = async () => {
       const found = await getOne<SharedKubeObject>(live, resource, name);
       if (found && !isControlledBy(found, cluster.metadata.uid ?? '')) throw nameTaken(resource, name);
       return found;
     };
-    const found = await read();
-    if (!isNeeded(wish)) {
+    let found = await read();
+    const isFrozen = found !== undefined && isImmutable(found);
+    if (!isNeeded(wish) || isFrozen) {
       if (found?.metadata.uid)
         await kube.delete(resource, namespace, name, { preconditions: { uid: found.metadata.uid }, signal });
-      return;
+      if (!isNeeded(wish)) return;
+      found = undefined;
     }
     if (found) return mergeInto(found, wanted, { live, resource, readAgain: read, merge: mergeFor(wish.object) });
     try {
@@ -73,9 +75,13 @@ export const applySharedObject = defineRequest('applySharedObject', {
     const [key, resource] = [sharedKeys[wish.object], resourceOf[wish.object]];
     const { state: found } = host.shared(state, key);
     if (found === 'foreign' || found === 'leftover') throw nameTaken(resource, wish.object);
-    const { minAvailable } = wish;
+    const { minAvailable, leftOut = [] } = wish;
     const view = isNeeded(wish)
-      ? { state: 'present' as const, ...(wish.object === 'disruption-budget' && { minAvailable }) }
+      ? {
+          state: 'present' as const,
+          ...(wish.object === 'disruption-budget' && { minAvailable }),
+          ...(wish.object === 'revocations' && leftOut.length > 0 && { leftOut }),
+        }
       : { state: 'missing' as const };
     return { state: host.putShared(state, key, view), answer: undefined };
   },
@@ -85,6 +91,11 @@ export const applySharedObject = defineRequest('applySharedObject', {
 function isNeeded({ object, minAvailable }: SharedWish): boolean {
   if (object === 'no-network-policy' || object === 'no-external-service' || object === 'no-revocations') return false;
   return object !== 'disruption-budget' || minAvailable > 0;
+}
+
+/** It is made anew. Its files stay meanwhile: kubelet takes nothing from a pod that runs. */
+function isImmutable(found: SharedKubeObject): boolean {
+  return !hasSpec(found) && found.immutable === true;
 }
 
 function isService(wanted: SharedKubeObject): wanted is Service {

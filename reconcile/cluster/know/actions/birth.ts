@@ -6,7 +6,7 @@ import type { Inputs } from '../spec/inputs.ts';
 
 export type BirthAction =
   /** Services, the disruption budget and the network policy: made or corrected. */
-  | { readonly kind: 'apply-shared'; readonly objects: readonly SharedObject[]; readonly minAvailable: number }
+  | ({ readonly kind: 'apply-shared' } & SharedOrder)
   /** Labels that another tool removed, and that lists, Services and the disruption budget need. */
   | { readonly kind: 'restore-labels'; readonly objects: readonly LabelledRef[] }
   /** Birth: every volume, then every peer, then every ConfigMap, as recorded; nothing is started yet. */
@@ -15,7 +15,7 @@ export type BirthAction =
       readonly members: readonly { readonly name: string; readonly record: VolumeRecord }[];
       readonly inputs: Inputs;
       /** What a birth needs beside its members: made first, because members find each other by it. */
-      readonly shared?: { readonly objects: readonly SharedObject[]; readonly minAvailable: number };
+      readonly shared?: SharedOrder;
       /** Absent: another step starts them. */
       readonly starts?: FirstStart;
     }
@@ -33,6 +33,13 @@ export type BirthAction =
       /** The one that is sealed is a learner in sync: it becomes a voter. */
       readonly promotes?: true;
     };
+
+export interface SharedOrder {
+  readonly objects: readonly SharedObject[];
+  readonly minAvailable: number;
+  /** Serial numbers of certificates in use, which the list of refused clients leaves out; absent: none. */
+  readonly leftOut?: readonly string[];
+}
 
 /** What members are started with, in the step that records them. */
 export interface FirstStart {

@@ -87,7 +87,8 @@ export interface Shared {
   readonly disruptionBudget: SharedView & { readonly minAvailable?: number };
   readonly networkPolicy: SharedView;
   readonly externalService: SharedView;
-  readonly revocations: SharedView;
+  /** `leftOut`: serial numbers that the list says it leaves out. */
+  readonly revocations: SharedView & { readonly leftOut?: readonly string[] };
 }
 
 export interface SharedView {

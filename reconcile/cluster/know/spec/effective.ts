@@ -14,7 +14,6 @@ import { toldIn } from '../../../reasons/cure.ts';
 import { refusalIn } from '../../../reasons/refusals.ts';
 import { existingRemoved } from '../adoption/kept.ts';
 import { rollbackRefusal } from '../backups/rollback-refusal.ts';
-import { mayGiveList } from '../certificates/revoked.ts';
 import { effectiveTrust } from '../certificates/trust.ts';
 import { refusedNames } from '../certificates/wanted.ts';
 import { type Life, recordOf } from '../life.ts';
@@ -66,7 +65,7 @@ export function effectiveSpec(
   const { cluster, slots } = observation;
   const { spec } = cluster;
   const trust = effectiveTrust(observation);
-  const tls = judgeTls(withoutHeldList(observation), slots);
+  const tls = judgeTls(withoutMissingList(observation, life), slots);
   const names = judgeNames(observation, tls.value.mode);
   const size = judgeGrowth(observation.refused, slots) ?? judgeSize(spec.storage.size, slots);
   const volumes = judgeVolumes(spec, { slots, life, namespace: cluster.metadata.namespace ?? '' });
@@ -113,13 +112,15 @@ function replicasOf(wanted: number, life: Life): number {
   return life.stage === 'birth' ? life.record.initialCluster.length : wanted;
 }
 
-/** Members are told of a list that they have, or get: their pods would not start without it (see `revokedInUse`). */
-function withoutHeldList(observation: Parameters<typeof effectiveSpec>[0]): EtcdClusterSpec {
-  const { cluster, slots, shared } = observation;
+/** Members are told of a list when it is there, or is made with them: their pods would not start without it. */
+function withoutMissingList(
+  { cluster, slots, shared }: Parameters<typeof effectiveSpec>[0],
+  life: Life,
+): EtcdClusterSpec {
   const { revokedClientSerials, ...tls } = cluster.spec.tls ?? {};
   const isRead = slots.some(({ peer }) => peer?.current && peer.inputs.tls.revocations !== undefined);
-  const isThere = isRead || shared.revocations.state === 'present';
-  if (!revokedClientSerials || isThere || mayGiveList(observation)) return cluster.spec;
+  const isThere = ['present', 'drifted'].includes(shared.revocations.state);
+  if (!revokedClientSerials || isRead || isThere || life.stage === 'unborn') return cluster.spec;
   return { ...cluster.spec, tls };
 }
 

@@ -28,8 +28,20 @@ export function hasSpec(object: SharedKubeObject): object is Specified {
   return 'spec' in object;
 }
 
+/** What no spec says. */
+export interface SharedFacts {
+  /** Of the disruption budget. */
+  readonly minAvailable: number;
+  /** Of the list of refused clients. */
+  readonly leftOut?: readonly string[] | undefined;
+}
+
 /** An object that a cluster's members share, as it should be, or would be. */
-export function sharedObject(kind: SharedObject, cluster: EtcdCluster, minAvailable: number): SharedKubeObject {
+export function sharedObject(
+  kind: SharedObject,
+  cluster: EtcdCluster,
+  { minAvailable, leftOut }: SharedFacts,
+): SharedKubeObject {
   switch (kind) {
     case 'headless-service':
       return headlessService(cluster);
@@ -45,6 +57,6 @@ export function sharedObject(kind: SharedObject, cluster: EtcdCluster, minAvaila
       return networkPolicy(cluster);
     case 'revocations':
     case 'no-revocations':
-      return revocations(cluster);
+      return revocations(cluster, leftOut);
   }
 }

@@ -53,8 +53,6 @@ interface Question {
   readonly requested: Requested;
   readonly at: Date;
   readonly nameAllowances?: readonly NameAllowance[];
-  /** Members are to get another list of refused clients: it must hold none of these. */
-  readonly isListDue?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -73,10 +71,7 @@ export async function readCertificates(asked: Question): Promise<CertificateRead
   const kept = requested.kind === 'known' ? { asked: askedIn(question, requested) } : {};
   const plans = wantedLeaves(cluster, slots, mode, { allowances, ...kept });
   const [own] = plans;
-  const whole =
-    asked.isListDue === true ||
-    callsForAll(cluster, slots, at) ||
-    certManagerCallsForAll({ cluster, slots }, plans, requested);
+  const whole = callsForAll(cluster, slots, at) || certManagerCallsForAll({ cluster, slots }, plans, requested);
   const read = secretsOf(question);
   const all = () => readAll(question, mode, plans, read);
   if (!own) return { certificates: await all(), access: noSecretNamed, whole: all };

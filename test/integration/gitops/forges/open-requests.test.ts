@@ -187,22 +187,6 @@ test('Bitbucket Cloud names a head by twelve digits: no other commit is taken fo
   assert.deepEqual(await open(kind, server.url).openRequests('main', inTime()), { requests: [] });
 });
 
-test('Bitbucket Cloud is asked for no head that is known: twenty open requests are one request', async () => {
-  const kind = kinds.find(({ type }) => type === 'BitbucketCloud');
-  assert.ok(kind);
-  const samples = many(20);
-  await using server = await startForge(kind, samples);
-  const known = new Map(samples.map(({ number }) => [String(number), head]));
-  const look = (heads: ReadonlyMap<string, string>) =>
-    open(kind, server.url).openRequests('main', { ...inTime(), known: heads });
-  const { requests } = await look(known);
-  assert.deepEqual([requests.length, server.requests.length], [20, 1]);
-  // One has moved on, one is new.
-  known.set('2000', 'ef'.repeat(20)).delete('1999');
-  assert.deepEqual((await look(known)).requests, requests);
-  assert.equal(server.requests.length, 1 + 3);
-});
-
 /** What Gitea tells of a request: comments and labels, as others set them. */
 function timeline(events: readonly (readonly [user: number | null, label?: string, isSet?: boolean])[]) {
   return events.map(([user, label, isSet = true], index) => ({

@@ -8,8 +8,8 @@ import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { inspectLeaf } from '../../../../reconcile/x509/inspect.ts';
 import { secretData } from '../../../support/world/applications.ts';
 import { bornWith } from '../../../support/world/born.ts';
-import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
-import type { World } from '../../../support/world/world.ts';
+import { assertOneCluster, type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
+import { namespace, type World } from '../../../support/world/world.ts';
 
 /** Clients that members refuse: a list that all of them read. */
 
@@ -92,10 +92,20 @@ describe('a list of refused clients', () => {
       await world.apply(revoking(before));
       assert.deepEqual(
         actsOf(await settled(world)).map((one) => one.split(' ')[0]),
-        ['issue-certificates', 'apply-shared'],
+        ['apply-shared', 'issue-certificates', 'apply-shared'],
       );
       assert.notEqual(serialIn(world, secret), before);
       assertAsAsked(world);
     });
   }
+
+  test('that can not be made keeps no member from being replaced', async () => {
+    const world = await bornWith({ ...none, healing: { podGracePeriod: '20s', memberGracePeriod: '40s' } });
+    const theirs = { name: 'orders-revocations', namespace, uid: 'theirs' };
+    world.kube.seed(resources.configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: theirs });
+    await world.apply({ ...revoking('0a'), healing: { podGracePeriod: '20s', memberGracePeriod: '40s' } });
+    world.loseVolume('orders-1');
+    await tickUntilConverged(world, { limit: 300 });
+    assertOneCluster(world, 3);
+  });
 });

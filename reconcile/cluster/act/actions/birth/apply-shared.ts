@@ -6,7 +6,7 @@ import { defineAction } from '../define.ts';
 export const applyShared = defineAction('apply-shared', {
   target: ({ objects }) => objects.join(', '),
   parts: (action) => action.objects.map((object) => ({ ...action, objects: [object] })),
-  *run({ objects, minAvailable }) {
-    yield* each(objects, (object) => applySharedObject({ object, minAvailable }));
+  *run({ objects, minAvailable, leftOut }) {
+    yield* each(objects, (object) => applySharedObject({ object, minAvailable, leftOut }));
   },
 });

@@ -33,8 +33,8 @@ export const prepareMembers = defineAction('prepare-members', {
   parts: ({ starts: _, ...action }) => action.members.map((member) => ({ ...action, members: [member] })),
   *run({ members, inputs, shared, starts }, cluster) {
     if (shared) {
-      const { objects, minAvailable } = shared;
-      yield* each(objects, (object) => applySharedObject({ object, minAvailable }));
+      const { objects, ...facts } = shared;
+      yield* each(objects, (object) => applySharedObject({ object, ...facts }));
     }
     const volumes = yield* each(members, function* ({ name, record }) {
       const made = yield* makeVolume({ name, record, inputs });

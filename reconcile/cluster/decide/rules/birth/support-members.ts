@@ -7,9 +7,9 @@ import {
   revocationsName,
 } from '../../../../../manifests/render/names.ts';
 import { isIsolated } from '../../../../../manifests/render/network-policy.ts';
-import type { SharedObject } from '../../../know/actions/birth.ts';
+import type { SharedObject, SharedOrder } from '../../../know/actions/birth.ts';
 import { isTakingOver } from '../../../know/backups/restore.ts';
-import { mayGiveList } from '../../../know/certificates/revoked.ts';
+import { leavesOutOthers, revokedInUse } from '../../../know/certificates/revoked.ts';
 import { isContested, pauseMinutes } from '../../../know/contested.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { minAvailableFor, votersToProtect } from '../../../know/health/drains.ts';
@@ -52,9 +52,7 @@ function isContestedByOthers(object: SharedObject, situation: Situation): boolea
 }
 
 /** The objects that are missing or differ from what they should be. */
-export function dueShared(
-  situation: Situation,
-): { readonly objects: readonly SharedObject[]; readonly minAvailable: number } | undefined {
+export function dueShared(situation: Situation): SharedOrder | undefined {
   const { shared, life, effective, slots } = situation;
   if (life.stage === 'unclear' || effective.replicas === 0) return undefined;
   const { disruptionBudget } = shared;
@@ -76,25 +74,30 @@ export function dueShared(
   // Before it has served there is no quorum to keep, and a budget would refuse every drain.
   const hasServed = life.stage === 'born' || isTakingOver(slots);
   if (hasServed && isBudgetDue(disruptionBudget, minAvailable)) objects.push('disruption-budget');
-  if (revokes(situation)) {
-    if (isListDue(situation)) objects.push('revocations');
-  } else if (isToBeRemoved(shared.revocations) && !readsRevocations(situation)) objects.push('no-revocations');
+  const list = listDue(situation);
+  if (list) objects.push(list);
   if (!isIsolated(situation.cluster)) {
     if (isToBeRemoved(shared.networkPolicy)) objects.push('no-network-policy');
   } else if (isToBeMade(shared.networkPolicy)) objects.push('network-policy');
   if (objects.length === 0) return undefined;
-  return { objects, minAvailable };
+  const leftOut = objects.includes('revocations') ? (revokedInUse(situation) ?? shared.revocations.leftOut ?? []) : [];
+  return { objects, minAvailable, ...(leftOut.length > 0 && { leftOut }) };
 }
 
-function revokes({ effective }: Situation): boolean {
-  return effective.inputs.tls.revocations !== undefined;
+function revokes({ cluster, effective }: Situation): boolean {
+  return effective.inputs.tls.mode !== 'Disabled' && cluster.spec.tls?.revokedClientSerials !== undefined;
 }
 
 /** Of a spec that is refused, which has no list any more, members keep the one that they read. */
-function isListDue(situation: Situation): boolean {
+function listDue(situation: Situation): 'revocations' | 'no-revocations' | undefined {
   const { revocations } = situation.shared;
-  const isWanted = situation.cluster.spec.tls?.revokedClientSerials !== undefined;
-  return isWanted ? isToBeMade(revocations) && mayGiveList(situation) : revocations.state === 'missing';
+  if (revokes(situation)) {
+    const isOther = revocations.state === 'present' && leavesOutOthers(situation);
+    return isOther || isToBeMade(revocations) ? 'revocations' : undefined;
+  }
+  const isRead = situation.effective.inputs.tls.revocations !== undefined;
+  if (isRead) return revocations.state === 'missing' ? 'revocations' : undefined;
+  return isToBeRemoved(revocations) && !readsRevocations(situation) ? 'no-revocations' : undefined;
 }
 
 /** A pod that reads the list would not start without it. */

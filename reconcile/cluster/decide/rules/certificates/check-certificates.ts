@@ -4,7 +4,7 @@ import { trustsBoth } from '../../../know/certificates/hand-over.ts';
 import { signingTrouble } from '../../../know/certificates/intermediate.ts';
 import { behind, firstTrouble, followedSlowly } from '../../../know/certificates/issuance.ts';
 import { sourceDefects } from '../../../know/certificates/provided.ts';
-import { revokedInUse } from '../../../know/certificates/revoked.ts';
+import { revokedDefects } from '../../../know/certificates/revoked.ts';
 import { type Decision, refuse, wait } from '../../../know/decision.ts';
 import type { ReadCertificates } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -98,7 +98,7 @@ function rotating(read: ReadCertificates): Decision | undefined {
 export function fatalDefects(situation: Situation, read: ReadCertificates): readonly Defect[] {
   const sources = situation.effective.inputs.tls.mode === 'Provided' ? sourceDefects(situation, read) : [];
   if (sources.length > 0) return sources;
-  return [...read.leaves.flatMap(({ defects }) => defects).filter(isFatal), ...revokedInUse(situation)];
+  return [...read.leaves.flatMap(({ defects }) => defects).filter(isFatal), ...revokedDefects(situation)];
 }
 
 export function refusal({ reason, message, cure }: Defect): Decision {
