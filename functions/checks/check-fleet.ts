@@ -91,10 +91,15 @@ function seenNow(
   fleet: EtcdFleet,
   { heads, list, queue }: { heads: number; list: string | undefined; queue: string | undefined },
 ): NonNullable<ChecksOutcome['listed']> {
-  const isKept = (etag: string | undefined) => etag !== undefined && /^[\x20-\x7e]{1,256}$/.test(etag);
-  if (!isKept(list) || list === undefined || (wantsQueue(fleet) && !isKept(queue))) return {};
-  const { generation = 0 } = fleet.metadata;
-  return { seen: { generation, heads, list, ...(wantsQueue(fleet) && queue !== undefined && { queue }) } };
+  if (!isKept(list)) return {};
+  const seen = { generation: fleet.metadata.generation ?? 0, heads, list };
+  if (!wantsQueue(fleet)) return { seen };
+  return isKept(queue) ? { seen: { ...seen, queue } } : {};
+}
+
+/** An ETag that the status has room for, and a header can bear. */
+function isKept(etag: string | undefined): etag is string {
+  return etag !== undefined && /^[\x20-\x7e]{1,256}$/.test(etag);
 }
 
 /** A queue that can't be read keeps no request from its check. */

@@ -1,5 +1,6 @@
 import { ForgeError } from '../../gitops/forges/error.ts';
 import type { Forge, OpenRequests, Patience, Queue, Validators } from '../../gitops/forges/forge.ts';
+import { ownWait } from '../own-wait.ts';
 
 /** Milliseconds that a forge has for one answer. */
 export const forgeMs = 8_000;
@@ -26,59 +27,38 @@ export function shareForges(signal: AbortSignal): SharedForges {
 }
 
 function asksOnce(forge: Forge, signal: AbortSignal): Forge {
-  const lists = once<OpenRequests>();
-  const queues = once<Queue>();
-  const sames = once<boolean>();
-  const ofAll = () => ({ signal: AbortSignal.any([signal, AbortSignal.timeout(forgeMs)]) });
+  const { queued, isUnchanged } = forge;
+  const lists = once<OpenRequests>(signal);
+  const queues = once<Queue>(signal);
+  const sames = once<boolean>(signal);
   return {
     ...forge,
     openRequests: (target, { from, signal: own }) =>
-      within(
-        own,
-        lists([target, from], () => forge.openRequests(target, { ...ofAll(), from })),
-      ),
-    ...(forge.queued && {
+      lists(own, [target, from], (patience) => forge.openRequests(target, { ...patience, from })),
+    ...(queued && {
       queued: (target: string, { signal: own }: Patience) =>
-        within(
-          own,
-          queues([target], async () => (await forge.queued?.(target, ofAll())) ?? { commits: [] }),
-        ),
+        queues(own, [target], (patience) => queued(target, patience)),
     }),
-    ...(forge.isUnchanged && {
+    ...(isUnchanged && {
       isUnchanged: (target: string, { list, queue }: Validators, { signal: own }: Patience) =>
-        within(
-          own,
-          sames(
-            [target, list, queue],
-            async () => (await forge.isUnchanged?.(target, { list, queue }, ofAll())) === true,
-          ),
-        ),
+        sames(own, [target, list, queue], (patience) => isUnchanged(target, { list, queue }, patience)),
     }),
   };
 }
 
-/** One caller's patience, for an answer that others wait for as well. @throws ForgeError Timeout */
-async function within<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const end = () => reject(new ForgeError('Timeout', 'there was no time left to wait for the forge'));
-  if (signal.aborted) end();
-  signal.addEventListener('abort', end, { once: true });
-  try {
-    return await Promise.race([answer, promise]);
-  } finally {
-    signal.removeEventListener('abort', end);
-  }
-}
-
-/** Asks each question once. */
-function once<T>(): (question: readonly unknown[], ask: () => Promise<T>) => Promise<T> {
+/** Asks each question once, with a patience of its own. @throws {ForgeError} Timeout to a caller whose own is over */
+function once<T>(signal: AbortSignal) {
   const asked = new Map<string, Promise<T>>();
-  return (question, ask) => {
+  return (own: AbortSignal, question: readonly unknown[], ask: (patience: Patience) => Promise<T>): Promise<T> => {
     const key = JSON.stringify(question);
-    const found = asked.get(key) ?? ask();
+    const found = asked.get(key) ?? ask({ signal: AbortSignal.any([signal, AbortSignal.timeout(forgeMs)]) });
     // The fleets that wait are told of its failure; perhaps none does any more.
     found.catch(() => undefined);
     asked.set(key, found);
-    return found;
+    return ownWait(found, own, timeIsUp);
   };
+}
+
+function timeIsUp(): ForgeError {
+  return new ForgeError('Timeout', 'there was no time left to wait for the forge');
 }

@@ -1,5 +1,4 @@
 import { areChecked, areLeftOver } from '../checks/branch.ts';
-import { type SharedForges, shareForges } from '../checks/shared-forges.ts';
 import { endStatuses } from './end-statuses.ts';
 import type { FleetPassed } from './pass-context.ts';
 import type { FleetsRead } from './read-fleets.ts';
@@ -10,9 +9,13 @@ export async function afterReports(
   read: FleetsRead,
   told: readonly Promise<FleetTold>[],
 ): Promise<readonly FleetPassed[]> {
-  const forges = shareForges(read.context.signal);
+  let loaded: ReturnType<typeof loadChecks> | undefined;
+  const load = () => {
+    loaded ??= loadChecks(read.context.signal);
+    return loaded;
+  };
   const [fleets] = await Promise.all([
-    Promise.all(told.map((one) => checked(read, one, forges))),
+    Promise.all(told.map((one) => checked(read, one, load))),
     endStatuses(read),
     read.context.kube.leftOut().size > 0 && import('./tell-left-out.ts').then((told) => told.tellLeftOut(read.context)),
   ]);
@@ -23,11 +26,20 @@ export async function afterReports(
 async function checked(
   { context, world }: FleetsRead,
   told: Promise<FleetTold>,
-  forges: SharedForges,
+  load: () => ReturnType<typeof loadChecks>,
 ): Promise<FleetPassed> {
   const { passed, left } = await told;
   if (context.dryRun || context.followUp || context.clusters.length > 0 || context.signal.aborted) return passed;
   if (!areChecked(passed.fleet) && !areLeftOver(passed.fleet)) return passed;
-  const { checkRequests } = await import('../checks/check-pass.ts');
+  const { checkRequests, forges } = await load();
   return checkRequests(passed, { fleets: world.fleets, clusters: left }, { ...context, forges });
+}
+
+/** With what all fleets of the pass share. */
+async function loadChecks(signal: AbortSignal) {
+  const [{ checkRequests }, { shareForges }] = await Promise.all([
+    import('../checks/check-pass.ts'),
+    import('../checks/shared-forges.ts'),
+  ]);
+  return { checkRequests, forges: shareForges(signal) };
 }

@@ -8,6 +8,7 @@ import type { Verified } from '../../gitops/signatures/verify.ts';
 import type { ParsedBefore } from '../../gitops/specs/documents.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
 import { networkFrom } from '../environment.ts';
+import { ownWait } from '../own-wait.ts';
 import { desiredTree, type Reading } from './desired-tree.ts';
 import { createFetchCache } from './fetch-cache.ts';
 import { type MergeResult, mergeResult } from './merge-result.ts';
@@ -42,7 +43,7 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
     const one = known ?? begin();
     one.users++;
     try {
-      const tree = await aborting(one.tree, signal);
+      const tree = await ownWait(one.tree, signal, timeIsUp);
       const verified = await verifiedBy(task, tree, one.git, signal);
       const desired = toPlain(await desiredTree(tree, fleet, { signal, onFile }), false);
       return { kind: 'read', tree: { ...desired, ...(verified && { verified }) } };
@@ -159,16 +160,6 @@ function failure(error: unknown): Failure {
   throw error;
 }
 
-/** A caller that gives up ends only its own wait; the shared work goes on. */
-async function aborting<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const give = () =>
-    reject(new GitError('Aborted', "the invocation's time was used up before the repository was read"));
-  if (signal.aborted) give();
-  signal.addEventListener('abort', give, { once: true });
-  try {
-    return await Promise.race([shared, promise]);
-  } finally {
-    signal.removeEventListener('abort', give);
-  }
+function timeIsUp(): GitError {
+  return new GitError('Aborted', "the invocation's time was used up before the repository was read");
 }
