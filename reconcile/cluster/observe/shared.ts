@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { NetworkPolicy } from '../../../manifests/kube-types.ts';
+import { disruptionBudget } from '../../../manifests/render/disruption-budget.ts';
+import { externalService } from '../../../manifests/render/external-service.ts';
 import {
   clientServiceName,
   externalServiceName,
@@ -11,9 +13,10 @@ import {
 import { networkPolicy } from '../../../manifests/render/network-policy.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
 import { leftOutOf, revocations } from '../../../manifests/render/revocations.ts';
+import { clientService, headlessService } from '../../../manifests/render/services.ts';
 import type { Shared, SharedView } from '../know/observation.ts';
 import { hasFieldsOfOthers } from '../know/spec/others-fields.ts';
-import { hasSpec, type SharedKubeObject, sharedObject } from '../know/spec/shared-objects.ts';
+import { hasSpec, type SharedKubeObject } from '../know/spec/shared-objects.ts';
 import { isForeign } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -27,22 +30,18 @@ export function sharedOf(objects: ClusterObjects): Shared {
   const policy = networkPolicies.find(({ metadata }) => metadata.name === networkPolicyName(name));
   return {
     headlessService: {
-      state: stateOf(service(headlessServiceName(name)), sharedObject('headless-service', cluster, none), uid),
+      state: stateOf(service(headlessServiceName(name)), headlessService(cluster), uid),
     },
     clientService: {
-      state: stateOf(service(clientServiceName(name)), sharedObject('client-service', cluster, none), uid),
+      state: stateOf(service(clientServiceName(name)), clientService(cluster), uid),
     },
     disruptionBudget: {
-      state: stateOf(
-        budget,
-        budget && sharedObject('disruption-budget', cluster, { minAvailable: Number(minAvailable) }),
-        uid,
-      ),
+      state: stateOf(budget, budget && disruptionBudget(cluster, Number(minAvailable)), uid),
       ...(typeof minAvailable === 'number' && { minAvailable }),
     },
     networkPolicy: policyView(policy, cluster),
     externalService: {
-      state: stateOf(service(externalServiceName(name)), sharedObject('external-service', cluster, none), uid),
+      state: stateOf(service(externalServiceName(name)), externalService(cluster), uid),
     },
     revocations: revocationsView(objects),
   };
@@ -62,8 +61,6 @@ export function revocationsView({
   const isFrozen = state === 'present' && list.immutable === true;
   return { state: isFrozen ? 'drifted' : state, ...(leftOut.length > 0 && { leftOut }) };
 }
-
-const none = { minAvailable: 0 };
 
 /** Nothing in its spec is a default or another's: what was added would open or close something. */
 function policyView(policy: NetworkPolicy | undefined, cluster: EtcdCluster): SharedView {

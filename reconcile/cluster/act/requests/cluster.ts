@@ -55,15 +55,12 @@ export const applySharedObject = defineRequest('applySharedObject', {
       if (found && !isControlledBy(found, cluster.metadata.uid ?? '')) throw nameTaken(resource, name);
       return found;
     };
-    let found = await read();
-    const isFrozen = found !== undefined && isImmutable(found);
-    if (!isNeeded(wish) || isFrozen) {
-      if (found?.metadata.uid)
-        await kube.delete(resource, namespace, name, { preconditions: { uid: found.metadata.uid }, signal });
-      if (!isNeeded(wish)) return;
-      found = undefined;
-    }
-    if (found) return mergeInto(found, wanted, { live, resource, readAgain: read, merge: mergeFor(wish.object) });
+    const found = await read();
+    if (found && isNeeded(wish) && !isImmutable(found))
+      return mergeInto(found, wanted, { live, resource, readAgain: read, merge: mergeFor(wish.object) });
+    if (found?.metadata.uid)
+      await kube.delete(resource, namespace, name, { preconditions: { uid: found.metadata.uid }, signal });
+    if (!isNeeded(wish)) return;
     try {
       await kube.create(resource, isService(wanted) ? inEachFamily(wanted) : wanted, { signal });
     } catch (error) {
