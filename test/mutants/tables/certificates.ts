@@ -12,7 +12,7 @@ export const ofCertificates: readonly Mutant[] = [
     from: 'revokedInUse(situation) ?? shared',
     to: 'shared',
     without: 'members get a list with the number of a certificate in use, and refuse etcd-ratchet',
-    killers: ['test/unit/cluster/world/plan-provided.test.ts'],
+    killers: [refusedClients],
   },
   {
     file: 'reconcile/cluster/decide/rules/birth/support-members.ts',
@@ -26,7 +26,7 @@ export const ofCertificates: readonly Mutant[] = [
     from: '[facts, ...(whole ? facts.intermediates : [])]',
     to: '[facts]',
     without: 'a list with the number of a CA that is shown locks out etcd-ratchet',
-    killers: ['test/unit/cluster/world/plan-provided.test.ts'],
+    killers: [refusedClients],
   },
   {
     file: 'reconcile/cluster/know/spec/effective.ts',

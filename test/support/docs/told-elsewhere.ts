@@ -164,7 +164,7 @@ const simulated: readonly Simulated[] = [
     why: 'what the agent says of such snapshots is in integration/backup/staged',
   },
   { reasons: ['RollbackBackupNotReady'], test: 'cluster/world/roll-back-to-backup', why: 'it needs no etcd' },
-  { reasons: ['Revoked', 'CertificateRevoked'], test: 'cluster/world/plan-provided', why: 'no etcd has to refuse' },
+  { reasons: ['Revoked', 'CertificateRevoked'], test: 'cluster/world/revocations', why: 'no etcd has to refuse' },
   { reasons: ['MinorSkipped'], test: 'cluster/world/upgrade', why: 'nothing runs that has it' },
   { reasons: ['RevisionsExhausted'], test: 'cluster/revisions', why: 'it takes thousands of rollbacks' },
   { reasons: ['RollbackHeldUp'], test: 'cluster/roll-back', why: 'a rollback that meets a recovery' },

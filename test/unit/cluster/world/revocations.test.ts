@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
-import type { ConfigMap } from '../../../../manifests/kube-types.ts';
+import type { ConfigMap, Secret } from '../../../../manifests/kube-types.ts';
 import { revocationsKey } from '../../../../manifests/render/names.ts';
-import { revocations } from '../../../../manifests/render/revocations.ts';
+import { leftOutOf, plainSerial, revocations } from '../../../../manifests/render/revocations.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import { conditionOf } from '../../../../reconcile/objects/conditions.ts';
 import { inspectLeaf } from '../../../../reconcile/x509/inspect.ts';
 import { secretData } from '../../../support/world/applications.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
-import { namespace, type World } from '../../../support/world/world.ts';
+import { createWorld, namespace, type World } from '../../../support/world/world.ts';
+import { allUses, authorityIn, byPerson, give } from './provided.ts';
 
 /** Clients that members refuse: a list that all of them read. */
 
@@ -108,4 +111,81 @@ describe('a list of refused clients', () => {
     await tickUntilConverged(world, { limit: 300 });
     assertOneCluster(world, 3);
   });
+});
+
+const revokingTheirs = (...revokedClientSerials: string[]) => ({
+  ...byPerson,
+  tls: { ...byPerson.tls, revokedClientSerials },
+});
+
+/** The number stays out of the list as long as it is in use. */
+async function tellsRevoked(world: World, serial: string): Promise<void> {
+  const end = await tickUntilConverged(world);
+  assert.equal(end.reason, 'CertificateRevoked', end.trail.join('\n'));
+  assert.equal(conditionOf(world.cluster()?.status, 'CertificatesReady')?.reason, 'Revoked');
+  assert.equal(conditionOf(world.cluster()?.status, 'Available')?.status, 'True');
+  const wanted = revocations(world.cluster() ?? assert.fail(), [serial]);
+  assert.deepEqual(listIn(world)?.binaryData, wanted.binaryData, 'it leaves that out, and nothing else');
+}
+
+for (const secret of ['my-client', 'my-server'])
+  test(`a list that names the certificate in ${secret} is told, and leaves that out`, async () => {
+    const world = createWorld();
+    await give(world, allUses);
+    await world.apply(byPerson);
+    await tickUntilConverged(world);
+    const serial = serialIn(world, secret);
+    await world.apply(revokingTheirs(serial, '0a'));
+    await tellsRevoked(world, serial);
+    world.kube.remove(resources.configMaps, namespace, 'orders-revocations');
+    await tellsRevoked(world, serial);
+    await world.apply(revokingTheirs('0a'));
+    assert.equal((await tickUntilConverged(world)).reason, 'Converged');
+    assert.deepEqual(leftOutOf(listIn(world) ?? assert.fail()), []);
+  });
+
+test('a list that names a CA behind the certificate of etcd-ratchet is told', async () => {
+  const world = createWorld();
+  const authority = await authorityIn(world);
+  await give(world, allUses, authority);
+  const [shown = assert.fail()] = world.kube
+    .stored<Secret>(resources.secrets)
+    .filter(({ metadata }) => metadata.name === 'my-client');
+  const leaf = Buffer.from(shown.data?.['tls.crt'] ?? '', 'base64').toString();
+  const chain = Buffer.from(leaf + authority.certificate).toString('base64');
+  world.kube.seed(resources.secrets, { ...shown, ...{ data: { ...shown.data, 'tls.crt': chain } } });
+  await world.apply(byPerson);
+  await tickUntilConverged(world);
+  const serial = plainSerial(new X509Certificate(authority.certificate).serialNumber);
+  await world.apply(revokingTheirs(serial, '0a'));
+  await tellsRevoked(world, serial);
+});
+
+test('a birth with such a list comes up, and tells it', async () => {
+  const world = createWorld();
+  await give(world, allUses);
+  const serial = serialIn(world, 'my-client');
+  await world.apply(revokingTheirs(serial));
+  await tellsRevoked(world, serial);
+});
+
+test('a certificate that comes back after it was revoked is left out of the list, and told', async () => {
+  const world = createWorld();
+  const authority = await authorityIn(world);
+  await give(world, allUses, authority);
+  await world.apply(revokingTheirs());
+  await tickUntilConverged(world);
+  const [before = assert.fail()] = world.kube
+    .stored<Secret>(resources.secrets)
+    .filter(({ metadata }) => metadata.name === 'my-client');
+  const serial = serialIn(world, 'my-client');
+  await give(world, ['clientSecretName'], authority);
+  await world.apply(revokingTheirs(serial));
+  assert.equal((await tickUntilConverged(world)).reason, 'Converged');
+  world.kube.seed(resources.secrets, before);
+  for (let tick = 0; tick < 40; tick += 1) {
+    await world.tick();
+    world.advance(60);
+  }
+  await tellsRevoked(world, serial);
 });
