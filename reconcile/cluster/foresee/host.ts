@@ -17,6 +17,7 @@ import { observedRecovery } from './host-recovery.ts';
 import { observedSpace } from './host-space.ts';
 import { asWritten, madeFrom, rememberingItsTemplate, withTemplate } from './knowledge.ts';
 import { withLeavesOf } from './leaves.ts';
+import { configuring, mounting } from './retries.ts';
 import { seeTemplates } from './settle/pods.ts';
 
 /** Where certificates were not looked at, there are none, and none come to be. */
@@ -29,7 +30,13 @@ const certificatesHost: CertificatesHost<Observation> = {
       read.authorities[authority] ? { ...read, authorities: { ...read.authorities, [authority]: view } } : read,
     ),
   leaves: ({ certificates }) => (certificates.kind === 'read' ? certificates.leaves : []),
-  putLeaf: (state, leaf: LeafView) => onLeaf(state, leaf.plan.secretName, (before) => asWritten(leaf, before)),
+  putLeaf: (state, leaf: LeafView) => {
+    const { secretName, peer } = leaf.plan;
+    const lacked =
+      certificatesHost.leaves(state).find(({ plan }) => plan.secretName === secretName)?.facts === undefined;
+    const written = onLeaf(state, secretName, (before) => asWritten(leaf, before));
+    return peer !== undefined && lacked ? onSlot(peer, mounting)(written) : written;
+  },
   putIssued: (state, secretName, issued: IssuedView) => onLeaf(state, secretName, (leaf) => ({ ...leaf, issued })),
 };
 
@@ -54,8 +61,10 @@ export const observationHost: Host<Observation> = {
     return slot?.pod && podSeen(slot, slot.pod);
   },
   isCurrent: () => true,
-  make: (state, name, kind, build) =>
-    withLeavesOf(create(name, kind, (fresh: Fresh) => stored(kind, build(fresh)) as Slot[typeof kind])(state)),
+  make: (state, name, kind, build) => {
+    const made = create(name, kind, (fresh: Fresh) => stored(kind, build(fresh)) as Slot[typeof kind])(state);
+    return withLeavesOf(kind === 'configMap' && made !== state ? onSlot(name, configuring)(made) : made);
+  },
   // The live half of a request that writes a template awaits its controller.
   put: (state, name, kind, object) => {
     const written = onSlot(name, (slot) => putIn(slot, kind, object))(state);
@@ -77,7 +86,13 @@ export const observationHost: Host<Observation> = {
     }
   },
   shared: ({ shared }, kind) => shared[kind],
-  putShared: (state, kind, object) => ({ ...state, shared: { ...state.shared, [kind]: object } as Shared }),
+  putShared: (state, kind, object) => {
+    const { shared, slots } = state;
+    // The one that members mount.
+    const lacked = kind === 'revocations' && shared.revocations.state === 'missing';
+    const written = { ...state, shared: { ...shared, [kind]: object } as Shared };
+    return lacked ? { ...written, slots: slots.map(mounting) } : written;
+  },
   labelled: (state, { of, name, uid }) =>
     onSlot(name, (slot) => {
       const key = of === 'volume' && !slot.volume ? 'late' : of;

@@ -77,7 +77,10 @@ function startContainer(state: State, pod: Pod): ContainerStatus {
   const variables = variablesOf(state, pod);
   if (!claim || !variables) return waits(before, 'CreateContainerConfigError');
   const loaded = loadTls(state, pod);
-  if (loaded.kind === 'unmounted') return waits(before, 'ContainerCreating');
+  if (loaded.kind === 'unmounted') {
+    warnOf(state, 'Pod', pod, 'FailedMount', 'MountVolume.SetUp failed: a Secret or ConfigMap was not found');
+    return waits(before, 'ContainerCreating');
+  }
 
   const flags = new Map((container?.args ?? []).map((arg) => arg.replace(/^--/, '').split('=', 2) as [string, string]));
   const version = /:v?(\d+\.\d+\.\d+)/.exec(image)?.[1] ?? '0.0.0';

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { plan } from '../../../reconcile/cluster/foresee/plan.ts';
 import { simulate } from '../../../reconcile/cluster/foresee/simulate.ts';
 import type { Membership, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import {
@@ -328,6 +329,9 @@ describe('more than one other disk', () => {
     const text = approvalIn(seen(every));
     const decision = decide(seen({ ...every, ...approved(text) }));
     assert.partialDeepStrictEqual(decision, { action: { kind: 'accept-disks', approval: text } });
+    // Its pods wait for the ConfigMaps that this makes.
+    const { steps, end } = plan(seen({ ...every, ...approved(text) }));
+    assert.deepEqual([steps.map(({ action }) => action), end.kind], [['accept-disks'], 'done'], end.message);
   });
 
   test('an approval that was half carried out fits the rest', () => {

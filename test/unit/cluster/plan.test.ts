@@ -13,13 +13,37 @@ import { simulate } from '../../../reconcile/cluster/foresee/simulate.ts';
 import { changesOf, summaryOf } from '../../../reconcile/cluster/foresee/summary.ts';
 import { planMarkdown, planText } from '../../../reconcile/cluster/foresee/table.ts';
 import { act } from '../../../reconcile/cluster/know/decision.ts';
-import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { observations } from './arbitrary.ts';
-import { managed } from './certificates.ts';
-import { baseSpec, crashing, endpoint, healthy, silent, withEndpoint, without, withPod } from './observations.ts';
+import { managed, missing } from './certificates.ts';
+import {
+  all,
+  baseSpec,
+  crashing,
+  endpoint,
+  healthy,
+  silent,
+  withContainer,
+  withEndpoint,
+  without,
+  withPod,
+} from './observations.ts';
 
 /** As observing has it: a pod says which etcd it is. */
 const running = withPod({ version: baseSpec.version });
+
+/** kubelet can't mount what it needs. */
+const unmounted = all(
+  running,
+  withEndpoint(silent),
+  withPod({ ready: false, node: 'node-1', hasSandbox: false }),
+  withContainer({ state: 'waiting', reason: 'ContainerCreating', everStarted: false }),
+  (slot: Slot): Slot => {
+    const [since, at] = [new Date('2026-01-02T02:00:00Z'), new Date('2026-01-02T03:00:00Z')];
+    const uid = slot.pod?.uid ?? '';
+    return { ...slot, warnings: [{ object: 'pod', uid, reason: 'FailedMount', message: '', since, at, count: 5 }] };
+  },
+);
 
 function well(size: number, { spec = {}, tls = false }: { spec?: Partial<EtcdClusterSpec>; tls?: boolean } = {}) {
   return healthy(size, { every: running, spec, ...(tls && { certificates: managed(size) }) });
@@ -149,6 +173,20 @@ describe('a plan', () => {
     );
     assert.deepEqual([end.kind, end.reason], ['refused', 'MemberKeepsExiting']);
   });
+
+  for (const [what, differences] of Object.entries({
+    'its Secret': { certificates: managed(3, { leaves: { 'orders-1-server-tls': missing } }) },
+    'the list of refused clients': {
+      certificates: managed(3),
+      spec: { tls: { mode: 'Managed', revokedClientSerials: [] } },
+    },
+  } as const)) {
+    test(`foretells that a pod which waits for ${what} starts once that is made`, () => {
+      const { steps, end } = plan(healthy(3, { every: running, slots: { 1: unmounted }, ...differences }));
+      assert.ok(steps.length > 0);
+      assert.deepEqual([end.kind, end.reason], ['done', 'Converged'], end.message);
+    });
+  }
 
   test('that would do the same for ever ends where it begins to, and says so', () => {
     const observation = well(3);

@@ -205,6 +205,19 @@ test('all of them: nothing starts before a person approves it, and then everythi
   assertWhole(world, 3, end.trail.join('\n'));
 });
 
+test('all of them, under pods that wait: what an approval leads to is foretold', async () => {
+  const world = await healthyWorld();
+  for (const name of ['orders-0', 'orders-1', 'orders-2']) restore(world, name);
+  await approve(world, await refused(world));
+  const { planned, problem } = await world.plan({ healing });
+  assert.ok(planned, problem);
+  const end = await tickUntilConverged(world);
+  const actions = (steps: readonly { readonly action: string }[]) => steps.map(({ action }) => action);
+  assert.deepEqual(actions(planned.steps), actions(end.steps), end.trail.join('\n'));
+  assert.deepEqual([planned.end.kind, end.kind], ['done', 'done'], planned.end.message);
+  assertWhole(world, 3, end.trail.join('\n'));
+});
+
 test('all of them, and the invocation that carries out the approval dies at any write', async () => {
   for (const prepare of [allRestored, allRestoredUnderBothNames]) {
     const prepared = await prepare();
