@@ -96,8 +96,8 @@ export interface Forge {
    */
   queued?(target: string, patience: Patience): Promise<Queue>;
   /**
-   * Whether the list of this branch, and its queue, are those of the validators. Absent where asking so would count
-   * like any other request. @throws ForgeError
+   * Whether the list of this branch, and its queue, are those of the validators. Absent where asking so would count as
+   * much as to read them. @throws ForgeError
    */
   isUnchanged?(target: string, validators: Validators, patience: Patience): Promise<boolean>;
   /**

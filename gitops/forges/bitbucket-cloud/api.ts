@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import Type from 'typebox';
 import { type Api, apiAt, type Call } from '../api.ts';
 import { bitbucketStatus } from '../bitbucket-status.ts';
 import { changeRequests } from '../change-request.ts';
 import { basicOrToken } from '../credentials.ts';
-import type { ChangeRequest, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
+import type { ChangeRequest, Forge, ForgeAccess, ForgeKind, Patience, Validators } from '../forge.ts';
 import { type FoundPage, gather } from '../pages.ts';
 import { encodedPath, repositoryOf, withoutSlash } from '../repository.ts';
 
@@ -23,6 +24,7 @@ export const bitbucketCloudRequests = Type.Object({
       id: Type.Integer(),
       title: Type.String(),
       draft: Type.Optional(Type.Boolean()),
+      updated_on: Type.Optional(Type.String()),
       author: Type.Optional(Type.Union([Type.Object({ uuid: Type.Optional(Type.String()) }), Type.Null()])),
       links: Type.Object({ html: Type.Object({ href: Type.String() }) }),
       source: endpoint,
@@ -32,7 +34,8 @@ export const bitbucketCloudRequests = Type.Object({
   next: Type.Optional(Type.String()),
 });
 
-type Told = Type.Static<typeof bitbucketCloudRequests>['values'][number];
+type ToldPage = Type.Static<typeof bitbucketCloudRequests>;
+type Told = ToldPage['values'][number];
 
 export const bitbucketCloudCommits = Type.Object({ values: Type.Array(Type.Object({ hash: Type.String() })) });
 
@@ -49,6 +52,11 @@ function openBitbucketCloud(access: ForgeAccess): Forge {
   const path = `/repositories${encodedPath([owner, name])}`;
   const web = `${base}${encodedPath([owner, name])}`;
   const commitUrl = (sha: string) => `${web}/commits/${sha}`;
+  async function pageOf(target: string, page: number, call: Call): Promise<ToldPage> {
+    const only = `destination.branch.name=${JSON.stringify(target)}`;
+    const query = `state=OPEN&q=${encodeURIComponent(only)}&sort=-created_on&pagelen=${pageSize}&page=${page}`;
+    return (await api.get(`${path}/pullrequests?${query}`, bitbucketCloudRequests, call)).value;
+  }
   return {
     address,
     async post(status, { signal }) {
@@ -58,15 +66,18 @@ function openBitbucketCloud(access: ForgeAccess): Forge {
     async openRequests(target, { signal, from = 1 }) {
       const call: Call = { purpose: 'requests', signal };
       async function read(page: number): Promise<FoundPage> {
-        const only = `destination.branch.name=${JSON.stringify(target)}`;
-        const query = `state=OPEN&q=${encodeURIComponent(only)}&sort=-created_on&pagelen=${pageSize}&page=${page}`;
-        const { value } = await api.get(`${path}/pullrequests?${query}`, bitbucketCloudRequests, call);
-        const requests = await inLanes(value.values, async (told) =>
-          toRequest(told, web, await headOf(api, path, told, call)),
-        );
-        return { requests: requests.flat(), next: value.next === undefined ? undefined : page + 1 };
+        const found = await pageOf(target, page, call);
+        const heads = await inLanes(found.values, (told) => headOf(api, path, told, call));
+        const requests = found.values.flatMap((told, index) => toRequest(told, web, heads[index]));
+        const next = found.next === undefined ? undefined : page + 1;
+        // A push between the two looks is news to the next one.
+        const isWhole = page === 1 && found.values.every(({ source }, index) => !source.commit || heads[index]);
+        return { requests, next, validator: isWhole ? validatorOf(found) : undefined };
       }
       return await gather(from, read, mostPages);
+    },
+    async isUnchanged(target: string, { list }: Validators, { signal }: Patience) {
+      return validatorOf(await pageOf(target, 1, { purpose: 'requests', signal })) === list;
     },
     commitUrl,
   };
@@ -95,8 +106,25 @@ function toRequest(
 }
 
 /**
+ * A list that is the same needs no look at the commits of its requests. A push changes a request's time of update
+ * besides its digits; where it did not, the other commit would have no status, never one of before.
+ */
+function validatorOf({ values, next }: ToldPage): string | undefined {
+  if (next !== undefined || values.some(({ updated_on: updated }) => updated === undefined)) return undefined;
+  const told = values.map(({ id, title, draft, updated_on: updated, author, links, source, destination }) => [
+    ...[id, title, draft, updated, author?.uuid, links.html.href],
+    ...[source, destination].map(({ branch, commit, repository }) => [
+      branch.name,
+      commit?.hash,
+      repository?.full_name,
+    ]),
+  ]);
+  return createHash('sha256').update(JSON.stringify(told)).digest('hex');
+}
+
+/**
  * The list tells only the first twelve digits of a commit; its own list of commits, newest first, tells all. It is
- * asked each time: an author can make another commit with the same twelve.
+ * asked each time that the list has changed: an author can make another commit with the same twelve.
  */
 async function headOf(api: Api, path: string, { id, source }: Told, call: Call): Promise<string | undefined> {
   const short = source.commit?.hash;

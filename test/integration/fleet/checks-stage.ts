@@ -10,7 +10,7 @@ import type { RequestCheck } from '../../../manifests/api/etcd-fleet-status.ts';
 import type { ConfigMap } from '../../../manifests/kube-types.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeKubeOptions } from '../../support/fakes/kube.ts';
-import { type ForgeServer, type OpenedRequest, startForge } from '../../support/git/forge.ts';
+import { type Desk, type ForgeServer, type OpenedRequest, startForge } from '../../support/git/forge.ts';
 import type { Repository } from '../../support/git/repository.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
@@ -45,9 +45,13 @@ interface Checks {
   readonly failure?: NonNullable<ChecksOutcome['failure']>;
 }
 
-export async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: FakeKubeOptions = {}): Promise<Stage> {
+/** @param options.desk for the API of another forge than GitHub */
+export async function setStage(
+  spec: Partial<EtcdFleet['spec']> = {},
+  { desk, ...options }: FakeKubeOptions & { readonly desk?: Desk } = {},
+): Promise<Stage> {
   const scene = await setScene(options);
-  const forge = await startForge({ token: 'forge-secret' });
+  const forge = await startForge({ token: 'forge-secret', ...(desk && { desk }) });
   const secret = { token: Buffer.from('forge-secret').toString('base64') };
   scene.fake.seed(resources.secrets, {
     metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
@@ -61,7 +65,7 @@ export async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: F
   });
   scene.addFleet('production', {
     git: { url: repository.url, ref: 'main', path: 'c' },
-    forge: { type: 'GitHub', apiURL: forge.url, secretName: 'forge' },
+    forge: { type: desk ? 'BitbucketCloud' : 'GitHub', apiURL: forge.url, secretName: 'forge' },
     ...spec,
   });
   await scene.pass();

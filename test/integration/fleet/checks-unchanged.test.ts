@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bitbucketDesk } from '../../support/forge/bitbucket.ts';
 import { context, type Stage, setStage } from './checks-stage.ts';
 import { wholePass } from './pass.ts';
 import { clusterYaml } from './scene.ts';
@@ -10,12 +11,17 @@ import { clusterYaml } from './scene.ts';
 const still = (name: string, replicas = 3) => clusterYaml(name, { replicas, extra: ', suspend: true' });
 
 /** With a request that has its verdict. */
-async function settled(): Promise<Stage & { readonly head: string }> {
-  const stage = await setStage({ checks: { mergeQueue: 'Enabled' } });
+async function settled(on: 'GitHub' | 'BitbucketCloud' = 'GitHub'): Promise<Stage & { readonly head: string }> {
+  await using opened = new AsyncDisposableStack();
+  const isGitHub = on === 'GitHub';
+  const stage = opened.use(
+    await (isGitHub ? setStage({ checks: { mergeQueue: 'Enabled' } }) : setStage({}, { desk: bitbucketDesk() })),
+  );
   await stage.repository.commit({ 'c/orders.yaml': still('orders'), 'c/ads.yaml': still('ads') });
   const head = await stage.open(7, { 'c/orders.yaml': still('orders', 5) });
   for (let passes = 0; passes < 4; passes++) await wholePass(stage.scene);
-  assert.equal(stage.forge.statusesOf(head).get(context)?.state, 'success');
+  assert.equal(stage.forge.statusesOf(head).get(context)?.state, isGitHub ? 'success' : 'SUCCESSFUL');
+  opened.move();
   return Object.assign(stage, { head });
 }
 
@@ -84,4 +90,14 @@ test('fleets of one repository and token ask once for all of them', async () => 
   for (const name of names) stage.scene.addFleet(name, { ...spec, git: { ...spec.git, path: 'none' } });
   await costs(stage, 4);
   assert.deepEqual(await costs(stage), [2, 0], 'of twenty-one fleets');
+});
+
+test('Bitbucket Cloud is asked for its list alone where nothing is new: 60 times an hour', async () => {
+  await using stage = await settled('BitbucketCloud');
+  for (let number = 8; number < 27; number++)
+    await stage.open(number, { 'c/ads.yaml': still('ads', number % 2 === 0 ? 1 : 5), 'c/note': String(number) });
+  await costs(stage, 4);
+  assert.equal(stage.forge.pulls.length, 20);
+  for (const head of openHeads(stage)) assert.equal(stage.forge.statusesOf(head).get(context)?.state, 'SUCCESSFUL');
+  assert.deepEqual(await costs(stage, 5), [5, 5], 'one at each of five ticks');
 });

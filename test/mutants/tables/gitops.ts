@@ -387,4 +387,18 @@ export const ofGitops: readonly Mutant[] = [
     without: 'a fleet on Bitbucket Cloud without a forge is refused with each access token',
     killers: ['test/integration/gitops/personalities.test.ts'],
   },
+  {
+    file: 'gitops/forges/bitbucket-cloud/api.ts',
+    from: 'every(({ source }, index) => !source.commit || heads[index])',
+    to: 'every(() => true)',
+    without: 'a push between the two looks at Bitbucket Cloud leaves its request out until the list changes',
+    killers: ['test/integration/gitops/forges/open-requests.test.ts'],
+  },
+  {
+    file: 'gitops/forges/bitbucket-cloud/api.ts',
+    from: 'next !== undefined || values.some(({ updated_on: updated }) => updated === undefined)',
+    to: 'next !== undefined',
+    without: 'a list of Bitbucket Cloud without times is told apart by twelve digits alone',
+    killers: ['test/integration/gitops/forges/open-requests.test.ts'],
+  },
 ];

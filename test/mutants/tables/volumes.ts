@@ -99,4 +99,25 @@ export const ofVolumes: readonly Mutant[] = [
     without: 'the volume of a member that is being removed is told to sleep (I2)',
     killers: ['test/unit/cluster/actions/volumes.test.ts'],
   },
+  {
+    file: 'reconcile/cluster/foresee/host.ts',
+    from: "kind === 'configMap' && made !== state ? onSlot(name, configuring)(made) : made",
+    to: 'made',
+    without: 'a plan takes a pod that waits for its ConfigMap as broken for good',
+    killers: ['test/unit/cluster/other-disk.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/foresee/host.ts',
+    from: 'peer !== undefined && lacked ? onSlot(peer, mounting)(written) : written',
+    to: 'written',
+    without: 'a plan takes a pod that waits for its Secret as held up for good',
+    killers: ['test/unit/cluster/plan.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/foresee/host.ts',
+    from: 'lacked ? { ...written, slots: slots.map(mounting) } : written',
+    to: 'written',
+    without: 'a plan takes a pod that waits for the list of refused clients as held up for good',
+    killers: ['test/unit/cluster/plan.test.ts'],
+  },
 ];

@@ -30,6 +30,8 @@ export interface Sample {
   readonly labels?: readonly string[];
   readonly draft?: boolean;
   readonly url?: string;
+  /** When it was changed last; `null`: that is not told. */
+  readonly updated?: string | null;
 }
 
 export interface Kind {
@@ -193,10 +195,11 @@ export const kinds: readonly Kind[] = [
     labels: undefined,
     page: (samples, last) => ({
       values: samples.map(
-        ({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url, author = 100 }) => ({
+        ({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url, author = 100, updated }) => ({
           id: number,
           title,
           draft,
+          ...(updated !== null && { updated_on: updated ?? '2026-01-01T00:00:00Z' }),
           author: author === null ? null : { uuid: `${author}`, nickname: '<b>@everybody</b>' },
           links: { html: { href: url ?? `https://forge.example.com/pull/${number}` } },
           source: {

@@ -262,3 +262,38 @@ test('Gitea: a timeline without pages is read once more, and ends', async () => 
   assert.equal(await labelProof.asks(request, inTime()), true);
   assert.equal(server.requests.length, 2);
 });
+
+const bitbucketCloud = kinds.find(({ type }) => type === 'BitbucketCloud') ?? assert.fail();
+
+test('Bitbucket Cloud tells by digits and times of its list whether all is the same', async () => {
+  const samples: Sample[] = [{ number: 17 }, { number: 16, fork: 'gone' }];
+  await using server = await startForge(bitbucketCloud, samples);
+  const forge = open(bitbucketCloud, server.url);
+  const { validator = '' } = await forge.openRequests('main', inTime());
+  const isSame = () => forge.isUnchanged?.('main', { list: validator }, inTime());
+  const before = server.requests.length;
+  assert.equal(await isSame(), true);
+  assert.equal(server.requests.length - before, 1);
+  for (const [what, change] of Object.entries({
+    'another commit': { sha: 'ef'.repeat(20) },
+    // An author can make one.
+    'another commit of the same twelve digits': { sha: `${head.slice(0, 12)}${'0'.repeat(28)}`, updated: 'later' },
+    'another title': { title: 'two' },
+    'another target': { target: 'release' },
+    'no time': { updated: null },
+  } satisfies Record<string, Partial<Sample>>)) {
+    samples[0] = { number: 17, ...change };
+    assert.equal(await isSame(), false, what);
+  }
+  samples[0] = { number: 17 };
+  assert.equal(await isSame(), true);
+  samples.push({ number: 15 });
+  assert.equal(await isSame(), false);
+});
+
+test('Bitbucket Cloud’s list of two pages, or without times, is compared with nothing', async () => {
+  for (const samples of [many(51), [{ number: 17, updated: null }]]) {
+    await using server = await startForge(bitbucketCloud, samples);
+    assert.equal((await open(bitbucketCloud, server.url).openRequests('main', inTime())).validator, undefined);
+  }
+});
