@@ -53,12 +53,27 @@ function refusal(address: string, answer: ForgeAnswer, purpose: Purpose, now: nu
       'RepositoryNotFound',
       `${address} does not know the repository, or hides it from the token${code}`,
     );
+  if (status === 422 && purpose === 'statuses' && isFull(answer))
+    return new ForgeError(
+      'StatusRejected',
+      `${address} has 1,000 statuses of this context on the commit, and takes no more of it: the next commit has room`,
+    );
   if (status === 400 || status === 422)
     return new ForgeError('StatusRejected', `${address} rejects what was sent to ${deeds[purpose]}${code}`);
   if (status === 409 || status === 408)
     return new ForgeError('ForgeBusy', `${address} could not take it now (HTTP ${status})`, { retryAt });
   if (status >= 500) return new ForgeError('ForgeFailing', `${address} fails with HTTP ${status}`, { retryAt });
   return new ForgeError('BadAnswer', `${address} answers HTTP ${status}: is forge.apiURL its API?`);
+}
+
+/** GitHub's limit of statuses ("Create a commit status"): its error is about no field (openshift/release#6179). */
+function isFull({ body }: ForgeAnswer): boolean {
+  const { errors } = (jsonIn(body) ?? {}) as { errors?: unknown };
+  if (!Array.isArray(errors)) return false;
+  return errors.some((error: unknown) => {
+    const { resource, code, field } = (error ?? {}) as Readonly<Record<string, unknown>>;
+    return resource === 'Status' && code === 'custom' && field === undefined;
+  });
 }
 
 /** The forge's own explanation, from where each of them puts it: to tell its refusals apart, and never repeated. */
@@ -109,6 +124,13 @@ function saidBy(
   if (headers['x-ratelimit-remaining'] === '0' && typeof reset === 'string' && /^\d+$/.test(reset)) {
     return Number(reset) * 1000;
   }
-  if ((status === 403 || status === 429) && /secondary rate limit/i.test(body)) return now + 60_000;
+  if ((status === 403 || status === 429) && isSecondary(body)) return now + 60_000;
   return undefined;
+}
+
+/** Servers of the Enterprise kind call it abuse, and name the page about it, as github.com does. */
+function isSecondary(body: string): boolean {
+  const { documentation_url: page } = (jsonIn(body) ?? {}) as { documentation_url?: unknown };
+  if (typeof page === 'string' && /[#/-](secondary|abuse)-rate-limits$/.test(page)) return true;
+  return /secondary rate limit/i.test(body);
 }

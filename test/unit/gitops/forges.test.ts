@@ -112,6 +112,17 @@ for (const [name, answer, expected] of [
   ],
   ['a limit with calls left', { headers: { 'x-ratelimit-remaining': '3', 'x-ratelimit-reset': '9' } }, undefined],
   ['GitHub’s secondary limit', { body: '{"message":"You have exceeded a secondary rate limit"}' }, now + 60_000],
+  [
+    'abuse, as GitHub Enterprise Server calls it',
+    {
+      body: JSON.stringify({
+        message: 'You have triggered an abuse detection mechanism. Please wait a few minutes before you try again.',
+        documentation_url: 'https://docs.github.com/enterprise/3.0/rest/overview#abuse-rate-limits',
+      }),
+    },
+    now + 60_000,
+  ],
+  ['a page about something else', { body: '{"documentation_url":"https://docs.github.com/#rate"}' }, undefined],
   ['nothing', {}, undefined],
 ] as const) {
   test(`asked to come back by ${name}`, () => {

@@ -92,6 +92,10 @@ for (const [a, b, isSame] of [
   ['https://git.example.com/platform/etcd', 'https://git.example.com/platform/etcd2', false],
   ['https://git.example.com/other/etcd', 'https://git.example.com/platform/etcd', false],
   ['https://git.example.com/etcd', 'https://git.example.com/platform/etcd', false],
+  ['https://git.example.com/etcd.git', 'https://git.example.com/Etcd', true],
+  ['https://git.example.com/etcd.git', 'https://other.example.com/etcd.git', false],
+  ['https://git.example.com/etcd.git', 'https://git.example.com/', false],
+  ['https://git.example.com', 'https://git.example.com', false],
   ['', 'https://git.example.com/platform/etcd', false],
   ['%', '%', false],
 ] as const) {

@@ -185,3 +185,17 @@ for (const kind of kinds) {
     assert.equal(forge.commitUrl(sha), `${gone.url}${kind.commitPath}`);
   });
 }
+
+for (const [what, error, words] of [
+  ['a commit that bears all its statuses', { resource: 'Status', code: 'custom', message: 'x' }, /1,000 statuses/],
+  ['a field that is wrong', { resource: 'Status', code: 'custom', field: 'description', message: 'x' }, /rejects/],
+  ['nothing', null, /rejects/],
+] as const) {
+  test(`GitHub refuses a status for ${what}, and that is told`, async () => {
+    await using server = await startRecorder((_, a) => replyJson(a, { errors: [error] }, 422));
+    const kind = kinds.find(({ type }) => type === 'GitHub') ?? assert.fail();
+    await assert.rejects(open(kind, server.url).post(status, inTime()), (thrown) =>
+      assertClear(thrown, 'StatusRejected', words),
+    );
+  });
+}
