@@ -158,6 +158,7 @@ const retentionStatusSchema = object(
     ),
     removed: Type.Optional(int32({ minimum: 0, description: 'Backups that went; with dryRun, that would go.' })),
     left: Type.Optional(int32({ minimum: 0, description: 'Backups that are to go, and are left to the next run.' })),
+    locked: Type.Optional(int32({ minimum: 0, description: 'Of those: what the store locks, as by Object Lock.' })),
     names: Type.Optional(list(text(1100), 20, { description: 'The first of those that went or would go.' })),
     others: Type.Optional(int32({ minimum: 0, description: 'Objects under the prefix that are none of its own.' })),
     failure: Type.Optional(

@@ -28,6 +28,7 @@ export const failures = {
   NotFound: 'person',
   Changed: 'person',
   StoreRefused: 'person',
+  Locked: 'retry',
   TooMany: 'person',
   TornSnapshot: 'retry',
   BadTrailer: 'defect',

@@ -8,6 +8,7 @@ export interface PruneEnd {
   readonly earlierLives?: number;
   readonly removed?: number;
   readonly left?: number;
+  readonly locked?: number;
   readonly others?: number;
   readonly names?: readonly string[];
   readonly failure?: { readonly reason: string; readonly message: string };
@@ -42,7 +43,7 @@ function parsed(message: string | undefined): Record<string, unknown> | undefine
   return isPlainObject(value) && typeof value.ok === 'boolean' ? value : undefined;
 }
 
-const countFields = ['kept', 'earlierLives', 'removed', 'left', 'others'] as const;
+const countFields = ['kept', 'earlierLives', 'removed', 'left', 'locked', 'others'] as const;
 
 function counts(pruned: Record<string, unknown>): Pick<PruneEnd, (typeof countFields)[number]> {
   return Object.fromEntries(

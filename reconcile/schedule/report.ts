@@ -160,14 +160,16 @@ function failureOf({ metadata, status }: EtcdBackup): string {
   return `${metadata.name}: ${ready?.message ?? 'it gave no cause'}`;
 }
 
-function course({ decision, active }: Facts): string {
+function course({ decision, active, retention }: Facts): string {
   const { held, nextAt } = decision;
+  const locked = retention?.locked ?? 0;
   const next = nextAt === undefined ? 'no backup is due any more' : `the next backup is due at ${timestamp(nextAt)}`;
   const now = active.length > 0 ? `${active.join(', ')} under way; ` : '';
-  if (held === undefined) return `${now}${next}`;
+  const rest = locked === 0 ? next : `${next}; ${locked} that are to go are locked in the store`;
+  if (held === undefined) return `${now}${rest}`;
   const at = timestamp(held.at);
   const why = held.because === 'late' ? 'did not begin within spec.startingDeadline' : 'begins after what is under way';
-  return `${now}the one due at ${at} ${why}; ${next}`;
+  return `${now}the one due at ${at} ${why}; ${rest}`;
 }
 
 function statements({ reason, message }: Saying): readonly Said[] {

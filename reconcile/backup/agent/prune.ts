@@ -1,4 +1,6 @@
 import { recordSuffix } from '../../../manifests/api/object-template.ts';
+import { BackupFailure } from '../../jobs/failure.ts';
+import { isLocked } from '../stores/failures.ts';
 import type { Store, StoreOptions } from '../stores/store.ts';
 import { findOwnBackups, type OwnBackup } from './own-backups.ts';
 import type { PruneAsked } from './request.ts';
@@ -15,6 +17,8 @@ export interface Pruned {
   readonly names: readonly string[];
   /** Backups that are to go and are left to the next run. */
   readonly left: number;
+  /** Of those: what the store locks. */
+  readonly locked: number;
   /** Objects under the prefix that are none of the schedule's, and stay. */
   readonly others: number;
 }
@@ -26,7 +30,8 @@ const mostCharacters = 1_500;
 /**
  * Deletes at most `most` backups beyond a schedule's retention, the oldest first: its proof, the object, then the
  * record. Killed in between, it leaves no incomplete backup that counts as proven, and the next run finds the record,
- * which alone has the owner. @throws {BackupFailure} What went until then was told to `noted`
+ * which alone has the owner. What the store locks stays whole, and the others go.
+ * @throws {BackupFailure} What went until then was told to `noted`
  */
 export async function prune(
   request: PruneAsked,
@@ -40,26 +45,58 @@ export async function prune(
   const underWay = backups.filter(({ id }) => spare.includes(id));
   const rest = backups.filter(({ id }) => !spare.includes(id));
   const { kept, earlierLives, removed } = retain({ backups: rest, keep, timeZone, now: now() });
-  const going = removed.slice(0, most);
-  const tell = (count: number) =>
+  const gone: OwnBackup[] = [];
+  let locked = 0;
+  const tell = (which: readonly OwnBackup[]) =>
     noted({
       dryRun,
       kept: kept.length + underWay.length,
       earlierLives: earlierLives.length,
-      removed: count,
-      names: first(going.slice(0, count), location.path),
-      left: removed.length - count,
+      removed: which.length,
+      names: first(which, location.path),
+      left: removed.length - which.length,
+      locked,
       others,
     });
-  tell(dryRun ? going.length : 0);
+  tell(dryRun ? removed.slice(0, most) : gone);
   if (dryRun) return;
-  for (const one of remains.slice(0, most)) await finish(one, store, options);
-  for (const [index, { marker, object, record }] of going.entries()) {
+  for (const one of remains.slice(0, most)) await unlessLocked(() => finish(one, store, options));
+  for (const one of removed) {
+    if (gone.length === most || locked === mostLocked) break;
     signal.throwIfAborted();
+    if (await remove(one, { store, options, now })) gone.push(one);
+    else locked += 1;
+    tell(gone);
+  }
+}
+
+/** Looks at locked backups in one run. */
+const mostLocked = 1_000;
+
+interface Removing {
+  readonly store: Store;
+  readonly options: StoreOptions;
+  readonly now: () => Date;
+}
+
+/** Whether it went. A backup whose object is locked keeps its proof, too. */
+async function remove({ marker, object, record }: OwnBackup, { store, options, now }: Removing): Promise<boolean> {
+  const found = await store.stat(object.name, options);
+  if (found && isLocked(found, now())) return false;
+  return unlessLocked(async () => {
     if (marker !== undefined) await store.delete(marker, options);
     await store.delete(object, options);
     await store.delete(record, options);
-    tell(index + 1);
+  });
+}
+
+async function unlessLocked(act: () => Promise<void>): Promise<boolean> {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    if (error instanceof BackupFailure && error.reason === 'Locked') return false;
+    throw error;
   }
 }
 

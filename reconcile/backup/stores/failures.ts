@@ -1,4 +1,6 @@
 import { BackupFailure } from '../../jobs/failure.ts';
+import { timestamp } from '../../time/timestamp.ts';
+import type { StoredObject } from './store.ts';
 import { networkFailure } from './transfer.ts';
 
 /** One call to a store, and the status and code of its answer, as far as there was one. */
@@ -79,6 +81,24 @@ export function missing(at: string): BackupFailure {
 /** Of an object that was looked for before it is deleted. */
 export function replaced(at: string): BackupFailure {
   return new BackupFailure('Changed', `${at} is not deleted: it was replaced since it was listed`);
+}
+
+/** Of an object that the store itself protects. */
+export function locked(at: string, until?: Date | 'held'): BackupFailure {
+  const how =
+    until === 'held'
+      ? 'a person holds it there'
+      : until
+        ? `it is locked until ${timestamp(until)}`
+        : 'a lock protects it';
+  return new BackupFailure(
+    'Locked',
+    `${at} is not deleted: ${how}: nothing is to be done, retention deletes it once the store lets it`,
+  );
+}
+
+export function isLocked({ lockedUntil }: Pick<StoredObject, 'lockedUntil'>, now: Date): boolean {
+  return lockedUntil === 'held' || (lockedUntil !== undefined && lockedUntil > now);
 }
 
 /** A list of codes in words: most would take a line each. */

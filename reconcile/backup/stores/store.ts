@@ -10,6 +10,11 @@ export interface StoredObject {
   /** Changes whenever the object does: a generation, an ETag, an inode and its times. */
   readonly version: string;
   readonly modifiedAt: Date;
+  /**
+   * The store deletes it no earlier (Object Lock, a retention policy); `held`: until a person lets it go. Only `stat`
+   * tells, where the credentials may see it.
+   */
+  readonly lockedUntil?: Date | 'held';
 }
 
 export interface StoreOptions {
@@ -30,7 +35,7 @@ export interface Store {
   /** In the order of their names. */
   list(prefix: string, options: StoreOptions): AsyncIterable<StoredObject>;
   stat(name: string, options: StoreOptions): Promise<StoredObject | undefined>;
-  /** Deletes this version and no other. Done also when it is gone already. @throws {BackupFailure} Changed. */
+  /** Deletes this version and no other. Done also when it is gone already. @throws {BackupFailure} Changed; Locked */
   delete(object: Pick<StoredObject, 'name' | 'version'>, options: StoreOptions): Promise<void>;
   close(): void;
   /** Rejects when the installation does not let it go where it goes. Its client would try again and again. */

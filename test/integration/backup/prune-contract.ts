@@ -5,6 +5,7 @@ import { urlOf, verifiedSuffix } from '../../../manifests/api/object-template.ts
 import { type Pruned, prune } from '../../../reconcile/backup/agent/prune.ts';
 import { type BackupRecord, writeRecord } from '../../../reconcile/backup/agent/record.ts';
 import type { PruneAsked } from '../../../reconcile/backup/agent/request.ts';
+import { locked } from '../../../reconcile/backup/stores/failures.ts';
 import type { Store, StoredObject } from '../../../reconcile/backup/stores/store.ts';
 import { BackupFailure } from '../../../reconcile/jobs/failure.ts';
 import { limited, listed, pieces, reasonOf } from './store-contract.ts';
@@ -24,6 +25,7 @@ export function pruneContract(open: () => Promise<Store> | Store): void {
       removed: 3,
       names: ['1.db', '2.db', '3.db'],
       left: 0,
+      locked: 0,
       others: 0,
     });
     assert.deepEqual(await place.names(), ['4.db', '4.db.json', '4.db.verified.json', '5.db', '5.db.json']);
@@ -42,6 +44,7 @@ export function pruneContract(open: () => Promise<Store> | Store): void {
       removed: 2,
       names: ['1.db', '2.db'],
       left: 0,
+      locked: 0,
       others: 0,
     });
     assert.deepEqual(await place.names(), before);
@@ -159,6 +162,20 @@ export function pruneContract(open: () => Promise<Store> | Store): void {
     assert.deepEqual(await place.names(), ['1.db', '1.db.json']);
   });
 
+  test('what the store locks stays whole, is told, and the others go', async () => {
+    const place = placeIn(await open());
+    for (const day of [1, 2, 3, 4, 5, 6]) await place.backup(`${day}.db`, { day, verified: day < 4 });
+    const before = await place.names();
+    const locks = { '1.db': new Date(now.getTime() + 1000), '2.db': 'held', '4.db': now } as const;
+    const said = await place.prune({ keep: { last: 1 } }, locking(locks, '5.db', place.store));
+    assert.partialDeepStrictEqual(said, { kept: 2, removed: 1, names: ['4.db'], left: 3, locked: 3 });
+    assert.deepEqual(
+      await place.names(),
+      before.filter((name) => !name.startsWith('4.db')),
+    );
+    assert.partialDeepStrictEqual(await place.prune({ keep: { last: 1 } }), { removed: 3, left: 0, locked: 0 });
+  });
+
   test('an object that is replaced after the listing stays', async () => {
     const place = placeIn(await open());
     await place.backup('1.db', { day: 1 });
@@ -243,6 +260,23 @@ function killedAfter(deletes: number, store: Store): Store {
     async delete(object, options) {
       if (done === deletes) throw new BackupFailure('Stopped', 'killed');
       done++;
+      await store.delete(object, options);
+    },
+  };
+}
+
+/** With locks that a look tells, and one that only the deletion meets. */
+function locking(locks: Readonly<Record<string, Date | 'held'>>, unseen: string, store: Store): Store {
+  const short = (name: string) => name.slice(name.lastIndexOf('/') + 1);
+  return {
+    ...store,
+    async stat(name, options) {
+      const found = await store.stat(name, options);
+      const lockedUntil = locks[short(name)];
+      return found && { ...found, ...(lockedUntil && { lockedUntil }) };
+    },
+    async delete(object, options) {
+      if (short(object.name) === unseen) throw locked(`${store.place}/${object.name}`);
       await store.delete(object, options);
     },
   };

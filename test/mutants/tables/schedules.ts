@@ -83,10 +83,31 @@ export const ofSchedules: readonly Mutant[] = [
   },
   {
     file: 'reconcile/backup/agent/prune.ts',
-    from: 'tell(dryRun ? going.length : 0);',
-    to: 'tell(going.length);',
+    from: 'tell(dryRun ? removed.slice(0, most) : gone);',
+    to: 'tell(removed.slice(0, most));',
     without: 'a retention that ends early says that all is deleted',
     killers: [own],
+  },
+  {
+    file: 'reconcile/backup/agent/prune.ts',
+    from: 'if (found && isLocked(found, now())) return false;',
+    to: 'void found; void isLocked;',
+    without: 'a backup whose object is locked loses its proof',
+    killers: ['test/integration/backup/directory.test.ts'],
+  },
+  {
+    file: 'reconcile/backup/agent/prune.ts',
+    from: "error instanceof BackupFailure && error.reason === 'Locked'",
+    to: 'false',
+    without: 'one locked backup keeps all others from going',
+    killers: ['test/integration/backup/directory.test.ts'],
+  },
+  {
+    file: 'reconcile/backup/stores/s3/s3.ts',
+    from: "error.reason === 'StoreRefused' && error.cause === 400",
+    to: 'false',
+    without: 'a bucket that locks what it takes gets no digest, and no backup',
+    killers: ['test/integration/backup/s3.test.ts'],
   },
   {
     file: 'reconcile/backup/agent/own-backups.ts',

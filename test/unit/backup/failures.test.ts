@@ -5,7 +5,7 @@ import { exitCodeOf, exitCodes, type FailureReason, failures } from '../../../re
 /** What a failure of the agent asks for, written down a second time: the controller goes by the word alone. */
 
 const kinds = {
-  retry: `Unreachable Stalled Deadline Stopped NoQuorum EtcdRefused CompactedMeanwhile TornSnapshot Unexpected`,
+  retry: `Unreachable Stalled Deadline Stopped NoQuorum EtcdRefused CompactedMeanwhile TornSnapshot Locked Unexpected`,
   request: `InvalidRequest Superseded`,
   defect: `BadTrailer WrongDigest WrongRevision NotASnapshot CannotDecrypt NotRestorable Mismatch`,
   person: `OnlyLearners AnotherCluster Corrupt Forbidden PlainHttpRefused HostRefused ImageRefused NotTrusted

@@ -336,7 +336,7 @@ test('retention runs once after each good backup, one at a time, and its result 
   assert.partialDeepStrictEqual(life.schedule().status?.retention, { after: 'nightly-202603010030' });
   life.endPrune({
     ok: true,
-    pruned: { dryRun: false, kept: 2, earlierLives: 1, removed: 1, left: 0, others: 3, names: ['1.db'] },
+    pruned: { dryRun: false, kept: 2, earlierLives: 1, removed: 1, left: 2, locked: 2, others: 3, names: ['1.db'] },
   });
   await life.run(1);
   assert.partialDeepStrictEqual(life.schedule().status?.retention, {
@@ -344,9 +344,12 @@ test('retention runs once after each good backup, one at a time, and its result 
     kept: 2,
     earlierLives: 1,
     removed: 1,
+    locked: 2,
     others: 3,
     names: ['1.db'],
   });
+  const ready = life.schedule().status?.conditions?.find(({ type }) => type === 'Ready');
+  assert.match(ready?.message ?? '', /; 2 that are to go are locked in the store$/);
   await life.run(3);
   assert.deepEqual(life.prunes(), ['nightly-202603010010-prune', 'nightly-202603010030-prune']);
 });

@@ -1,4 +1,4 @@
-import { type Failed, isTaken, notThere, type StoreCall, storeFailure, words } from '../failures.ts';
+import { type Failed, isTaken, locked, notThere, type StoreCall, storeFailure, words } from '../failures.ts';
 
 const forbidden =
   'see that the key is right, that a shared access signature has not expired and may read, create, write, delete and list, and that the firewall of the account lets this pod in';
@@ -12,6 +12,7 @@ export function azureFailure(error: unknown, asked: StoreCall): unknown {
     if (code === 'ContainerNotFound' || code === 'ContainerBeingDeleted' || (status === 404 && call === 'list'))
       return failed('NoSuchBucket', `there is no container ${place}`, 'create it, or correct its name');
     if (call === 'put' && taken.has(code)) return isTaken(failed);
+    if (call === 'delete' && code === 'BlobImmutableDueToPolicy') return locked(`${place}/${asked.name}`);
     return status === 404 ? notThere(failed) : undefined;
   };
   return storeFailure(error, { ...asked, status, code }, { own, forbidden, refused });

@@ -111,7 +111,12 @@ export function openAzure(containerName: string, { account, endpoint, credential
     );
     if (found === undefined) return undefined;
     const { contentLength = 0, etag = '', lastModified = new Date(0), metadata = {} } = found;
-    const object = { name, bytes: contentLength, version: unquoted(etag), modifiedAt: lastModified };
+    const { legalHold, immutabilityPolicyExpiresOn } = found;
+    const lockedUntil: StoredObject['lockedUntil'] = legalHold === true ? 'held' : immutabilityPolicyExpiresOn;
+    const object = {
+      ...{ name, bytes: contentLength, version: unquoted(etag), modifiedAt: lastModified },
+      ...(lockedUntil && { lockedUntil }),
+    };
     return { object, nonce: metadata[nonceKey] };
   }
 

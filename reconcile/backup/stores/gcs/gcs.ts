@@ -9,7 +9,7 @@ import { PassThroughClient } from 'google-auth-library';
 import { strictEgress } from '../../../../manifests/egress/egress.ts';
 import { BackupFailure } from '../../../jobs/failure.ts';
 import { kept } from '../../agent/kept.ts';
-import { missing, replaced, type StoreCall } from '../failures.ts';
+import { isLocked, locked, missing, replaced, type StoreCall } from '../failures.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
 import { networkFailure, nextPage, patiently, resumed } from '../transfer.ts';
 import { type GoogleAccess, GoogleCredentials } from './credentials.ts';
@@ -181,7 +181,9 @@ export function openGcs(
   async function details(name: string) {
     try {
       const [metadata] = await patiently(calls.file(name).getMetadata(), `${place}/${name}`);
-      return { object: objectOf(name, metadata), nonce: metadata.metadata?.[nonceKey] };
+      const lockedUntil = lockOf(metadata);
+      const object = { ...objectOf(name, metadata), ...(lockedUntil && { lockedUntil }) };
+      return { object, nonce: metadata.metadata?.[nonceKey] };
     } catch (error) {
       if (statusOf(error) === 404) return undefined;
       throw failureOf(error, name, 'stat');
@@ -196,7 +198,9 @@ export function openGcs(
     try {
       await patiently(calls.file(name).delete({ ifGenerationMatch: version }), `${place}/${name}`);
     } catch (error) {
-      if (statusOf(error) !== 404) throw failureOf(error, name, 'delete');
+      if (statusOf(error) === 404) return;
+      if (statusOf(error) === 403 && isLocked(stored, new Date())) throw locked(`${place}/${name}`, stored.lockedUntil);
+      throw failureOf(error, name, 'delete');
     }
   }
 
@@ -271,6 +275,19 @@ async function send(
 
 function objectOf(name: string, { size, generation, updated }: File['metadata']): StoredObject {
   return { name, bytes: Number(size), version: String(generation), modifiedAt: new Date(updated ?? 0) };
+}
+
+/** A hold that a person took, or the later of the bucket's policy and the object's own retention. */
+function lockOf({
+  temporaryHold,
+  eventBasedHold,
+  retentionExpirationTime,
+  retention,
+}: File['metadata']): StoredObject['lockedUntil'] {
+  if (temporaryHold === true || eventBasedHold === true) return 'held';
+  const times = [retentionExpirationTime, retention?.retainUntilTime].map((time) => Date.parse(time ?? ''));
+  const last = Math.max(...times.filter((time) => !Number.isNaN(time)));
+  return Number.isFinite(last) ? new Date(last) : undefined;
 }
 
 /** The client puts the HTTP status here or there. */

@@ -15,6 +15,8 @@ export interface S3Call extends StoreCall {
 
 const forbidden =
   'allow s3:PutObject, s3:GetObject, s3:ListBucket, s3:AbortMultipartUpload and s3:DeleteObject, and see that the key is right';
+const forbiddenToDelete =
+  'allow s3:DeleteObject; where Object Lock protects the bucket, allow s3:GetObjectRetention and s3:GetObjectLegalHold, so that retention sees what is locked, and waits';
 const refused = 'see that it speaks S3 and that the bucket is as it should be';
 
 /** By S3's code where there is one. */
@@ -22,7 +24,11 @@ export function s3Failure(error: unknown, asked: S3Call): unknown {
   const status = statusOf(error);
   const code = codeOf(error);
   const own = (failed: Failed) => ownFailure({ ...asked, status, code }, failed);
-  return storeFailure(error, { ...asked, status, code }, { own, forbidden, refused });
+  return storeFailure(
+    error,
+    { ...asked, status, code },
+    { own, refused, forbidden: asked.call === 'delete' ? forbiddenToDelete : forbidden },
+  );
 }
 
 function ownFailure({ place, call, region, status, code }: S3Call & Answered, failed: Failed) {

@@ -1,6 +1,6 @@
 /** S3, and what speaks like it. Loaded lazily as a whole: the client takes 0.2 s. */
 
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -14,7 +14,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { BackupFailure } from '../../../jobs/failure.ts';
-import { missing, replaced } from '../failures.ts';
+import { isLocked, locked, missing, replaced } from '../failures.ts';
 import { forToken } from '../guard.ts';
 import { type Cut, cutBody, sendParts } from '../parts.ts';
 import { existsAlready, putOnce } from '../put-once.ts';
@@ -63,6 +63,7 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: 10_000, socketTimeout: 60_000 },
   });
+  let wantsDigests = false;
   return { place, put, read, list, stat, delete: remove, close: () => client.destroy() };
 
   async function put(name: string, body: AsyncIterable<Uint8Array>, { signal }: StoreOptions): Promise<StoredObject> {
@@ -78,8 +79,12 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
 
   async function putWhole(name: string, body: Uint8Array, nonce: string, signal: AbortSignal): Promise<void> {
     const common = { Bucket: bucket, Key: name, Body: body, Metadata: { [nonceKey]: nonce } };
-    await conditionally((condition) =>
-      ask(name, 'put', signal, (options) => client.send(new PutObjectCommand({ ...common, ...condition }), options)),
+    await withDigest(body, (digest) =>
+      conditionally((condition) =>
+        ask(name, 'put', signal, (options) =>
+          client.send(new PutObjectCommand({ ...common, ...condition, ...digest }), options),
+        ),
+      ),
     );
   }
 
@@ -92,8 +97,10 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
     try {
       const limit = { most: mostParts, tooMany: () => tooLarge(name) };
       const Parts = await sendParts(cut, limit, async (Body, PartNumber) => {
-        const { ETag } = await ask(name, 'put', signal, (options) =>
-          client.send(new UploadPartCommand({ ...upload, PartNumber, Body }), options),
+        const { ETag } = await withDigest(Body, (digest) =>
+          ask(name, 'put', signal, (options) =>
+            client.send(new UploadPartCommand({ ...upload, PartNumber, Body, ...digest }), options),
+          ),
         );
         return { ETag, PartNumber };
       });
@@ -112,6 +119,23 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
         .catch(() => undefined);
       throw error;
     }
+  }
+
+  /**
+   * A bucket that locks what it takes wants a digest beside the signature (PutObject, Content-MD5), and other stores
+   * refuse one: the first refusal tells.
+   */
+  async function withDigest<T>(body: Uint8Array, send: (digest: { ContentMD5?: string }) => Promise<T>): Promise<T> {
+    if (!wantsDigests) {
+      try {
+        return await send({});
+      } catch (error) {
+        if (!(error instanceof BackupFailure && error.reason === 'StoreRefused' && error.cause === 400)) throw error;
+      }
+    }
+    const sent = await send({ ContentMD5: createHash('md5').update(body).digest('base64') });
+    wantsDigests = true;
+    return sent;
   }
 
   /** The name is free, or nothing is made. Where a store knows no such condition, the look before it has to do. */
@@ -165,8 +189,13 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
     try {
       const found = await client.send(new HeadObjectCommand({ Bucket: bucket, Key: name }), { abortSignal: signal });
       const { ContentLength = 0, ETag = '', LastModified = new Date(0), Metadata = {} } = found;
+      const lockedUntil: StoredObject['lockedUntil'] =
+        found.ObjectLockLegalHoldStatus === 'ON' ? 'held' : found.ObjectLockRetainUntilDate;
       return {
-        object: { name, bytes: ContentLength, version: ETag, modifiedAt: LastModified },
+        object: {
+          ...{ name, bytes: ContentLength, version: ETag, modifiedAt: LastModified },
+          ...(lockedUntil && { lockedUntil }),
+        },
         nonce: Metadata[nonceKey],
       };
     } catch (error) {
@@ -190,9 +219,15 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
     if (stored === undefined) return;
     // Not every store knows a condition for this: what is looked at here is what there is.
     if (stored.version !== version) throw replaced(`${place}/${name}`);
-    await ask(name, 'delete', signal, (options) =>
-      client.send(new DeleteObjectCommand({ Bucket: bucket, Key: name }), options),
-    );
+    try {
+      await ask(name, 'delete', signal, (options) =>
+        client.send(new DeleteObjectCommand({ Bucket: bucket, Key: name }), options),
+      );
+    } catch (error) {
+      // Where the bucket keeps versions, a locked one gets a marker, and nothing is refused.
+      const isIt = error instanceof BackupFailure && error.reason === 'Forbidden' && isLocked(stored, new Date());
+      throw isIt ? locked(`${place}/${name}`, stored.lockedUntil) : error;
+    }
   }
 
   async function ask<T>(
