@@ -67,12 +67,15 @@ function keepsTheirQuorum(before: World, { who, what }: Event, after: World): st
   return undefined;
 }
 
-/** What ends is made anew, as its StatefulSet stays; or others deleted its peer, and with that all that it owned. */
+/**
+ * What ends is made anew, as its StatefulSet stays; or others deleted that, or its peer, and with it all that it owned.
+ * Where we delete one of the two, that write is judged.
+ */
 function endsByOthers(before: World, after: World): boolean {
   const byOwner = before.cluster.gone === true;
   return before.places.some(
     ({ name, process, statefulSet, peer }) =>
-      process && (statefulSet || (!peer && !byOwner)) && !placeOf(after, name)?.process,
+      process && (statefulSet || peer || !byOwner) && !placeOf(after, name)?.process,
   );
 }
 

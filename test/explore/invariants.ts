@@ -236,12 +236,20 @@ function restartsOnOurs({ world: before }: State, event: Event, { world: after }
   return `the pod of ${place.name} is ended, and comes back on the template of another client`;
 }
 
-/** Named exception of I11 and I12: a pod that a person deleted by force counts as ended, whatever runs on of it. */
-function asAsserted(holds: Invariant, ...parts: readonly ('process' | 'hidden')[]): Invariant {
+/**
+ * Named exception of I11 and I12: a pod that a person deleted by force counts as ended, whatever runs on of it.
+ * @param unheard where it runs on a node that is not heard: `early` asserted ones alone, or all
+ */
+function asAsserted(holds: Invariant, unheard: 'early' | 'all'): Invariant {
   const judged = (state: State): State => {
     const { world } = state;
     if (!world.places.some(({ asserted }) => asserted)) return state;
-    const ended = (place: Place): Place => (place.asserted ? lacking(place, ...parts) : place);
+    const ended = (place: Place): Place => {
+      if (!place.asserted) return place;
+      return unheard === 'all' || place.asserted === 'early'
+        ? lacking(place, 'process', 'hidden')
+        : lacking(place, 'process');
+    };
     return { ...state, world: { ...world, places: world.places.map(ended) } };
   };
   return (before, event, after) => holds(judged(before), event, judged(after));
@@ -259,10 +267,10 @@ export const invariants = {
   I10: recoversOnce,
   I11: asAsserted(
     (before, event, after) => restoresOnce(before, event, after) ?? handsOver(before, event, after),
-    'process',
+    'early',
   ),
   // A sleep, unlike a recovery, looks at no node.
-  I12: asAsserted(backsUpFirst, 'process', 'hidden'),
+  I12: asAsserted(backsUpFirst, 'all'),
   I13: leavesOthersBe,
   I14: healsAsApproved,
   I16: restartsOnOurs,

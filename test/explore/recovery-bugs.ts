@@ -69,8 +69,8 @@ export const recoveryBugs: readonly Bug[] = [
     name: 'begins-unfenced',
     what: 'a new life begins although members of the one before may still run on nodes that are not heard',
     violates: 'I11',
-    scenario: 'quorum of 3 cut off, pods deleted',
-    faults: {},
+    scenario: 'quorum of 3 cut off, and comes back',
+    faults: { force: 2 },
     seed: (code) => ({ ...instead(code, 'recoverQuorum', withoutFences), readsAtOnce: true }),
   },
   {

@@ -1,7 +1,9 @@
+import type { VolumeState } from '../../../manifests/api/etcd-peer.ts';
 import { formationOf, settleEtcd } from './etcd.ts';
 import type { Fault } from './fault.ts';
 import type { NodeFault } from './fault-kind.ts';
 import { isTold } from './lineage.ts';
+import { recordIn } from './objects.ts';
 import type { JobPod } from './recovery-state.ts';
 import { lacking, type Place, type World, withPlace } from './state.ts';
 
@@ -26,7 +28,7 @@ export const nodeFaults = {
         ? withPlace(world, name, (one) => ({
             ...lacking(one, 'pod'),
             ...(one.process && { orphan: true }),
-            ...((one.process ?? one.hidden) && { asserted: true }),
+            ...((one.process ?? one.hidden) && { asserted: isUnderWay(world) ? 'late' : 'early' }),
           }))
         : undefined,
   },
@@ -110,3 +112,10 @@ function heardAgain(world: World, place: Place): World {
   const back = isMember ? { ...rest, process: hidden, ...(!isIts && { orphan: true as const }) } : rest;
   return settleEtcd(withPlace(world, place.name, () => back));
 }
+
+/** A recovery or rollback, which has recorded where the members of before were seen. */
+function isUnderWay({ places }: World): boolean {
+  return places.some((place) => underWay.has(recordIn(place)?.state));
+}
+
+const underWay: ReadonlySet<VolumeState | undefined> = new Set(['recovering', 'recovered', 'restoring', 'restored']);

@@ -135,8 +135,11 @@ export interface Place {
   readonly off?: true;
   /** The etcd that runs has no pod any more, which its kubelet will notice. */
   readonly orphan?: true;
-  /** A person deleted its pod by force, and so has said that it ended; Kubernetes asks no kubelet then. */
-  readonly asserted?: true;
+  /**
+   * A person deleted its pod by force, and so has said that it ended; Kubernetes asks no kubelet then. `early`: before a
+   * recovery or rollback began, so that nothing remembers on which node it was.
+   */
+  readonly asserted?: 'early' | 'late';
   readonly job?: Job;
   readonly jobPod?: JobPod;
   /** The Job that has read the log on its disk, by name: it changes nothing, and is done at once. */
