@@ -15,6 +15,7 @@ import {
   noQuorum,
   notStarted,
   silent,
+  unsealed,
   withEndpoint,
   withInputs,
   without,
@@ -121,6 +122,12 @@ describe('what the search for counterexamples has found', () => {
       membership: noQuorum('no quorum answers'),
     });
     assert.notEqual(decide(observation).kind, 'wait');
+  });
+
+  test('nothing is prepared for a volume that goes while its member runs: that is told', () => {
+    const going = all(unsealed, without('configMap'), withVolume({ leaving: true }));
+    const decision = decide(healthy(1, { spec: { replicas: 1 }, slots: { 0: going } }));
+    assert.deepEqual([decision.kind, decision.reason], ['refuse', 'VolumeLeaving'], decision.message);
   });
 
   test('a member does not fall asleep when its volume would go with it', () => {

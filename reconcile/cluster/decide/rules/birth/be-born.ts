@@ -210,8 +210,8 @@ function prepare({ slots, effective, membership }: Situation, record: BirthRecor
     if (slot?.volume && slot.peer && isPrepared && slot.peer.replacingVolume === undefined) return [];
     if (!slot?.volume && !mayMakeVolume(name, slot, slots, membership)) return [];
     const known = slot && recordOf(slot);
-    // The volume of a restore goes: `begin-from-snapshot` says so.
-    if (slot?.volume?.leaving && known?.state === 'restoring') return [];
+    // Nothing is made for a volume that goes: the rules below say so, and of a restore `begin-from-snapshot`.
+    if (slot?.volume?.leaving && known) return [];
     if (known && !adoptable[known.state] && known.state !== 'restoring') return [];
     // Only what was restored may start there.
     if (!known && restoringIn(slots)) return [];
