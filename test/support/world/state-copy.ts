@@ -97,7 +97,10 @@ function copier<T extends object>(): (original: T) => T {
 
 function processOf({ data, tls, ...process }: Process, dataOf: (data: Data) => Data): Process {
   const copy = { ...process, data: dataOf(data) };
-  return tls ? { ...copy, tls: { peer: { ...tls.peer }, server: { ...tls.server } } } : copy;
+  if (!tls) return copy;
+  const { peer, server, revocations, allowed } = tls;
+  const own = { peer: { ...peer }, server: { ...server }, allowed };
+  return { ...copy, tls: { ...own, ...(revocations && { revocations: { ...revocations } }) } };
 }
 
 function mapped<K, V>(map: ReadonlyMap<K, V>, copy: (value: V) => V): Map<K, V> {
