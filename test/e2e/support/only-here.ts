@@ -50,6 +50,10 @@ export const onlyHere = {
     onlyHere: 'the watch caches of an API server go on through whatever happens to its etcd',
     ring: 2,
   },
+  'hostile-repositories': {
+    onlyHere: "a container's memory limit holds while a tick reads what strangers committed",
+    ring: 2,
+  },
   labels: { onlyHere: 'controllers let go of objects whose labels a tool removed, and take them back', ring: 2 },
   'other-hands': {
     onlyHere: 'kubectl changes what the real controller makes pods from, and the API server defaults it',

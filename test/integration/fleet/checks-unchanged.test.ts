@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createReader } from '../../../functions/read/reader.ts';
 import { bitbucketDesk } from '../../support/forge/bitbucket.ts';
 import { context, type Stage, setStage } from './checks-stage.ts';
 import { wholePass } from './pass.ts';
@@ -72,6 +73,23 @@ test('a verdict that the forge did not take is sent, though its lists are the sa
   await costs(stage, 3);
   assert.equal(stage.forge.statusesOf(next).get(context)?.state, 'success');
   assert.deepEqual(await costs(stage), [2, 0]);
+});
+
+test('a pass starts a reader only for a new commit or request', async () => {
+  await using stage = await settled();
+  const tasks = async () => {
+    let begun = 0;
+    using reader = createReader({ stuckMs: 30_000 }, () => {
+      begun += 1;
+    });
+    await wholePass(stage.scene, { reader });
+    return begun;
+  };
+  assert.equal(await tasks(), 0);
+  await stage.open(9, { 'c/ads.yaml': still('ads', 1) });
+  assert.equal(await tasks(), 1);
+  await stage.repository.commit({ 'c/stock.yaml': still('stock') }, { keep: true });
+  assert.ok((await tasks()) > 0);
 });
 
 test('another spec of the fleet reads all again', async () => {

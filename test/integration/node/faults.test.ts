@@ -54,6 +54,14 @@ test('a container that holds more than its memory limit is killed, and says so a
   assert.deepEqual([ended?.exitCode, ended?.reason], [137, 'OOMKilled']);
 });
 
+test('a container finds its memory limit where a runtime shows that of its cgroup', async () => {
+  const limits = { resources: { limits: { memory: '256Mi' } } };
+  const script = `console.log(process.constrainedMemory() / 2 ** 20)`;
+  await apply(scriptPod('limited', script, { restartPolicy: 'Never' }, limits));
+  await podWhere('limited', ({ status }) => status?.phase === 'Succeeded');
+  assert.equal(await inProcess.logs('default', 'limited'), '256\n');
+});
+
 test('a container that is squeezed is killed until it is given its memory back', async () => {
   await apply(scriptPod('squeezed', forever));
   await podWhere('squeezed', isReady);

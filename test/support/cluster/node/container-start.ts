@@ -10,6 +10,7 @@ import { containerResource, type PodPlace, podField } from './downward.ts';
 import { ConfigError, type EnvSources, expand, resolveEnv } from './env.ts';
 import { type Image, lookUpImage } from './images.ts';
 import { logPath } from './logs.ts';
+import { memoryLimitOf } from './memory-limit.ts';
 import { serviceEnv } from './service-env.ts';
 import { decoded } from './volume-payload.ts';
 import type { PodVolumes } from './volumes.ts';
@@ -61,6 +62,7 @@ export async function launch(context: StartContext, record: ContainerRecord): Pr
     root,
     workingDir: spec.workingDir || image.workingDir,
     readOnly: spec.securityContext?.readOnlyRootFilesystem ?? false,
+    memoryLimit: memoryLimitOf(record),
     command,
     env: record.env,
     logFile,

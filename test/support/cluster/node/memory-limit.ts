@@ -13,7 +13,7 @@ const everyMs = 100;
  */
 export function holdMemoryLimit(record: ContainerRecord, running: ContainerProcess): void {
   const timer = setInterval(() => {
-    const limit = limitOf(record);
+    const limit = record.squeezedTo ?? memoryLimitOf(record);
     const held = limit === undefined ? undefined : heldBy(running.pid);
     if (limit === undefined || held === undefined || held <= limit) return;
     record.outOfMemory = true;
@@ -23,9 +23,10 @@ export function holdMemoryLimit(record: ContainerRecord, running: ContainerProce
   void running.exited.then(() => clearInterval(timer));
 }
 
-function limitOf({ spec, squeezedTo }: ContainerRecord): number | undefined {
+/** Bytes; undefined where its spec gives none. */
+export function memoryLimitOf({ spec }: Pick<ContainerRecord, 'spec'>): number | undefined {
   const limit = spec.resources?.limits?.memory;
-  return squeezedTo ?? (limit === undefined ? undefined : parseQuantity(limit));
+  return limit === undefined ? undefined : parseQuantity(limit);
 }
 
 /** Bytes; undefined when the process has just ended. */

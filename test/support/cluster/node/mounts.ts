@@ -12,6 +12,8 @@ export type RootPlan = {
   readonly binds: readonly Bind[];
   readonly workingDir: string;
   readonly readOnly: boolean;
+  /** In bytes; absent: none. */
+  readonly memoryLimit?: number | undefined;
 };
 
 /** What a dynamically linked program needs; a distribution has some of these. */
@@ -28,7 +30,7 @@ export type RootScript = { readonly script: string; readonly tables: ReadonlyMap
  * The root is an empty tmpfs, as a new writable layer is on every start; what the image has is bound into it. One
  * process mounts a whole table: one for each mount made a start cost almost four times as much.
  */
-export function rootScript({ image, root, binds, workingDir, readOnly }: RootPlan): RootScript {
+export function rootScript({ image, root, binds, workingDir, readOnly, memoryLimit }: RootPlan): RootScript {
   const own = devices.map((name) => ({ source: `/dev/${name}`, target: `/dev/${name}`, readOnly: false }));
   const flags = readLockedFlags();
   const tables = new Map<string, string>();
@@ -43,6 +45,7 @@ export function rootScript({ image, root, binds, workingDir, readOnly }: RootPla
     'cp -P /dev/fd /dev/stdout /dev/stderr dev',
     `echo 'root:x:0:0:root:/root:/sbin/nologin' > etc/passwd; echo 'root:x:0:' > etc/group`,
     `echo 'hosts: files dns' > etc/nsswitch.conf`,
+    ...(memoryLimit === undefined ? [] : limitLines(memoryLimit)),
   ];
   for (const layer of layersOf([...own, ...imageBinds(image), ...binds])) {
     const table = `${root}.${tables.size}.fstab`;
@@ -51,6 +54,15 @@ export function rootScript({ image, root, binds, workingDir, readOnly }: RootPla
   }
   if (readOnly) lines.push('cd /', `mount -o remount,bind,ro ${quote(root)}`);
   return { script: lines.join('\n'), tables };
+}
+
+/**
+ * Where programs look for the limit of their cgroup, of either version: Node sizes its heap by it. Only the files that
+ * libuv falls back to are there: which cgroup a process is in is this machine's.
+ */
+function limitLines(bytes: number): string[] {
+  const files = ['memory.max', 'memory.high', 'memory/memory.limit_in_bytes', 'memory/memory.soft_limit_in_bytes'];
+  return ['mkdir -p sys/fs/cgroup/memory', ...files.map((file) => `echo ${bytes} > sys/fs/cgroup/${file}`)];
 }
 
 /** A bind below another's target comes after it: its own target is made in what shows up there. */
