@@ -387,10 +387,10 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/birth/be-born.ts',
-    from: "    if (slot?.volume?.leaving && known?.state === 'restoring') return [];\n",
+    from: '    if (slot?.volume?.leaving && known) return [];\n',
     to: '',
     without: 'a birth prepares a volume that is being deleted again and again, and says nothing',
-    killers: ['test/unit/cluster/restore-snapshot.test.ts'],
+    killers: ['test/unit/cluster/explored.test.ts'],
   },
   {
     file: 'reconcile/cluster/know/life.ts',
