@@ -251,7 +251,7 @@ export const ofNodes: readonly Mutant[] = [
     from: "one.memberId !== undefined && !leaving.has(one.node ?? ''),",
     to: 'one.memberId !== undefined && one.node !== node,',
     without: 'leadership goes to and fro between two nodes that are under way',
-    killers: [decides],
+    killers: ['test/unit/nodes/spare.test.ts'],
   },
   {
     file: 'reconcile/nodes/evict.ts',
@@ -279,7 +279,7 @@ export const ofNodes: readonly Mutant[] = [
     from: 'if (found) yield* deleteJob({ id: grant.id, uid: found.uid });',
     to: '',
     without: 'a Job that ended without an order is found again for ever',
-    killers: [{ search: 'reboots: hosts and agents fail' }, { search: 'reboots: one of three' }],
+    killers: ['test/unit/nodes/act.test.ts'],
   },
   {
     file: acts,
@@ -545,7 +545,7 @@ export const ofNodes: readonly Mutant[] = [
     from: "    if (isReason(error, 'Conflict') || isReason(error, 'NotFound')) return;\n",
     to: '',
     without: 'a Node that changed while its marks are taken away ends the pass for all policies',
-    killers: ['test/unit/nodes/marks.test.ts'],
+    killers: ['test/unit/nodes/orphans.test.ts'],
   },
   {
     file: agent,
