@@ -136,8 +136,8 @@ export interface Place {
   /** The etcd that runs has no pod any more, which its kubelet will notice. */
   readonly orphan?: true;
   /**
-   * A person deleted its pod by force, and so has said that it ended; Kubernetes asks no kubelet then. `early`: before a
-   * recovery or rollback began, so that nothing remembers on which node it was.
+   * A person deleted its pod by force, and so has said that it ended; Kubernetes asks no kubelet then. `early`: before
+   * a recovery or rollback began, so that nothing remembers on which node it was.
    */
   readonly asserted?: 'early' | 'late';
   readonly job?: Job;
