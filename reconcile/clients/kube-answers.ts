@@ -49,6 +49,23 @@ export function objectOf<T extends KubeObject>(target: Target, reply: Reply, nam
   return reply.object as unknown as T;
 }
 
+/**
+ * The answer to an update, with the very annotations of the object that was sent where they are the same: a pass keeps
+ * both objects, and a tenant's annotations may be large.
+ */
+export function sharingAnnotations<T extends KubeObject>(sent: T, answer: T): T {
+  const { annotations } = sent.metadata;
+  if (!annotations || !areSame(annotations, answer.metadata.annotations)) return answer;
+  return { ...answer, metadata: { ...answer.metadata, annotations } };
+}
+
+function areSame(some: Annotations, others: Annotations = {}): boolean {
+  const keys = Object.keys(some);
+  return keys.length === Object.keys(others).length && keys.every((key) => some[key] === others[key]);
+}
+
+type Annotations = Readonly<Record<string, string>>;
+
 /** The same where only the metadata were asked for. @throws {KubeError} */
 export function metadataOf<T extends KubeObject>(target: Target, reply: Reply, name: string): T {
   const { apiVersion, kind } = target.resource;

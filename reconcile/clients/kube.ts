@@ -19,6 +19,7 @@ import {
   rejectWatch,
   replyOf,
   selectors,
+  sharingAnnotations,
   typed,
 } from './kube-answers.ts';
 import { openConnection } from './kube-connection.ts';
@@ -153,7 +154,8 @@ export function kubeThrough(access: Access, options: KubeOptions): Kube {
       if (!resourceVersion) throw new TypeError(`an update of ${name} needs the resourceVersion it is based on`);
       const base = { verb: 'PUT', resource, namespace, name } as const;
       const target: Target = subresource === undefined ? base : { ...base, subresource };
-      return objectOf(target, await ask(target, { body: typed(resource, object), signal }), name);
+      const answer = objectOf<T>(target, await ask(target, { body: typed(resource, object), signal }), name);
+      return sharingAnnotations(object, answer);
     }
 
     async function* watch<T extends KubeObject>(

@@ -171,6 +171,13 @@ export const ofClients: readonly Mutant[] = [
     killers: ['test/unit/clients/kube-answers.test.ts'],
   },
   {
+    file: 'reconcile/clients/kube-answers.ts',
+    from: '|| !areSame(annotations, answer.metadata.annotations)',
+    to: '',
+    without: 'annotations of which the API server made others are taken for those that were sent',
+    killers: ['test/unit/clients/kube-answers.test.ts'],
+  },
+  {
     file: 'reconcile/clients/etcd-reading.ts',
     from: 'running -= 1;',
     to: 'running += 1;',

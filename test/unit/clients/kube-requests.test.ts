@@ -21,6 +21,17 @@ test('a read is repeated once when the API server asks for patience, a write nev
   assert.deepEqual(server.seen, ['POST', 'DELETE']);
 });
 
+test('a status update answers with the annotations that were sent, and a new resourceVersion', async () => {
+  const cluster = { ...pod, kind: 'EtcdCluster', metadata: { ...pod.metadata, annotations: { a: 'large' } } };
+  await using server = await served((_request, response) => {
+    const metadata = { ...cluster.metadata, resourceVersion: '8' };
+    response.end(JSON.stringify({ ...cluster, metadata, status: { observedGeneration: 1 } }));
+  });
+  const written = await server.kube.updateStatus(resources.clusters, cluster);
+  assert.equal(written.metadata.annotations, cluster.metadata.annotations);
+  assert.partialDeepStrictEqual(written, { metadata: { resourceVersion: '8' }, status: { observedGeneration: 1 } });
+});
+
 async function served(listener: RequestListener) {
   const seen: string[] = [];
   const server = createServer((request, response) => {
