@@ -74,10 +74,9 @@ export async function startTlsMembers(
   count: number,
   clientAuthority: Authority,
   extra: readonly string[] = [],
-  /** The CA of members, and further names in their leaves. */
-  peers: { readonly authority?: Authority; readonly dnsNames?: readonly string[] } = {},
+  sharedPeerAuthority?: Authority,
 ): Promise<TlsCluster> {
-  const peerAuthority = peers.authority ?? (await authority('peers'));
+  const peerAuthority = sharedPeerAuthority ?? (await authority('peers'));
   const directory = await mkdtemp(join(tmpdir(), 'ratchet-etcd-tls-'));
   const running = new Map<string, ChildProcess>();
   const planned = Array.from({ length: count }, (_, index) => plan(`m${index}`));
@@ -128,8 +127,7 @@ export async function startTlsMembers(
     // Two members on one host: what one dials comes from 127.0.0.1, against which etcd holds the addresses in the
     // certificate.
     const ipAddresses = [member.address, '127.0.0.1'];
-    const { dnsNames = [] } = peers;
-    await shown.presentToPeers(await leaf(peerAuthority, { commonName: member.name, ipAddresses, dnsNames }));
+    await shown.presentToPeers(await leaf(peerAuthority, { commonName: member.name, ipAddresses }));
     return shown;
   }
 

@@ -28,37 +28,6 @@ describe('what cannot be done', () => {
     assert.deepEqual(refusals(observation), ['TlsModeRefused']);
   });
 
-  describe('other names that let certificates in', () => {
-    const issuerRef = { name: 'company' };
-    const spec = (names: object) => ({ tls: { mode: 'CertManager', certManager: { issuerRef, ...names } } as const });
-    const bornWith = (names: object) =>
-      all(withRecord({ tlsMode: 'CertManager' }), withInputs({ tls: { mode: 'CertManager', ...names } }));
-    const own = { allowedNames: 'Own', clientNames: ['a.example.com'] } as const;
-
-    test('are refused by the field, members keep theirs, and the mode is not refused beside', () => {
-      for (const [born, asked, expected] of [
-        [own, {}, own],
-        [own, { allowedNames: 'Any' }, own],
-        [{}, own, {}],
-      ] as const) {
-        const { effective } = situate(healthy(3, { spec: spec(asked), every: bornWith(born) }));
-        assert.deepEqual(effective.inputs.tls, { mode: 'CertManager', ...expected });
-        assert.deepEqual(
-          effective.refusals.map(({ reason, field }) => [reason, field]),
-          [['TlsModeRefused', 'spec.tls.certManager.allowedNames']],
-        );
-      }
-    });
-
-    test('of clients may change, and a refused mode takes none along', () => {
-      const wider = { allowedNames: 'Own', clientNames: ['a.example.com', 'b.example.com'] } as const;
-      const change = situate(healthy(3, { spec: spec(wider), every: bornWith(own) })).effective;
-      assert.deepEqual([change.inputs.tls, change.refusals], [{ mode: 'CertManager', ...wider }, []]);
-      const managed = healthy(3, { spec: { tls: { mode: 'Managed' } }, every: bornWith(own) });
-      assert.deepEqual(situate(managed).effective.inputs.tls, { mode: 'CertManager', ...own });
-    });
-  });
-
   describe('another storage class', () => {
     const slow = withVolume({ storageClassName: 'slow' });
     const fast = { storage: { size: '1Gi', storageClassName: 'fast' } };

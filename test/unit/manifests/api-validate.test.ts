@@ -11,7 +11,6 @@ import {
   fullCluster,
   fullFleet,
   fullNodePolicy,
-  namedCluster,
   nodePolicy,
   peer,
 } from './api-documents.ts';
@@ -20,7 +19,6 @@ import { refusedSources, takenSources } from './network-sources.ts';
 for (const [name, document] of Object.entries({
   cluster,
   fullCluster,
-  namedCluster,
   fleet,
   fullFleet,
   peer,

@@ -8,8 +8,6 @@ import {
   type LeafPlan,
   memberLeaves,
   memberSecretName,
-  type OwnNames,
-  ownNamesOf,
 } from '../../../../manifests/render/certificate-names.ts';
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
@@ -22,17 +20,6 @@ export function tlsModeOf(cluster: EtcdCluster, slots: readonly Slot[]): TlsMode
   const born = slots.map(recordOf).find((record) => record !== undefined)?.tlsMode;
   if (born === undefined && cluster.metadata.deletionTimestamp !== undefined) return 'Managed';
   return born ?? cluster.spec.tls?.mode ?? tlsDefaults.mode;
-}
-
-/**
- * The names by which members let certificates in, where they ask for such: as members have it. Before there are any, as
- * the spec says.
- */
-function ownNamesIn({ metadata, spec }: EtcdCluster, slots: readonly Slot[], mode: TlsMode): OwnNames | undefined {
-  const { name, namespace = '' } = metadata;
-  const peer = slots.find((slot) => slot.peer?.current)?.peer;
-  const { allowedNames } = peer?.inputs.tls ?? spec.tls?.certManager ?? {};
-  return mode === 'CertManager' && allowedNames === 'Own' ? ownNamesOf({ namespace, cluster: name }) : undefined;
 }
 
 /** What issuers may be asked for, and what the Certificate of a leaf asks for by now, if it is ours. */
@@ -65,15 +52,14 @@ export function wantedLeaves(
 ): readonly LeafPlan[] {
   if (mode === 'Disabled') return [];
   const { name, namespace = '' } = cluster.metadata;
-  const own = ownNamesIn(cluster, slots, mode);
   const namesOf = (peer: string) => {
     const refused = refusedNames(cluster, mode, allowances, asked?.(memberSecretName(peer, 'server')));
     return (cluster.spec.tls?.dnsNames ?? []).filter((one) => !refused.includes(one));
   };
   const members = slots
     .filter(({ peer }) => peer?.current && !peer.leaving)
-    .flatMap((slot) => memberLeaves({ namespace, cluster: name, dnsNames: namesOf(slot.name), own }, slot.name));
-  const [reconciler, application] = clusterLeaves(name, own);
+    .flatMap((slot) => memberLeaves({ namespace, cluster: name, dnsNames: namesOf(slot.name) }, slot.name));
+  const [reconciler, application] = clusterLeaves(name);
   // With mode Provided the applications' certificate is the person's own matter.
   return mode === 'Provided' ? [reconciler, ...members] : [reconciler, application, ...members];
 }

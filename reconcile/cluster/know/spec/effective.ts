@@ -6,7 +6,7 @@ import { dotted } from '../../../../manifests/api/problem.ts';
 import { parseQuantity, type Quantity } from '../../../../manifests/api/quantity.ts';
 import { MiB, mostQuota } from '../../../../manifests/api/quota-room.ts';
 import { reservedBecause } from '../../../../manifests/api/reserved-flags.ts';
-import { certManagerDefaults, issuerDefaults, tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
+import { issuerDefaults, tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import { peerInputs } from '../../../../manifests/render/peer.ts';
 import { byForce, endsByForce, graceField, withoutGrace } from '../../../../manifests/render/pod-template-limits.ts';
 import { reservedInClaim } from '../../../../manifests/render/volume-claim.ts';
@@ -128,7 +128,7 @@ function withoutMissingList(
 function judgeTls({ tls }: EtcdClusterSpec, slots: readonly Slot[]): Judged<Inputs['tls']> {
   const wanted = tls?.mode ?? tlsDefaults.mode;
   const born = slots.map(recordOf).find((record) => record !== undefined)?.tlsMode;
-  if (born === undefined || born === wanted) return judgeAllowedNames({ ...tls, mode: wanted }, slots);
+  if (born === undefined || born === wanted) return { value: { ...tls, mode: wanted } };
   return {
     // The Secrets of its mode are those that the members name, not those of the spec.
     value: slots.find(({ peer }) => peer?.current)?.peer?.inputs.tls ?? { mode: born },
@@ -137,27 +137,6 @@ function judgeTls({ tls }: EtcdClusterSpec, slots: readonly Slot[]): Judged<Inpu
       message: `the cluster was created with TLS mode ${born}, and its members' peer URLs keep it for life`,
       cure: `set spec.tls.mode to ${born}; to have ${wanted}, restore a backup to a cluster of another name`,
       field: 'spec.tls.mode',
-    },
-  };
-}
-
-/** Members that ask for names refuse those whose leaves have none, so all are born alike. */
-function judgeAllowedNames(
-  tls: NonNullable<EtcdClusterSpec['tls']> & Pick<Inputs['tls'], 'mode'>,
-  slots: readonly Slot[],
-): Judged<Inputs['tls']> {
-  const peer = slots.find((slot) => slot.peer?.current)?.peer;
-  const { allowedNames = certManagerDefaults.allowedNames } = tls.certManager ?? {};
-  const { allowedNames: born = certManagerDefaults.allowedNames, clientNames } = peer?.inputs.tls ?? {};
-  if (peer === undefined || tls.mode !== 'CertManager' || born === allowedNames) return { value: tls };
-  const { certManager: _, ...rest } = tls;
-  return {
-    value: { ...rest, ...(born === 'Own' && { allowedNames: born, ...(clientNames && { clientNames }) }) },
-    refusal: {
-      reason: 'TlsModeRefused',
-      message: `the cluster was created with tls.certManager.allowedNames ${born}, and its members keep it for life`,
-      cure: `set spec.tls.certManager.allowedNames to ${born}; to have ${allowedNames}, restore a backup to a cluster of another name`,
-      field: 'spec.tls.certManager.allowedNames',
     },
   };
 }

@@ -1,4 +1,3 @@
-import { ownNamesDomain } from '../../../../../manifests/api/dns-names.ts';
 import { isFatal } from '../../../../x509/defect.ts';
 import type { CertificateOrder } from '../../../know/actions/certificates.ts';
 import { handOverDue, usable } from '../../../know/certificates/hand-over.ts';
@@ -95,14 +94,8 @@ function ask({ cluster, slots }: Situation, { leaves }: ReadCertificates): Decis
   return act(
     { kind: 'request-certificates', requests },
     'RequestingCertificates',
-    `requesting ${names} from cert-manager, of ${issuers}${letIn(requests)}`,
+    `requesting ${names} from cert-manager, of ${issuers}`,
   );
-}
-
-/** The issuer must sign these, and for no other cluster. */
-function letIn(requests: readonly CertificateOrder[]): string {
-  const names = requests.flatMap(({ plan }) => plan.dnsNames.filter((name) => name.endsWith(`.${ownNamesDomain}`)));
-  return names.length === 0 ? '' : `, with what members let in: ${[...new Set(names)].join(', ')}`;
 }
 
 function isToBeAsked({ issued }: LeafView): boolean {
