@@ -49,8 +49,9 @@ function begins(world: World, { action, begins: isBegun }: Event): string | unde
 }
 
 /** Also where ours go by a deletion, which for a cluster of ours alone is a person's. */
-function keepsTheirQuorum(before: World, { who, what }: Event, after: World): string | undefined {
-  if (who !== 'tick' && who !== 'world') return undefined;
+function keepsTheirQuorum(before: World, { who, what, write }: Event, after: World): string | undefined {
+  // What gets through of an invocation that dies, or arrives late, is ours as well.
+  if (who !== 'tick' && who !== 'world' && write === undefined) return undefined;
   // Another client has ended it, and no rule of ours.
   if (before.places.some(({ statefulSet }) => asksForNoPod(statefulSet))) return undefined;
   for (const formation of after.formations) {

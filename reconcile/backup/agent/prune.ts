@@ -60,9 +60,15 @@ export async function prune(
     });
   tell(dryRun ? removed.slice(0, most) : gone);
   if (dryRun) return;
-  for (const one of remains.slice(0, most)) await unlessLocked(() => finish(one, store, options));
+  let cleared = 0;
+  for (const one of remains) {
+    if (cleared === most) break;
+    signal.throwIfAborted();
+    if (await unlessLocked(() => finish(one, store, options))) cleared += 1;
+  }
+  // However many are locked: the Job's deadline ends the looks.
   for (const one of removed) {
-    if (gone.length === most || locked === mostLocked) break;
+    if (gone.length === most) break;
     signal.throwIfAborted();
     if (await remove(one, { store, options, now })) gone.push(one);
     else locked += 1;
@@ -70,24 +76,22 @@ export async function prune(
   }
 }
 
-/** Looks at locked backups in one run. */
-const mostLocked = 1_000;
-
 interface Removing {
   readonly store: Store;
   readonly options: StoreOptions;
   readonly now: () => Date;
 }
 
-/** Whether it went. A backup whose object is locked keeps its proof, too. */
+/** Whether it went. A backup whose object is locked keeps its proof; a record that is locked is left to a later run. */
 async function remove({ marker, object, record }: OwnBackup, { store, options, now }: Removing): Promise<boolean> {
   const found = await store.stat(object.name, options);
   if (found && isLocked(found, now())) return false;
-  return unlessLocked(async () => {
+  const isGone = await unlessLocked(async () => {
     if (marker !== undefined) await store.delete(marker, options);
     await store.delete(object, options);
-    await store.delete(record, options);
   });
+  if (isGone) await unlessLocked(() => store.delete(record, options));
+  return isGone;
 }
 
 async function unlessLocked(act: () => Promise<void>): Promise<boolean> {

@@ -176,6 +176,18 @@ export function pruneContract(open: () => Promise<Store> | Store): void {
     assert.partialDeepStrictEqual(await place.prune({ keep: { last: 1 } }), { removed: 3, left: 0, locked: 0 });
   });
 
+  test('however many are locked, what is not goes, and a record that is locked goes later', async () => {
+    const place = placeIn(await open());
+    for (const day of [1, 2, 3, 4]) await place.backup(`${day}.db`, { day });
+    const asked = { keep: { last: 1 }, most: 1 };
+    const locks = { '1.db': 'held', '2.db': 'held' } as const;
+    const said = await place.prune(asked, locking(locks, '3.db.json', place.store));
+    assert.partialDeepStrictEqual(said, { removed: 1, names: ['3.db'], left: 2, locked: 2 });
+    assert.deepEqual(await place.names(), ['1.db', '1.db.json', '2.db', '2.db.json', '3.db.json', '4.db', '4.db.json']);
+    await place.prune(asked, locking(locks, 'none', place.store));
+    assert.deepEqual(await place.names(), ['1.db', '1.db.json', '2.db', '2.db.json', '4.db', '4.db.json']);
+  });
+
   test('an object that is replaced after the listing stays', async () => {
     const place = placeIn(await open());
     await place.backup('1.db', { day: 1 });

@@ -86,6 +86,19 @@ describe('S3', async () => {
     assert.equal(without.length, with_.length + 1);
   });
 
+  test('what is refused for another cause is sent once, and that cause is told', async () => {
+    let puts = 0;
+    proxy.fault = ({ method, url = '' }) => {
+      if (method !== 'PUT' || !url.includes('/expired/')) return 'pass';
+      puts += 1;
+      return { status: 400, body: '<?xml version="1.0"?><Error><Code>ExpiredToken</Code></Error>' };
+    };
+    const put = open().put('expired/a.db', pieces(Buffer.from('x')), limited());
+    await assert.rejects(put, /400, ExpiredToken/);
+    proxy.fault = () => 'pass';
+    assert.equal(puts, 1);
+  });
+
   test('what Object Lock protects is told as locked by a look, and by its deletion; then it goes', async () => {
     const client = new S3Client({ endpoint: s3.url, region, credentials, forcePathStyle: true });
     const locking = 'locking';

@@ -72,6 +72,11 @@ export function statusOf(error: unknown): number | undefined {
   return $metadata?.httpStatusCode;
 }
 
+/** Of a put: what it lacks, or has, is wrong. Of Object Lock, S3 answers so where there is no digest. */
+export function wantsDigest(error: unknown): boolean {
+  return statusOf(error) === 400 && codeOf(error) === 'InvalidRequest';
+}
+
 function codeOf(error: unknown): string {
   const { name } = Object(error) as { readonly name?: unknown };
   return typeof name === 'string' && known.has(name) ? name : '';

@@ -20,7 +20,7 @@ import { type Cut, cutBody, sendParts } from '../parts.ts';
 import { existsAlready, putOnce } from '../put-once.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
 import { nextPage, resumed } from '../transfer.ts';
-import { s3Failure, statusOf } from './s3-failures.ts';
+import { s3Failure, statusOf, wantsDigest } from './s3-failures.ts';
 
 export interface S3Settings {
   /** In place of Amazon's, as of MinIO or Ceph. */
@@ -79,9 +79,9 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
 
   async function putWhole(name: string, body: Uint8Array, nonce: string, signal: AbortSignal): Promise<void> {
     const common = { Bucket: bucket, Key: name, Body: body, Metadata: { [nonceKey]: nonce } };
-    await withDigest(body, (digest) =>
-      conditionally((condition) =>
-        ask(name, 'put', signal, (options) =>
+    await conditionally((condition) =>
+      ask(name, 'put', signal, (options) =>
+        withDigest(body, (digest) =>
           client.send(new PutObjectCommand({ ...common, ...condition, ...digest }), options),
         ),
       ),
@@ -97,8 +97,8 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
     try {
       const limit = { most: mostParts, tooMany: () => tooLarge(name) };
       const Parts = await sendParts(cut, limit, async (Body, PartNumber) => {
-        const { ETag } = await withDigest(Body, (digest) =>
-          ask(name, 'put', signal, (options) =>
+        const { ETag } = await ask(name, 'put', signal, (options) =>
+          withDigest(Body, (digest) =>
             client.send(new UploadPartCommand({ ...upload, PartNumber, Body, ...digest }), options),
           ),
         );
@@ -130,7 +130,7 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
       try {
         return await send({});
       } catch (error) {
-        if (!(error instanceof BackupFailure && error.reason === 'StoreRefused' && error.cause === 400)) throw error;
+        if (!wantsDigest(error)) throw error;
       }
     }
     const sent = await send({ ContentMD5: createHash('md5').update(body).digest('base64') });
