@@ -1,4 +1,4 @@
-import { jsonIn } from '../../manifests/json.ts';
+import { isRecord, jsonIn } from '../../manifests/json.ts';
 import { ForgeError } from './error.ts';
 import type { ForgeAnswer } from './http.ts';
 
@@ -68,12 +68,16 @@ function refusal(address: string, answer: ForgeAnswer, purpose: Purpose, now: nu
 
 /** GitHub's limit of statuses ("Create a commit status"): its error is about no field (openshift/release#6179). */
 function isFull({ body }: ForgeAnswer): boolean {
-  const { errors } = (jsonIn(body) ?? {}) as { errors?: unknown };
+  const { errors } = fieldsOf(jsonIn(body));
   if (!Array.isArray(errors)) return false;
-  return errors.some((error: unknown) => {
-    const { resource, code, field } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  return errors.map(fieldsOf).some(({ resource, code, field }) => {
     return resource === 'Status' && code === 'custom' && field === undefined;
   });
+}
+
+/** Of an answer that may be anything. */
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
 }
 
 /** The forge's own explanation, from where each of them puts it: to tell its refusals apart, and never repeated. */
@@ -130,7 +134,7 @@ function saidBy(
 
 /** Servers of the Enterprise kind call it abuse, and name the page about it, as github.com does. */
 function isSecondary(body: string): boolean {
-  const { documentation_url: page } = (jsonIn(body) ?? {}) as { documentation_url?: unknown };
+  const { documentation_url: page } = fieldsOf(jsonIn(body));
   if (typeof page === 'string' && /[#/-](secondary|abuse)-rate-limits$/.test(page)) return true;
   return /secondary rate limit/i.test(body);
 }

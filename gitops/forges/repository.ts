@@ -56,15 +56,10 @@ export function withoutSlash(url: string): string {
 export function isSameRepository(a: string, b: string): boolean {
   const [one, other] = [segmentsOf(a), segmentsOf(b)];
   const length = Math.min(one.length, other.length);
-  if (length < 2) return isAtRoot(a, b);
-  return one.slice(-length).join('/') === other.slice(-length).join('/');
-}
-
-/** A repository at the root of its server has but one name: only the host tells it from others of that name. */
-function isAtRoot(a: string, b: string): boolean {
-  const [one, other] = [segmentsOf(a), segmentsOf(b)];
+  if (length > 1) return one.slice(-length).join('/') === other.slice(-length).join('/');
+  // At the root of its server it has but one name: only the host tells it from others of that name.
   const host = URL.parse(a)?.host;
-  return one.length === 1 && other.length === 1 && one[0] === other[0] && !!host && host === URL.parse(b)?.host;
+  return length === 1 && one.join('/') === other.join('/') && !!host && host === URL.parse(b)?.host;
 }
 
 /** Lower case: forges find a repository under any. */

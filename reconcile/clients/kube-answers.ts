@@ -1,5 +1,6 @@
 /** The meaning of the API server's answers; a proxy's error page must not pass for one. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { isRecord, jsonIn } from '../../manifests/json.ts';
 import type { KubeObject, ListOptions, Resource } from '../interfaces/kube.ts';
 import type { Target } from './kube-address.ts';
@@ -55,16 +56,9 @@ export function objectOf<T extends KubeObject>(target: Target, reply: Reply, nam
  */
 export function sharingAnnotations<T extends KubeObject>(sent: T, answer: T): T {
   const { annotations } = sent.metadata;
-  if (!annotations || !areSame(annotations, answer.metadata.annotations)) return answer;
+  if (!annotations || !isDeepStrictEqual(annotations, answer.metadata.annotations)) return answer;
   return { ...answer, metadata: { ...answer.metadata, annotations } };
 }
-
-function areSame(some: Annotations, others: Annotations = {}): boolean {
-  const keys = Object.keys(some);
-  return keys.length === Object.keys(others).length && keys.every((key) => some[key] === others[key]);
-}
-
-type Annotations = Readonly<Record<string, string>>;
 
 /** The same where only the metadata were asked for. @throws {KubeError} */
 export function metadataOf<T extends KubeObject>(target: Target, reply: Reply, name: string): T {

@@ -4,7 +4,7 @@ import { type Api, apiAt, type Call } from '../api.ts';
 import { bitbucketStatus } from '../bitbucket-status.ts';
 import { changeRequests } from '../change-request.ts';
 import { basicOrToken } from '../credentials.ts';
-import type { ChangeRequest, Forge, ForgeAccess, ForgeKind, Patience, Validators } from '../forge.ts';
+import type { ChangeRequest, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import { type FoundPage, gather } from '../pages.ts';
 import { encodedPath, repositoryOf, withoutSlash } from '../repository.ts';
 
@@ -76,7 +76,7 @@ function openBitbucketCloud(access: ForgeAccess): Forge {
       }
       return await gather(from, read, mostPages);
     },
-    async isUnchanged(target: string, { list }: Validators, { signal }: Patience) {
+    async isUnchanged(target, { list }, { signal }) {
       return validatorOf(await pageOf(target, 1, { purpose: 'requests', signal })) === list;
     },
     commitUrl,

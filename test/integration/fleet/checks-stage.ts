@@ -45,7 +45,7 @@ interface Checks {
   readonly failure?: NonNullable<ChecksOutcome['failure']>;
 }
 
-/** @param options.desk for the API of another forge than GitHub */
+/** @param options.desk for the API of Bitbucket Cloud, in the place of GitHub's */
 export async function setStage(
   spec: Partial<EtcdFleet['spec']> = {},
   { desk, ...options }: FakeKubeOptions & { readonly desk?: Desk } = {},

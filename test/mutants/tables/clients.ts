@@ -172,7 +172,7 @@ export const ofClients: readonly Mutant[] = [
   },
   {
     file: 'reconcile/clients/kube-answers.ts',
-    from: '|| !areSame(annotations, answer.metadata.annotations)',
+    from: '|| !isDeepStrictEqual(annotations, answer.metadata.annotations)',
     to: '',
     without: 'annotations of which the API server made others are taken for those that were sent',
     killers: ['test/unit/clients/kube-answers.test.ts'],

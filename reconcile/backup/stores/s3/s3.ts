@@ -63,7 +63,7 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: 10_000, socketTimeout: 60_000 },
   });
-  let wantsDigests = false;
+  let sendsDigests = false;
   return { place, put, read, list, stat, delete: remove, close: () => client.destroy() };
 
   async function put(name: string, body: AsyncIterable<Uint8Array>, { signal }: StoreOptions): Promise<StoredObject> {
@@ -126,7 +126,7 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
    * refuse one: the first refusal tells.
    */
   async function withDigest<T>(body: Uint8Array, send: (digest: { ContentMD5?: string }) => Promise<T>): Promise<T> {
-    if (!wantsDigests) {
+    if (!sendsDigests) {
       try {
         return await send({});
       } catch (error) {
@@ -134,7 +134,7 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
       }
     }
     const sent = await send({ ContentMD5: createHash('md5').update(body).digest('base64') });
-    wantsDigests = true;
+    sendsDigests = true;
     return sent;
   }
 
@@ -225,8 +225,8 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
       );
     } catch (error) {
       // Where the bucket keeps versions, a locked one gets a marker, and nothing is refused.
-      const isIt = error instanceof BackupFailure && error.reason === 'Forbidden' && isLocked(stored, new Date());
-      throw isIt ? locked(`${place}/${name}`, stored.lockedUntil) : error;
+      const isRefused = error instanceof BackupFailure && error.reason === 'Forbidden';
+      throw isRefused && isLocked(stored, new Date()) ? locked(`${place}/${name}`, stored.lockedUntil) : error;
     }
   }
 

@@ -5,7 +5,7 @@ import { ForgeError, type ForgeReason } from '../../../../gitops/forges/error.ts
 import type { ChangeRequest, Forge } from '../../../../gitops/forges/forge.ts';
 import { selfSigned } from '../../../support/git/certificate.ts';
 import { type Answer, type RecordedRequest, replyJson, startRecorder } from '../../../support/git/recorder.ts';
-import { head, inTime, type Kind, kinds, open, secret, sha, status } from './kinds.ts';
+import { head, inTime, type Kind, kindOf, kinds, open, secret, sha, status } from './kinds.ts';
 
 const request: ChangeRequest = {
   number: '17',
@@ -193,8 +193,7 @@ for (const [what, error, words] of [
 ] as const) {
   test(`GitHub refuses a status for ${what}, and that is told`, async () => {
     await using server = await startRecorder((_, a) => replyJson(a, { errors: [error] }, 422));
-    const kind = kinds.find(({ type }) => type === 'GitHub') ?? assert.fail();
-    await assert.rejects(open(kind, server.url).post(status, inTime()), (thrown) =>
+    await assert.rejects(open(kindOf('GitHub'), server.url).post(status, inTime()), (thrown) =>
       assertClear(thrown, 'StatusRejected', words),
     );
   });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ChangeRequest } from '../../../../gitops/forges/forge.ts';
 import { forkLabel } from '../../../../manifests/api/etcd-fleet.ts';
 import { type Recorder, replyJson, startRecorder } from '../../../support/git/recorder.ts';
-import { head, inTime, type Kind, kinds, open, type Sample } from './kinds.ts';
+import { head, inTime, type Kind, kindOf, kinds, open, type Sample } from './kinds.ts';
 
 /** A forge with these requests, in pages of 50. */
 async function startForge(kind: Kind, samples: readonly Sample[]): Promise<Recorder> {
@@ -165,8 +165,7 @@ for (const kind of kinds) {
 }
 
 test('Gitea, where it does not filter by branch, is filtered by us', async () => {
-  const kind = kinds.find(({ type }) => type === 'Gitea');
-  assert.ok(kind);
+  const kind = kindOf('Gitea');
   await using server = await startForge(kind, [{ number: 2, target: 'other' }, { number: 1 }]);
   const { requests } = await open(kind, server.url).openRequests('main', inTime());
   assert.deepEqual(
@@ -176,8 +175,7 @@ test('Gitea, where it does not filter by branch, is filtered by us', async () =>
 });
 
 test('Bitbucket Cloud names a head by twelve digits: no other commit is taken for it', async () => {
-  const kind = kinds.find(({ type }) => type === 'BitbucketCloud');
-  assert.ok(kind);
+  const kind = kindOf('BitbucketCloud');
   await using server = await startRecorder((asked, response) =>
     replyJson(
       response,
@@ -236,7 +234,7 @@ for (const type of ['Gitea', 'Forgejo'] as const) {
     ['after more than is read', [...chatter, ...chatter, [8, forkLabel]], false],
   ] as const) {
     test(`${type}: a label ${what} ${expected ? 'counts' : 'does not count'}`, async () => {
-      const kind = kinds.find((one) => one.type === type) ?? assert.fail();
+      const kind = kindOf(type);
       const all = timeline(events);
       await using server = await startRecorder(({ path, query }, response) => {
         assert.equal(path, `${kind.apiPath}/repos/platform/etcd/issues/3/timeline`);
@@ -254,7 +252,7 @@ for (const type of ['Gitea', 'Forgejo'] as const) {
 }
 
 test('Gitea: a timeline without pages is read once more, and ends', async () => {
-  const kind = kinds.find(({ type }) => type === 'Gitea') ?? assert.fail();
+  const kind = kindOf('Gitea');
   await using server = await startRecorder((_, response) => replyJson(response, timeline([[8, forkLabel]])));
   const { labelProof } = open(kind, server.url);
   assert.ok(typeof labelProof === 'object');
@@ -263,7 +261,7 @@ test('Gitea: a timeline without pages is read once more, and ends', async () => 
   assert.equal(server.requests.length, 2);
 });
 
-const bitbucketCloud = kinds.find(({ type }) => type === 'BitbucketCloud') ?? assert.fail();
+const bitbucketCloud = kindOf('BitbucketCloud');
 
 test('Bitbucket Cloud tells by digits and times of its list whether all is the same', async () => {
   const samples: Sample[] = [{ number: 17 }, { number: 16, fork: 'gone' }];

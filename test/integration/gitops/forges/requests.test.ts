@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { ChangeRequest } from '../../../../gitops/forges/forge.ts';
 import { type RecordedRequest, type Recorder, replyJson, startRecorder } from '../../../support/git/recorder.ts';
-import { head, inTime, type Kind, kinds, open, sha, status } from './kinds.ts';
+import { head, inTime, type Kind, kindOf, kinds, open, sha, status } from './kinds.ts';
 import { azureLocations, others } from './others.ts';
 
 const request: ChangeRequest = {
@@ -135,8 +135,7 @@ for (const [type, expected] of [
   ['AzureDevOps', ['pending', 'succeeded', 'failed', 'error']],
 ] as const) {
   test(`${type} says pending, success, failure and error in its own words`, async () => {
-    const kind = kinds.find((one) => one.type === type);
-    assert.ok(kind);
+    const kind = kindOf(type);
     await using server = await startForge(kind);
     for (const state of ['pending', 'success', 'failure', 'error'] as const) {
       await open(kind, server.url).post({ ...status, state }, inTime());
@@ -155,8 +154,7 @@ for (const [type, length, expected] of [
   ['BitbucketDataCenter', 451, false],
 ] as const) {
   test(`${type} ${expected ? 'gets' : 'does not get'} an address of ${length} characters`, async () => {
-    const kind = kinds.find((one) => one.type === type);
-    assert.ok(kind);
+    const kind = kindOf(type);
     await using server = await startForge(kind);
     const targetURL = 'https://page.example.com/'.padEnd(length, 'x');
     await open(kind, server.url).post({ ...status, targetURL }, inTime());
@@ -168,8 +166,7 @@ for (const [type, length, expected] of [
 
 for (const type of ['BitbucketCloud', 'BitbucketDataCenter'] as const) {
   test(`${type} needs an address: without one, it is the commit's`, async () => {
-    const kind = kinds.find((one) => one.type === type);
-    assert.ok(kind);
+    const kind = kindOf(type);
     await using server = await startForge(kind);
     const { targetURL: _, ...bare } = status;
     await open(kind, server.url).post(bare, inTime());
@@ -179,8 +176,7 @@ for (const type of ['BitbucketCloud', 'BitbucketDataCenter'] as const) {
 }
 
 test("Azure DevOps gets a request's status on the push that it is about", async () => {
-  const kind = kinds.find(({ type }) => type === 'AzureDevOps');
-  assert.ok(kind);
+  const kind = kindOf('AzureDevOps');
   await using server = await startRecorder((asked, response) => {
     if (asked.method === 'OPTIONS') return replyJson(response, azureLocations);
     if (!asked.path.endsWith('/iterations')) return replyJson(response, {});
@@ -209,8 +205,7 @@ for (const kind of kinds.filter(({ type }) => type !== 'AzureDevOps')) {
 }
 
 test('GitLab’s refusal to go where a status is already is a success', async () => {
-  const kind = kinds.find(({ type }) => type === 'GitLab');
-  assert.ok(kind);
+  const kind = kindOf('GitLab');
   await using server = await startRecorder((_, response) =>
     replyJson(response, { message: 'Cannot transition status via :enqueue from :pending (Reason(s): …)' }, 400),
   );
