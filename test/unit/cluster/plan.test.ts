@@ -22,6 +22,7 @@ import {
   crashing,
   endpoint,
   healthy,
+  memberId,
   silent,
   withContainer,
   withEndpoint,
@@ -44,6 +45,13 @@ const unmounted = all(
     return { ...slot, warnings: [{ object: 'pod', uid, reason: 'FailedMount', message: '', since, at, count: 5 }] };
   },
 );
+
+/** None has been well for longer than any grace. */
+function longAgo(size: number) {
+  const unhealthySince = '2026-01-02T02:00:00Z';
+  const members = Array.from({ length: size }, (_, n) => ({ name: `orders-${n}`, healthy: false, unhealthySince }));
+  return { observedGeneration: 1, members };
+}
 
 function well(size: number, { spec = {}, tls = false }: { spec?: Partial<EtcdClusterSpec>; tls?: boolean } = {}) {
   return healthy(size, { every: running, spec, ...(tls && { certificates: managed(size) }) });
@@ -187,6 +195,26 @@ describe('a plan', () => {
       assert.deepEqual([end.kind, end.reason], ['done', 'Converged'], end.message);
     });
   }
+
+  test('counts voters whose volumes are gone, also where no member tells the list', () => {
+    const gone = (slot: Slot): Slot => {
+      const peer = slot.peer && { ...slot.peer, memberId: memberId(slot.ordinal) };
+      return { ...all(withEndpoint(silent), without('volume', 'configMap', 'pod'))(slot), ...(peer && { peer }) };
+    };
+    const left = all(running, withEndpoint(silent), withPod({ ready: false }));
+    const { steps, end } = plan(
+      healthy(4, {
+        membership: { kind: 'unknown', cause: 'no member answers' },
+        slots: { 0: left, 1: gone, 2: all(left, withPod({ leaving: true })), 3: gone },
+        status: longAgo(4),
+      }),
+    );
+    assert.ok(
+      steps.every(({ action }) => action === 'read-logs'),
+      steps.map(({ action }) => action).join(),
+    );
+    assert.deepEqual([end.kind, end.reason], ['refused', 'QuorumLost'], end.message);
+  });
 
   test('that would do the same for ever ends where it begins to, and says so', () => {
     const observation = well(3);

@@ -3,6 +3,7 @@ import type { ListedMember } from '../../../interfaces/etcd.ts';
 import { memberOf, urlOf } from '../../know/health/health.ts';
 import { hasDeparted, recordOf } from '../../know/life.ts';
 import type { Observation, Slot } from '../../know/observation.ts';
+import { idOf as rememberedIdOf } from '../../know/recovery/lost.ts';
 import { rememberedList } from '../knowledge.ts';
 
 export interface List {
@@ -10,7 +11,10 @@ export interface List {
   readonly members: readonly ListedMember[];
 }
 
-/** As etcd has it, or, before any member could answer, as the volumes remember it. */
+/**
+ * As etcd has it, or, where no member answers, as the volumes remember it; and, of those whose volume is gone, as the
+ * status does.
+ */
 export function listOf(observation: Observation): List | undefined {
   const { membership, slots } = observation;
   const remembered = rememberedList(observation);
@@ -30,11 +34,10 @@ export function listOf(observation: Observation): List | undefined {
         const known = recorded.find(({ slot }) => slot.name === name)?.record.memberId;
         return listed(known ?? idOf(token, url), '', url);
       })
-    : recorded.flatMap(({ slot, record }) =>
-        record.memberId === undefined || record.state === 'joining'
-          ? []
-          : [listed(record.memberId, slot.name, urlOf(slot) ?? '')],
-      );
+    : slots.flatMap((slot) => {
+        const memberId = hasDeparted(slot) || recordOf(slot)?.state === 'joining' ? undefined : rememberedIdOf(slot);
+        return memberId === undefined ? [] : [listed(memberId, slot.name, urlOf(slot) ?? '')];
+      });
   return { clusterId, members: [...members, ...toldBeside(members, slots)] };
 }
 
