@@ -70,6 +70,25 @@ const volumeHasRoom = transitionRule({
   fieldPath: '.storage.size',
 });
 
+/** etcd's gateway dials its own member and verifies nothing: no name is found, so it refuses itself (etcd#12713). */
+const gatewayNeedsAny = rule<{
+  readonly etcd?: { readonly extraArgs?: Readonly<Record<string, string>> };
+  readonly tls?: { readonly certManager?: { readonly allowedNames?: string } };
+}>({
+  message:
+    "etcd.extraArgs can't have enable-grpc-gateway with tls.certManager.allowedNames Own: etcd's HTTP gateway does not work with names, and is off",
+  cel: `!has(self.etcd) || !has(self.etcd.extraArgs) || !('enable-grpc-gateway' in self.etcd.extraArgs) || !has(self.tls) || !has(self.tls.certManager) || !has(self.tls.certManager.allowedNames) || self.tls.certManager.allowedNames != 'Own'`,
+  holds: ({ etcd, tls }) =>
+    etcd?.extraArgs?.['enable-grpc-gateway'] === undefined || tls?.certManager?.allowedNames !== 'Own',
+  fieldPath: '.etcd.extraArgs',
+});
+
+/** In CEL: whether members let in their cluster's own names only. */
+function celAllowsOwn(object: 'self' | 'oldSelf'): string {
+  const certManager = `${object}.spec.tls.certManager`;
+  return `(has(${object}.spec.tls) && has(${certManager}) && has(${certManager}.allowedNames) && ${certManager}.allowedNames == 'Own')`;
+}
+
 const oneSnapshot = rule<{ readonly snapshot?: unknown; readonly backupName?: string }>({
   message: 'name what it goes back to: either snapshot or backupName, not both',
   cel: 'has(self.snapshot) != has(self.backupName)',
@@ -270,7 +289,7 @@ export const etcdClusterSpecSchema = object(
     backup: Type.Optional(clusterBackupSchema),
     suspend: Type.Optional(Type.Boolean({ default: false, keepsDefault, description: 'Observe and report only.' })),
   },
-  { rules: [quotaFitsVolume, quotaLeavesRoom, volumeHasRoom, externalTakesTls] },
+  { rules: [quotaFitsVolume, quotaLeavesRoom, volumeHasRoom, externalTakesTls, gatewayNeedsAny] },
 );
 
 /** StatefulSets are named `<cluster>-<n>` and may have 52 characters; three digits are room for every replacement. */
@@ -313,6 +332,12 @@ export const etcdClusterRules: readonly Rule[] = [
     message: 'tls.mode is decided at birth: peer URLs carry the scheme',
     cel: `!has(self.status) || !has(self.status.clusterID) || !has(oldSelf.spec.tls) || (has(self.spec.tls) && self.spec.tls.mode == oldSelf.spec.tls.mode) || (has(self.status.refusals) && self.status.refusals.exists(refusal, refusal.reason == 'TlsModeRefused'))`,
     fieldPath: '.spec.tls.mode',
+  }),
+  transitionRule({
+    message:
+      'tls.certManager.allowedNames is decided at birth: certificates without the names would be refused by members that ask for them',
+    cel: `!has(self.status) || !has(self.status.clusterID) || ${celAllowsOwn('self')} == ${celAllowsOwn('oldSelf')} || (has(self.status.refusals) && self.status.refusals.exists(refusal, refusal.reason == 'TlsModeRefused'))`,
+    fieldPath: '.spec.tls.certManager.allowedNames',
   }),
   transitionRule({
     message:

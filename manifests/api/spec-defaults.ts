@@ -11,6 +11,9 @@ export const retentionDefaults = { whenDeleted: 'Retain', whenScaled: 'Delete' }
 /** Of `spec.tls.issuerRef`. */
 export const issuerDefaults = { kind: 'Issuer', group: 'cert-manager.io' } as const;
 
+/** Of `spec.tls.certManager`. */
+export const certManagerDefaults = { allowedNames: 'Any' } as const;
+
 /** Of `spec.service`. */
 export const externalServiceDefaults = { externalTrafficPolicy: 'Cluster' } as const;
 

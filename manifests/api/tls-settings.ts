@@ -1,14 +1,16 @@
 import Type from 'typebox';
 import { dnsLabel, durationBetween, objectName } from './common-rules.ts';
+import { isIPv4, ownNamesDomain } from './dns-names.ts';
 import { longestDurationText } from './duration.ts';
 import { celEscape, matching, rule } from './rule.ts';
 import { keepsDefault, list, object, text } from './schema.ts';
-import { issuerDefaults, tlsDefaults } from './spec-defaults.ts';
+import { certManagerDefaults, issuerDefaults, tlsDefaults } from './spec-defaults.ts';
 
 /** How a cluster's connections are encrypted, and who signs for whom. */
 
 export const tlsModes = ['Managed', 'CertManager', 'Provided', 'Disabled'] as const;
 const peerSourceAddresses = ['Verified', 'Any'] as const;
+const allowedNames = ['Any', 'Own'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
 function secretName(description: string) {
@@ -54,13 +56,16 @@ const secretsIfProvided = rule<Given>({
 /** Without the check of addresses, a client's certificate of the same issuer would do as a member's. */
 const anyNeedsPeerIssuer = rule<{
   readonly peerSourceAddress?: string;
-  readonly certManager?: { readonly peerIssuerRef?: unknown };
+  readonly certManager?: { readonly peerIssuerRef?: unknown; readonly allowedNames?: string };
 }>({
   message:
-    'peerSourceAddress Any needs certManager.peerIssuerRef: else the certificate of any client would be let in as that of a member',
-  cel: `!has(self.peerSourceAddress) || self.peerSourceAddress != 'Any' || !has(self.certManager) || has(self.certManager.peerIssuerRef)`,
+    'peerSourceAddress Any needs certManager.peerIssuerRef, or allowedNames Own: else the certificate of any client would be let in as that of a member',
+  cel: `!has(self.peerSourceAddress) || self.peerSourceAddress != 'Any' || !has(self.certManager) || has(self.certManager.peerIssuerRef) || (has(self.certManager.allowedNames) && self.certManager.allowedNames == 'Own')`,
   holds: ({ peerSourceAddress, certManager }) =>
-    peerSourceAddress !== 'Any' || certManager === undefined || certManager.peerIssuerRef !== undefined,
+    peerSourceAddress !== 'Any' ||
+    certManager === undefined ||
+    certManager.peerIssuerRef !== undefined ||
+    certManager.allowedNames === 'Own',
   fieldPath: '.peerSourceAddress',
 });
 
@@ -77,6 +82,37 @@ export function isIPv6(value: string): boolean {
   const canonical = /^[0-9a-f:.]+$/i.test(value) ? URL.parse(`http://[${value}]`)?.hostname : undefined;
   return canonical !== undefined && !/^\[::ffff:[0-9a-f]+:[0-9a-f]+\]$/.test(canonical);
 }
+
+const notReserved = rule<string>({
+  message: `must not be below ${ownNamesDomain}: such names let certificates into the one cluster that they name`,
+  cel: `!self.endsWith('.${ownNamesDomain}')`,
+  holds: (value) => !value.endsWith(`.${ownNamesDomain}`),
+});
+
+/** etcd takes what looks like an address for one, and compares a wildcard letter by letter. */
+const clientName = rule<string>({
+  message: 'must be a DNS name, without a wildcard',
+  cel: `!self.startsWith('*') && !isIP(self) && self.matches('${celEscape(dnsName)}')`,
+  holds: (value) => !value.startsWith('*') && !isIPv4(value) && new RegExp(dnsName, 'u').test(value),
+});
+
+/**
+ * The leaves of each member bear the names of its Service, down to the bare one, and those of other tenants are clients
+ * as well: a cluster `billing` of theirs in a namespace `com` has `billing.com`.
+ */
+const noServicesName = rule<string>({
+  message: 'must have three labels or more, and not end in .svc or .cluster.local: servers have such names',
+  cel: `self.matches('^[^.]+[.][^.]+[.][^.]') && !self.endsWith('.svc') && !self.endsWith('.cluster.local')`,
+  holds: (value) => /^[^.]+[.][^.]+[.][^.]/.test(value) && !value.endsWith('.svc') && !value.endsWith('.cluster.local'),
+});
+
+/** Else a list that protects nothing would look as if it did. */
+const clientNamesNeedOwn = rule<{ readonly allowedNames?: string; readonly clientNames?: unknown }>({
+  message: 'clientNames go with allowedNames Own: with Any members let in every certificate of the issuer',
+  cel: `!has(self.clientNames) || (has(self.allowedNames) && self.allowedNames == 'Own')`,
+  holds: ({ allowedNames, clientNames }) => clientNames === undefined || allowedNames === 'Own',
+  fieldPath: '.clientNames',
+});
 
 /** Hexadecimal, with or without colons, as OpenSSL prints it: at most 20 octets (RFC 5280, 4.1.2.2). */
 const serialNumber = matching(
@@ -106,7 +142,7 @@ export const tlsSchema = object(
       list(
         text(253, {
           minLength: 1,
-          rules: [nameOrAddress],
+          rules: [nameOrAddress, notReserved],
         }),
         16,
         { description: 'Further names, or IP addresses, by which clients reach the members.' },
@@ -168,8 +204,20 @@ export const tlsSchema = object(
                 'Another issuer for certificates between members, so that a client certificate is not enough to join as a member.',
             }),
           ),
+          allowedNames: Type.Optional(
+            Type.Enum(allowedNames, {
+              default: certManagerDefaults.allowedNames,
+              description: `Decided at birth. Any: members let in every certificate of the issuer. Own: only those with a DNS name that is the cluster's alone, below ${ownNamesDomain}, and clients with one of clientNames; etcd's HTTP gateway is off then.`,
+            }),
+          ),
+          clientNames: Type.Optional(
+            list(text(253, { minLength: 1, rules: [clientName, noServicesName, notReserved] }), 16, {
+              description:
+                'With allowedNames Own: DNS names of certificates that are let in as those of clients, beside the one for applications. Members restart for a changed list, one at a time.',
+            }),
+          ),
         },
-        { description: 'Of mode CertManager.' },
+        { description: 'Of mode CertManager.', rules: [clientNamesNeedOwn] },
       ),
     ),
     provided: Type.Optional(
@@ -204,6 +252,12 @@ export const peerTlsSchema = object(
       Type.Enum(['Listed'], {
         description: "Listed, where the cluster's spec.tls.revokedClientSerials is there: it reads them from a file.",
       }),
+    ),
+    allowedNames: Type.Optional(
+      Type.Enum(['Own'], { description: "As the cluster's spec.tls.certManager.allowedNames, where that is Own." }),
+    ),
+    clientNames: Type.Optional(
+      list(text(253), 16, { description: "As the cluster's spec.tls.certManager.clientNames, sorted." }),
     ),
     trust: Type.Optional(
       text(64, { description: 'The CAs that it must have loaded, as one word: etcd reads them only at its start.' }),

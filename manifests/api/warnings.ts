@@ -86,7 +86,8 @@ function clusterWarnings({
     const message = 'spec.etcd.quotaBackendBytes is more than 8Gi, the most that etcd advises';
     warnings.push({ path: ['spec', 'etcd', 'quotaBackendBytes'], message });
   }
-  if (tls?.certManager && tls.certManager.peerIssuerRef === undefined) {
+  const { peerIssuerRef, allowedNames } = tls?.certManager ?? {};
+  if (tls?.certManager && peerIssuerRef === undefined && allowedNames !== 'Own') {
     const message =
       'spec.tls.certManager.peerIssuerRef is missing: with one issuer for both, a client certificate is enough to join as a member';
     warnings.push({ path: ['spec', 'tls', 'certManager', 'issuerRef'], message });

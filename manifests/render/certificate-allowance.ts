@@ -1,6 +1,7 @@
+import { ownNamesDomain } from '../api/dns-names.ts';
 import { issuerDefaults } from '../api/spec-defaults.ts';
 import type { CertManagerSpec, IssuerRef } from './cert-manager-certificate.ts';
-import { memberLeaves } from './certificate-names.ts';
+import { memberLeaves, ownNamesOf } from './certificate-names.ts';
 import { headlessServiceName } from './names.ts';
 
 /** What an installation lets clusters ask of an issuer, besides their own names. */
@@ -80,6 +81,8 @@ export function namesRefused(
     .flatMap((one) => one.names.map((pattern) => filledIn(pattern, asking)));
   return names.filter((name) => {
     const asked = name.toLowerCase();
+    // Those let into the cluster that they name: no list of the installation may give them to another.
+    if (asked.endsWith(`.${ownNamesDomain}`)) return !own(asked);
     return !kept.includes(name) && !own(asked) && !patterns.some((pattern) => matches(pattern, asked));
   });
 }
@@ -111,10 +114,10 @@ function matches(pattern: string, name: string): boolean {
   return pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern;
 }
 
-/** Of its Services in its namespace, and of this machine: what every member's certificate has anyway. */
+/** Of its Services in its namespace, of this machine, and those that let in: what its certificates may have anyway. */
 function ownNames({ namespace, cluster }: Asking): (name: string) => boolean {
   const [, { dnsNames, ipAddresses }] = memberLeaves({ namespace, cluster }, `${cluster}-0`);
-  const known = new Set([...dnsNames, ...ipAddresses]);
+  const known = new Set([...dnsNames, ...ipAddresses, ...Object.values(ownNamesOf({ namespace, cluster }))]);
   const headless = `.${headlessServiceName(cluster)}.${namespace}.svc`;
   return (name) => known.has(name) || name.endsWith(headless) || name.endsWith(`${headless}.cluster.local`);
 }

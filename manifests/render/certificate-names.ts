@@ -1,3 +1,4 @@
+import { isIPv4, ownNamesDomain } from '../api/dns-names.ts';
 import { clientServiceName, headlessServiceName, podHost } from './names.ts';
 
 /** Which certificates a cluster has, who signs them and what they are for: names only, nothing secret. */
@@ -48,11 +49,33 @@ export function issuedSecretName({ secretName }: Pick<LeafPlan, 'secretName'>): 
 
 /** Some DNS names that the schema accepts look like IPv4 addresses; of the rest only IPv6 addresses have colons. */
 function isAddress(name: string): boolean {
-  return name.includes(':') || /^(25[0-5]|2[0-4]\d|1?\d?\d)([.](25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(name);
+  return name.includes(':') || isIPv4(name);
+}
+
+/** DNS names of one cluster that no other one's leaves have, and no host: members look for them, where they do. */
+export interface OwnNames {
+  /** Of leaves that members show each other. */
+  readonly members: string;
+  /** Of ours, and of the one for applications. */
+  readonly clients: string;
+}
+
+/** Neither name has a dot, so no two clusters have the same ones, and no wildcard covers those of two. */
+export function ownNamesOf({ namespace, cluster }: { namespace: string; cluster: string }): OwnNames {
+  const domain = `${cluster}.${namespace}.${ownNamesDomain}`;
+  return { members: `members.${domain}`, clients: `clients.${domain}` };
+}
+
+interface OfMembers {
+  readonly namespace: string;
+  readonly cluster: string;
+  readonly dnsNames?: readonly string[];
+  /** Where members let in nothing else. */
+  readonly own?: OwnNames | undefined;
 }
 
 export function memberLeaves(
-  { namespace, cluster, dnsNames = [] }: { namespace: string; cluster: string; dnsNames?: readonly string[] },
+  { namespace, cluster, dnsNames = [], own }: OfMembers,
   peer: string,
 ): readonly [peer: LeafPlan, server: LeafPlan] {
   const host = podHost(namespace, cluster, peer);
@@ -66,7 +89,8 @@ export function memberLeaves(
       peer,
       commonName: peer,
       // No IP addresses, and no wildcard: etcd looks the name up and compares it with where the connection comes from.
-      dnsNames: [host],
+      // The host first: etcd looks names up in this order.
+      dnsNames: [host, ...(own ? [own.members] : [])],
       ipAddresses: [],
       usages: ['serverAuth', 'clientAuth'],
     },
@@ -87,26 +111,27 @@ export function memberLeaves(
         ...names,
       ]),
       ipAddresses: once(['127.0.0.1', '::1', ...addresses]),
-      // clientAuth as well: etcd's own gateway dials the member with the server's certificate.
-      usages: ['serverAuth', 'clientAuth'],
+      // clientAuth as well: etcd's own gateway dials the member with the server's certificate. With names it is off.
+      usages: own ? ['serverAuth'] : ['serverAuth', 'clientAuth'],
     },
   ];
 }
 
 /** The leaves that are not a member's: ours, and the one for applications. */
-export function clusterLeaves(cluster: string): readonly [reconciler: LeafPlan, application: LeafPlan] {
+export function clusterLeaves(cluster: string, own?: OwnNames): readonly [reconciler: LeafPlan, application: LeafPlan] {
   const leaf = (purpose: 'reconciler' | 'application', secretName: string, commonName: string): LeafPlan => ({
     purpose,
     authority: 'client',
     secretName,
     // With etcd's authentication on, this is the name of the user; ours must still reach maintenance and membership.
     commonName,
-    dnsNames: [],
+    dnsNames: own ? [own.clients] : [],
     ipAddresses: [],
     usages: ['clientAuth'],
   });
   return [
-    leaf('reconciler', reconcilerSecretName(cluster), 'root'),
+    // Of an issuer that is shared, the name root would open other clusters that trust it.
+    leaf('reconciler', reconcilerSecretName(cluster), own ? `${cluster}-reconciler` : 'root'),
     leaf('application', applicationSecretName(cluster), `${cluster}-client`),
   ];
 }

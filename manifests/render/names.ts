@@ -40,6 +40,7 @@ export const annotations = {
   rollsTo: `${group}/rolls-to`,
   minorSince: `${group}/minor-since`,
   tlsMode: `${group}/tls-mode`,
+  allowedNames: `${group}/allowed-names`,
   mayHaveStarted: `${group}/may-have-started`,
   evidence: `${group}/evidence`,
   replacedAt: `${group}/replaced-at`,

@@ -7,7 +7,8 @@ import { ownerReference } from './owner-reference.ts';
 
 /** A cluster's spec as far as it can be honoured, with what its members must have loaded, or read. */
 export type EffectiveSpec = Omit<EtcdClusterSpec, 'tls'> & {
-  readonly tls?: NonNullable<EtcdClusterSpec['tls']> & Pick<EtcdPeerSpec['tls'], 'trust' | 'revocations'>;
+  readonly tls?: NonNullable<EtcdClusterSpec['tls']> &
+    Pick<EtcdPeerSpec['tls'], 'trust' | 'revocations' | 'allowedNames' | 'clientNames'>;
 };
 
 /** What a member is made from: its peer's spec without what says which member it is. */
@@ -62,13 +63,22 @@ export const ofTheCertificates = {
 
 function peerTls(tls: EffectiveSpec['tls']): EtcdPeerSpec['tls'] {
   const { mode = tlsDefaults.mode, trust, peerSourceAddress, revokedClientSerials, revocations } = tls ?? {};
+  // Of a spec that is refused the members' own ones stand here.
+  const { allowedNames, clientNames } = { ...tls?.certManager, ...tls };
   const isAny = mode !== 'Disabled' && peerSourceAddress === 'Any';
   return {
     mode,
     ...(isAny && { peerSourceAddress }),
     ...(mode !== 'Disabled' && (revocations ?? revokedClientSerials) && { revocations: 'Listed' }),
+    ...(mode === 'CertManager' && allowedNames === 'Own' && namesLetIn(clientNames)),
     ...(trust !== undefined && { trust }),
   };
+}
+
+/** Sorted, so that another order restarts no member. */
+function namesLetIn(clientNames: readonly string[] = []): Pick<EtcdPeerSpec['tls'], 'allowedNames' | 'clientNames'> {
+  const sorted = [...new Set(clientNames)].toSorted();
+  return { allowedNames: 'Own', ...(sorted.length > 0 && { clientNames: sorted }) };
 }
 
 /** The peer of this ordinal. Its spec holds all inputs of the member: what is built from it later needs no cluster. */

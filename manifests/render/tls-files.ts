@@ -1,6 +1,6 @@
 import type { EtcdPeer } from '../api/etcd-peer.ts';
 import { parseVersion } from '../api/version.ts';
-import { memberSecretName } from './certificate-names.ts';
+import { memberSecretName, ownNamesOf } from './certificate-names.ts';
 import { revocationsKey, revocationsName } from './names.ts';
 
 /** A member's certificates: two Secrets, mounted read-only, whose files follow the Secrets without a restart. */
@@ -43,6 +43,21 @@ function anySource({ spec }: EtcdPeer): string {
   return parseVersion(spec.version).minor < 6 ? `experimental-${flag}` : flag;
 }
 
+/**
+ * Both lists have a name of the cluster's own, so that none can lock out members or us. etcd looks at DNS names of the
+ * leaf, and between members in both directions. Its gateway would refuse itself, and say so again and again.
+ */
+function nameFlags({ metadata, spec }: EtcdPeer): Readonly<Record<string, string | boolean>> {
+  const { allowedNames, clientNames = [] } = spec.tls;
+  if (allowedNames !== 'Own') return {};
+  const own = ownNamesOf({ namespace: metadata.namespace ?? 'default', cluster: spec.clusterName });
+  return {
+    'peer-cert-allowed-hostname': own.members,
+    'client-cert-allowed-hostname': [own.clients, ...clientNames].join(','),
+    'enable-grpc-gateway': false,
+  };
+}
+
 /** etcd's flags for them: without a certificate of the right CA no connection is accepted. */
 export function tlsFlags(peer: EtcdPeer): Readonly<Record<string, string | boolean>> {
   const [members, server, revoked] = tlsMounts(peer);
@@ -57,6 +72,7 @@ export function tlsFlags(peer: EtcdPeer): Readonly<Record<string, string | boole
     'key-file': `${server.directory}/tls.key`,
     'trusted-ca-file': `${server.directory}/ca.crt`,
     'client-cert-auth': true,
+    ...nameFlags(peer),
     ...(revoked && { 'client-crl-file': `${revoked.directory}/${revocationsKey}` }),
   };
 }

@@ -127,7 +127,10 @@ export const changes = {
       'The annotation that asks to defragment has a value that is no time, or one far ahead: nothing is done for it.',
     cure: 'set it anew by `kubectl ratchet defrag`, or remove it ([runbook](docs/runbooks/spec-refused.md#a-template-or-a-mode))',
   },
-  TlsModeRefused: { means: 'The spec asks for another TLS mode than the cluster was created with.', cure: honoured },
+  TlsModeRefused: {
+    means: 'The spec asks for another TLS mode, or for other `allowedNames`, than the cluster was created with.',
+    cure: honoured,
+  },
   NotingDisks: step('The disk behind each volume is recorded.'),
   GrowingVolumes: step('The volumes are requested to grow to the size of the spec.'),
   AwaitingVolumeGrowth: {

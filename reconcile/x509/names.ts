@@ -5,12 +5,12 @@ import { type CertificateFacts, canonicalAddress } from './facts.ts';
 
 /**
  * The names without which our addresses of a member do not work: its pod's host name, and on the client side also
- * `<cluster>.<namespace>.svc`. Provided certificates may lack the other names of a plan.
+ * `<cluster>.<namespace>.svc`; and those by which members let a leaf in. Provided certificates may lack others.
  */
 export function requiredNames({ purpose, dnsNames }: LeafPlan): readonly string[] {
   const [host] = dnsNames;
   if (host === undefined) return [];
-  if (purpose !== 'server') return [host];
+  if (purpose !== 'server') return dnsNames;
   const [, headless, ...rest] = host.split('.');
   const service = dnsNames.filter((name) => {
     const [first = '', ...domain] = name.split('.');

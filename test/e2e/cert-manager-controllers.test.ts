@@ -104,10 +104,11 @@ test('a denied request is named with the words of its denial, and cured', async 
   await tickUntil('refused', isReady, 120);
 });
 
-test('a shared issuer’s certificate opens no cluster with CAs of its own, and every other one', async () => {
+test('what a shared issuer signs opens clusters without CAs or names of their own, and no other', async () => {
   const { kubectl, namespace, get, ticksUntil, tickUntil } = stage();
   const issuerRef = { name: 'company', kind: 'ClusterIssuer' };
   await apply('own', { replicas: 1, tls: { mode: 'Managed', managed: { issuerRef } } });
+  await apply('named', { tls: { mode: 'CertManager', certManager: { issuerRef, allowedNames: 'Own' } } });
   const spec = { secretName: 'stranger', issuerRef, commonName: 'root', usages: ['client auth'], duration: '2160h' };
   const theirs = {
     apiVersion: 'cert-manager.io/v1',
@@ -116,20 +117,29 @@ test('a shared issuer’s certificate opens no cluster with CAs of its own, and 
     spec,
   };
   await kubectl(['apply', '-f', '-'], { stdin: JSON.stringify(theirs) });
-  await tickUntil('own', (found) => condition(found, 'CertificatesReady')?.status === 'True' && isReady(found), 120);
+  const isServed = (found: EtcdCluster) => condition(found, 'CertificatesReady')?.status === 'True' && isReady(found);
+  await tickUntil('own', isServed, 120);
+  const named = await tickUntil('named', isServed, 120);
+  assert.match(condition(named, 'CertificatesReady')?.message ?? '', /HTTP gateway is off/);
   const stranger = await ticksUntil('the stranger has a certificate', () => get<Secret>(resources.secrets, 'stranger'));
 
   const company = await issuer().authority('company');
-  const asked = async (of: string, port: number, from: Secret) => {
+  const range = { path: '/v3/kv/range', body: '{"key":"aw=="}' };
+  const asked = async (of: string, from: Secret, what: { port?: number; path: string; body?: string } = range) => {
     const pod = await get<Pod>(resources.pods, `${of}-0-0`);
     const [cert, key] = ['tls.crt', 'tls.key'].map((name) => textIn(from, name));
     const tls = { serverName: podHost(namespace, of, `${of}-0`), ca: company, cert: cert ?? '', key: key ?? '' };
-    return ask({ host: pod?.status?.podIP ?? '', port, path: '/v3/kv/range', body: '{"key":"aw=="}', tls });
+    return ask({ host: pod?.status?.podIP ?? '', port: 2379, tls, ...what });
   };
-  const mine = await secret('own-client-tls');
-  assert.partialDeepStrictEqual(await asked('own', 2379, mine), { status: 200 }, 'verified by the CA of the issuer');
-  for (const port of [2379, 2380]) assert.ok('refused' in (await asked('own', port, stranger)), `port ${port}`);
-  assert.partialDeepStrictEqual(await asked(name, 2379, stranger), { status: 200 }, 'as the pages say');
+  assert.partialDeepStrictEqual(await asked('own', await secret('own-client-tls')), { status: 200 }, 'by its issuer');
+  const client = await secret('named-client-tls');
+  assert.partialDeepStrictEqual(await asked('named', client, { path: '/version' }), { status: 200 });
+  assert.partialDeepStrictEqual(await asked('named', client), { status: 404 }, 'there is no gateway');
+  for (const port of [2379, 2380])
+    for (const closed of ['own', 'named'])
+      assert.ok('refused' in (await asked(closed, stranger, { ...range, port })), `${closed}, ${port}`);
+  assert.ok('refused' in (await asked('named', await secret('named-0-server-tls'))), 'a server is no client');
+  assert.partialDeepStrictEqual(await asked(name, stranger), { status: 200 }, 'as the pages say');
 });
 
 test('a deleted cluster takes its Certificates and what was issued for them along', async () => {

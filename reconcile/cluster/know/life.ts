@@ -9,6 +9,7 @@ import {
 import type { Offer } from '../../reasons/offers.ts';
 import type { RefusalReason } from '../../reasons/refusals.ts';
 import type { Observation, Slot } from './observation.ts';
+import type { Inputs } from './spec/inputs.ts';
 
 /**
  * The stage of a cluster's life, judged from what records it: volumes first, then peers, then (only to refuse) status.
@@ -41,7 +42,12 @@ export type Life =
       readonly offers: readonly Offer[];
     };
 
-export type BirthRecord = Pick<VolumeRecord, 'token' | 'initialCluster' | 'tlsMode' | 'version'>;
+export type BirthRecord = Pick<VolumeRecord, 'token' | 'initialCluster' | 'tlsMode' | 'allowedNames' | 'version'>;
+
+/** What a volume keeps of its cluster's TLS: members that have it otherwise could not talk to the others. */
+export function tlsForLife({ tls }: Inputs): Pick<VolumeRecord, 'tlsMode' | 'allowedNames'> {
+  return { tlsMode: tls.mode, ...(tls.allowedNames && { allowedNames: tls.allowedNames }) };
+}
 
 export function lifeOf(seen: Seen): Life {
   const { membership } = seen;
@@ -166,7 +172,7 @@ function withoutVolumes(seen: Seen): Life {
   const replaced = slots.find(isBeingReplaced)?.peer;
   if (replaced) {
     const { bootstrap, inputs } = replaced;
-    const record = { ...bootstrap, version: inputs.version, tlsMode: inputs.tls.mode };
+    const record = { ...bootstrap, version: inputs.version, ...tlsForLife(inputs) };
     return { stage: 'birth', record, clusterId: undefined, strays: [] };
   }
   const isWhole = isWholeWithoutUs(seen);

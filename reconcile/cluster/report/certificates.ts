@@ -123,8 +123,12 @@ function judged(situation: Situation, { authorities, leaves }: ReadCertificates)
   return {
     status: 'True',
     reason: 'Served',
-    message: 'every member presents its certificate, and verifies those of all others',
+    message: `every member presents its certificate, and verifies those of all others${withoutGateway(situation)}`,
   };
+}
+
+function withoutGateway({ effective }: Situation): string {
+  return effective.inputs.tls.allowedNames === 'Own' ? "; etcd's HTTP gateway is off, as allowedNames Own has it" : '';
 }
 
 function dueIn(

@@ -74,9 +74,10 @@ export async function startTlsMembers(
   count: number,
   clientAuthority: Authority,
   extra: readonly string[] = [],
-  sharedPeerAuthority?: Authority,
+  /** The CA of members, and further names in their leaves. */
+  peers: { readonly authority?: Authority; readonly dnsNames?: readonly string[] } = {},
 ): Promise<TlsCluster> {
-  const peerAuthority = sharedPeerAuthority ?? (await authority('peers'));
+  const peerAuthority = peers.authority ?? (await authority('peers'));
   const directory = await mkdtemp(join(tmpdir(), 'ratchet-etcd-tls-'));
   const running = new Map<string, ChildProcess>();
   const planned = Array.from({ length: count }, (_, index) => plan(`m${index}`));
@@ -127,7 +128,8 @@ export async function startTlsMembers(
     // Two members on one host: what one dials comes from 127.0.0.1, against which etcd holds the addresses in the
     // certificate.
     const ipAddresses = [member.address, '127.0.0.1'];
-    await shown.presentToPeers(await leaf(peerAuthority, { commonName: member.name, ipAddresses }));
+    const { dnsNames = [] } = peers;
+    await shown.presentToPeers(await leaf(peerAuthority, { commonName: member.name, ipAddresses, dnsNames }));
     return shown;
   }
 

@@ -4,14 +4,14 @@
  */
 
 import assert from 'node:assert/strict';
-import { request } from 'node:https';
 import { describe, test } from 'node:test';
 import { intermediateKey } from '../../../reconcile/x509/intermediate.ts';
 import type { Authority, IssuedLeaf } from '../../../reconcile/x509/issue.ts';
 import { authorityData, authorityOf } from '../../../reconcile/x509/secret-data.ts';
 import { intermediateOf, type Naming, rootAuthority } from '../../e2e/support/signed-requests.ts';
 import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
-import { authority, clientLeaf, leaf, startTlsMembers, type TlsMember } from './etcd-tls-members.ts';
+import { authority, clientLeaf, leaf, startTlsMembers } from './etcd-tls-members.ts';
+import { asks, refused } from './let-in.ts';
 
 const { etcd: binaries } = await provisionBinaries();
 const second = (time: number) => new Date(Math.floor(time / 1000) * 1000);
@@ -71,7 +71,7 @@ for (const version of etcdVersions) {
     }
 
     test('without one, each certificate of the shared issuer reads the data, or is a member’s', async () => {
-      await using cluster = await startTlsMembers(binaries[version], 1, company, [], company);
+      await using cluster = await startTlsMembers(binaries[version], 1, company, [], { authority: company });
       const [member] = cluster.members;
       const opened = Object.entries(crossings).slice(0, 4);
       for (const [what, shown] of opened) assert.equal(await asks(member, 'client', shown), 200, what);
@@ -80,31 +80,4 @@ for (const version of etcdVersions) {
       assert.equal(await asks(member, 'peer', ofMember), 200);
     });
   });
-}
-
-/** A TLS alert of the member, or the end that comes with it. */
-const refused = /alert|ECONNRESET|EPIPE|socket hang up/;
-
-/** Reads a key, or as a peer the list of members: the status, or why there is none. `ca`: it verifies the member. */
-function asks(
-  { address, host }: TlsMember,
-  port: 'client' | 'peer',
-  { certificate: cert, key }: IssuedLeaf,
-  ca?: string,
-): Promise<number | string> {
-  const of =
-    port === 'client' ? { port: 2379, path: '/v3/kv/range', method: 'POST' } : { port: 2380, path: '/members' };
-  const { promise, resolve } = Promise.withResolvers<number | string>();
-  const verifies = ca === undefined ? { rejectUnauthorized: false } : { ca };
-  const asked = request(
-    { ...of, ...verifies, host: address, servername: host, cert, key, agent: false, timeout: 10_000 },
-    (answer) => {
-      answer.resume();
-      resolve(answer.statusCode ?? 0);
-    },
-  );
-  asked.on('error', ({ message }) => resolve(message));
-  asked.on('timeout', () => asked.destroy(new Error('no answer in time')));
-  asked.end(port === 'client' ? JSON.stringify({ key: 'aw==' }) : undefined);
-  return promise;
 }

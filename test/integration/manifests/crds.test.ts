@@ -17,6 +17,7 @@ import {
   fullNodePolicy,
   fullRestore,
   fullSchedule,
+  namedCluster,
   nodePolicy,
   peer,
   restore,
@@ -53,6 +54,7 @@ function pathOf(kind: keyof typeof plural, name = ''): string {
 const good = {
   cluster,
   fullCluster,
+  namedCluster,
   fleet,
   fullFleet,
   peer,
@@ -135,6 +137,31 @@ test('what is decided at birth may change before there is a cluster, and not aft
   assert.equal((await put('spec/storage/size', '5Gi')).status, 200);
   assert.equal((await put('spec/storage/size', '4Gi')).status, 200);
   assert.equal((await put('spec/storage/storageClassName', 'fast')).status, 200);
+});
+
+test('which names let certificates in is decided at birth, and clients may come and go', async () => {
+  const path = pathOf('EtcdCluster', 'named');
+  const put = async (field: string, value: unknown) => {
+    const { body } = await send('GET', path);
+    return await send('PUT', path, changed(body, field, value));
+  };
+  assert.equal(
+    (await send('POST', pathOf('EtcdCluster'), changed(namedCluster, 'metadata/name', 'named'))).status,
+    201,
+  );
+  const { body } = await send('GET', path);
+  const born = { observedGeneration: 1, clusterID: 'cafe' };
+  assert.equal((await send('PUT', `${path}/status`, changed(body, 'status', born))).status, 200);
+
+  const { issuerRef } = namedCluster.spec.tls?.certManager ?? assert.fail();
+  const opened = await put('spec/tls/certManager', { issuerRef, peerIssuerRef: issuerRef });
+  assert.match(opened.body.message ?? '', /allowedNames is decided at birth/);
+  assert.equal((await put('spec/tls/certManager/clientNames', ['b.example.com'])).status, 200);
+  // As the reconciler refuses it, after objects were created anew: then the way back is open.
+  const found = await send('GET', path);
+  const refusals = [{ reason: 'TlsModeRefused', message: 'it was born otherwise' }];
+  assert.equal((await send('PUT', `${path}/status`, changed(found.body, 'status', { ...born, refusals }))).status, 200);
+  assert.equal((await put('spec/tls/certManager', { issuerRef, peerIssuerRef: issuerRef })).status, 200);
 });
 
 test('what is taken over stays in the spec while the status says that its members vote', async () => {

@@ -4,9 +4,95 @@ const guards = 'test/unit/cluster/actions/certificates.test.ts';
 const trusted = 'test/unit/cluster/actions/make-authorities.test.ts';
 const intermediates = 'test/unit/cluster/actions/intermediate.test.ts';
 const refusedClients = 'test/unit/cluster/world/revocations.test.ts';
+const allowedNames = 'test/unit/cluster/world/allowed-names.test.ts';
+const nameLists = 'test/unit/manifests/certificate-allowance.test.ts';
 
 /** What an action about certificates looks at again just before it acts, and what its writes carry. */
 export const ofCertificates: readonly Mutant[] = [
+  {
+    file: 'manifests/render/tls-files.ts',
+    from: '[own.clients, ...clientNames]',
+    to: '[...clientNames, ...(clientNames.length > 0 ? [] : [own.clients])]',
+    without: 'a list of client names locks out etcd-ratchet and the applications',
+    killers: ['test/unit/manifests/build-args.test.ts', allowedNames],
+  },
+  {
+    file: 'manifests/render/certificate-names.ts',
+    from: 'dnsNames: [host, ...(own ? [own.members] : [])]',
+    to: 'dnsNames: [host]',
+    without: 'members refuse each other',
+    killers: ['test/unit/certificates/names.test.ts', allowedNames],
+  },
+  {
+    file: 'manifests/render/certificate-names.ts',
+    from: 'dnsNames: own ? [own.clients] : []',
+    to: 'dnsNames: own ? [own.members, own.clients] : []',
+    without: "a client's certificate is let in as that of a member",
+    killers: ['test/unit/certificates/names.test.ts', allowedNames],
+  },
+  {
+    file: 'manifests/render/certificate-names.ts',
+    from: "-reconciler` : 'root'",
+    to: "-reconciler`.slice(0, 0).concat('root') : 'root'",
+    without: 'our certificate of a shared issuer is root of other clusters that trust it',
+    killers: ['test/unit/manifests/build-cert-manager.test.ts'],
+  },
+  {
+    file: 'manifests/render/certificate-names.ts',
+    from: "usages: own ? ['serverAuth'] : ",
+    to: 'usages: ',
+    without: 'the key of a server opens members to clients whose list has a name that it bears',
+    killers: ['test/unit/manifests/build-cert-manager.test.ts', allowedNames],
+  },
+  {
+    file: 'manifests/render/certificate-allowance.ts',
+    from: 'return !own(asked);',
+    to: 'return !kept.includes(name) && !own(asked) && !patterns.some((pattern) => matches(pattern, asked));',
+    without: 'a list of the installation lets a cluster have the name that lets into another',
+    killers: [nameLists],
+  },
+  {
+    file: 'reconcile/x509/names.ts',
+    from: "if (purpose !== 'server') return dnsNames;",
+    to: "if (purpose !== 'server') return [host];",
+    without: 'a leaf is handed over of which the issuer left out the name, and its member is locked out',
+    killers: ['test/unit/certificates/names.test.ts', allowedNames],
+  },
+  {
+    file: 'reconcile/cluster/know/spec/effective.ts',
+    from: "mode !== 'CertManager' || had === wanted",
+    to: "mode !== 'CertManager' || had !== wanted || had === wanted",
+    without: 'members restart that ask for names which leaves do not have (I1)',
+    killers: ['test/unit/cluster/effective.test.ts', allowedNames],
+  },
+  {
+    file: 'reconcile/cluster/know/certificates/wanted.ts',
+    from: 'bornTls(slots) ?? spec.tls?.certManager',
+    to: 'spec.tls?.certManager',
+    without: 'leaves lose the names that members ask for, where a spec that is refused has none',
+    killers: [allowedNames],
+  },
+  {
+    file: 'reconcile/cluster/know/certificates/wanted.ts',
+    from: "some(({ allowedNames }) => allowedNames === 'Own')",
+    to: "every(({ allowedNames }) => allowedNames === 'Own')",
+    without: 'a volume whose record was written by hand opens the cluster to every certificate of the issuer',
+    killers: ['test/unit/cluster/effective.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/know/life.ts',
+    from: '...(tls.allowedNames && { allowedNames: tls.allowedNames })',
+    to: '',
+    without: 'a cluster that is applied again without the names opens to every certificate of the issuer',
+    killers: [allowedNames],
+  },
+  {
+    file: 'reconcile/cluster/know/spec/effective.ts',
+    from: 'return { value: { ...kept, mode: tlsMode, ...names }, refusal };',
+    to: 'return { value: { ...tls, ...kept, mode: tlsMode, ...names }, refusal };',
+    without: 'peers come from any address, because of a spec whose names were refused',
+    killers: ['test/unit/cluster/effective.test.ts'],
+  },
   {
     file: 'reconcile/cluster/decide/rules/birth/support-members.ts',
     from: 'revokedInUse(situation) ?? shared',

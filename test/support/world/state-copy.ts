@@ -98,8 +98,8 @@ function copier<T extends object>(): (original: T) => T {
 function processOf({ data, tls, ...process }: Process, dataOf: (data: Data) => Data): Process {
   const copy = { ...process, data: dataOf(data) };
   if (!tls) return copy;
-  const { peer, server, revocations } = tls;
-  const own = { peer: { ...peer }, server: { ...server } };
+  const { peer, server, revocations, allowed } = tls;
+  const own = { peer: { ...peer }, server: { ...server }, allowed };
   return { ...copy, tls: { ...own, ...(revocations && { revocations: { ...revocations } }) } };
 }
 

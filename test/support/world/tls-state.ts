@@ -15,6 +15,8 @@ export interface MemberTls {
   readonly server: Port;
   /** Absent: it refuses none. */
   readonly revocations?: Revocations;
+  /** DNS names that it asks of a leaf, one of each list. An empty list: it asks for none. */
+  readonly allowed: { readonly peers: readonly string[]; readonly clients: readonly string[] };
 }
 
 export interface Revocations {

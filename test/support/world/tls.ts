@@ -49,12 +49,20 @@ export function loadTls(state: State, pod: Pod): Loaded {
     files,
     trusts: leaf?.authorities ?? [],
   });
-  const tls = { peer: portOf(forPeers), server: portOf(forClients) };
+  const tls = { peer: portOf(forPeers), server: portOf(forClients), allowed: allowedBy(pod) };
   const configMapName = pod.spec.volumes?.find(({ name }) => name === 'revocations')?.configMap?.name;
   if (configMapName === undefined) return { kind: 'loaded', tls };
   const list = listIn(state, pod.metadata.namespace, configMapName);
   if (list === undefined) return { kind: 'unmounted' };
   return { kind: 'loaded', tls: { ...tls, revocations: { configMapName, list } } };
+}
+
+/** As flags, which etcd reads once. */
+function allowedBy(pod: Pod): MemberTls['allowed'] {
+  const args = pod.spec.containers.flatMap((container) => container.args ?? []);
+  const listed = (flag: string) =>
+    args.flatMap((arg) => (arg.startsWith(`--${flag}=`) ? arg.slice(flag.length + 3).split(',') : []));
+  return { peers: listed('peer-cert-allowed-hostname'), clients: listed('client-cert-allowed-hostname') };
 }
 
 function listIn({ kube }: State, namespace: string | undefined, wanted: string): string | undefined {
@@ -109,7 +117,19 @@ export function whyNotPeers(state: State, a: Process, b: Process): string | unde
   if (!mine && !theirs) return undefined;
   if (!mine || !theirs) return 'one of them speaks plaintext';
   const both = ['serverAuth', 'clientAuth'] as const;
-  return refusal(state, mine, theirs, both, hostOf(a)) ?? refusal(state, theirs, mine, both, hostOf(b));
+  return (
+    refusal(state, mine, theirs, both, hostOf(a)) ??
+    refusal(state, theirs, mine, both, hostOf(b)) ??
+    // The one that dials and the one that is dialled ask alike.
+    whyUnnamed(theirs, a.tls?.allowed.peers) ??
+    whyUnnamed(mine, b.tls?.allowed.peers)
+  );
+}
+
+/** Only the leaf counts, and of that only its DNS names. */
+function whyUnnamed({ shows }: Party, allowed: readonly string[] = []): string | undefined {
+  const isNamed = shows && allowed.some((name) => missingNames({ ...shows, ipAddresses: [] }, [name]).length === 0);
+  return allowed.length === 0 || isNamed ? undefined : `the certificate has none of ${allowed.join(', ')}`;
 }
 
 /** Why this client cannot talk to the member; `undefined`: it can. */
@@ -120,6 +140,7 @@ export function whyNotClient(state: State, process: Process, client: Party | und
   return (
     refusal(state, server, client, ['serverAuth'], hostOf(process)) ??
     refusal(state, client, server, ['clientAuth']) ??
+    whyUnnamed(client, process.tls?.allowed.clients) ??
     whyListed(process, client)
   );
 }
@@ -144,7 +165,11 @@ function serialsIn({ list }: Revocations): ReadonlySet<string> {
 export function isTurnedAway(state: State, process: Process, client: Party | undefined): boolean {
   const server = serverParty(state, process);
   if (server === undefined || client === undefined) return false;
-  return (refusal(state, client, server, ['clientAuth']) ?? whyListed(process, client)) !== undefined;
+  const why =
+    refusal(state, client, server, ['clientAuth']) ??
+    whyUnnamed(client, process.tls?.allowed.clients) ??
+    whyListed(process, client);
+  return why !== undefined;
 }
 
 /** Why the one who asks turns away the one who shows. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterLeaves } from '../../../manifests/render/certificate-names.ts';
+import { clusterLeaves, memberLeaves, ownNamesOf } from '../../../manifests/render/certificate-names.ts';
 import { covers, missingNames, requiredNames } from '../../../reconcile/x509/names.ts';
 import { peerPlan, serverPlan } from './forge.ts';
 
@@ -8,6 +8,15 @@ test('required are the pod, and for a server the client Service', () => {
   assert.deepEqual(requiredNames(peerPlan), ['c-0-0.c-peers.payments.svc']);
   assert.deepEqual(requiredNames(serverPlan), ['c-0-0.c-peers.payments.svc', 'c.payments.svc']);
   for (const plan of clusterLeaves('c')) assert.deepEqual(requiredNames(plan), []);
+});
+
+test('required are the names by which members let a leaf in', () => {
+  const place = { namespace: 'payments', cluster: 'c' };
+  const own = ownNamesOf(place);
+  const [peer, server] = memberLeaves({ ...place, own }, 'c-0');
+  assert.deepEqual(requiredNames(peer), ['c-0-0.c-peers.payments.svc', own.members]);
+  assert.deepEqual(requiredNames(server), requiredNames(serverPlan));
+  for (const plan of clusterLeaves('c', own)) assert.deepEqual(requiredNames(plan), [own.clients]);
 });
 
 test('names that a user added are not required, even when they look like the Service', () => {

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import type { Refusal } from '../../../reconcile/cluster/know/spec/refusal.ts';
 import { all, healthy, prepared, unborn, withInputs, without, withRecord, withVolume } from './observations.ts';
 
 const refusals = (observation: Observation) => situate(observation).effective.refusals.map(({ reason }) => reason);
@@ -26,6 +27,66 @@ describe('what cannot be done', () => {
     const observation = healthy(3, { spec: { tls: { mode: 'Managed' } } });
     assert.equal(situate(observation).effective.inputs.tls.mode, 'Disabled');
     assert.deepEqual(refusals(observation), ['TlsModeRefused']);
+  });
+
+  describe('other names that let certificates in', () => {
+    const issuerRef = { name: 'company' };
+    const spec = (names: object) => ({ tls: { mode: 'CertManager', certManager: { issuerRef, ...names } } as const });
+    type Names = { readonly allowedNames?: 'Own'; readonly clientNames?: readonly string[] };
+    const own = { allowedNames: 'Own', clientNames: ['a.b.example.com'] } as const;
+    const recorded = ({ allowedNames }: Names) =>
+      withRecord({ tlsMode: 'CertManager', ...(allowedNames && { allowedNames }) });
+    const bornWith = (names: Names) => all(recorded(names), withInputs({ tls: { mode: 'CertManager', ...names } }));
+    const refusedIn = ({ refusals: found }: { readonly refusals: readonly Refusal[] }) =>
+      found.map(({ reason, field }) => [reason, field]);
+    const names = ['TlsModeRefused', 'spec.tls.certManager.allowedNames'];
+
+    test('are refused by the field, members keep theirs, and the mode is not refused beside', () => {
+      for (const [born, asked, expected] of [
+        [own, {}, own],
+        [own, { allowedNames: 'Any' }, own],
+        [{}, own, {}],
+      ] as const) {
+        const { effective } = situate(healthy(3, { spec: spec(asked), every: bornWith(born) }));
+        assert.deepEqual(effective.inputs.tls, { mode: 'CertManager', ...expected });
+        assert.deepEqual(refusedIn(effective), [names]);
+      }
+    });
+
+    test('take nothing along that only names make safe', () => {
+      const { tls } = spec(own);
+      const everyone = { tls: { ...tls, peerSourceAddress: 'Any' } } as const;
+      const { effective } = situate(healthy(3, { spec: everyone, every: bornWith({}) }));
+      assert.deepEqual([effective.inputs.tls, refusedIn(effective)], [{ mode: 'CertManager' }, [names]]);
+    });
+
+    test('of clients may change, and a refused mode takes none along', () => {
+      const wider = { allowedNames: 'Own', clientNames: ['a.b.example.com', 'c.b.example.com'] } as const;
+      const change = situate(healthy(3, { spec: spec(wider), every: bornWith(own) })).effective;
+      assert.deepEqual([change.inputs.tls, change.refusals], [{ mode: 'CertManager', ...wider }, []]);
+      const managed = healthy(3, { spec: { tls: { mode: 'Managed' } }, every: bornWith(own) });
+      assert.deepEqual(situate(managed).effective.inputs.tls, { mode: 'CertManager', ...own });
+    });
+
+    test('are judged by the volumes, whatever became of the peers', () => {
+      const { clientNames: _, ...alone } = own;
+      for (const tls of [{ mode: 'Managed' }, spec({}).tls] as const) {
+        const { effective } = situate(healthy(3, { spec: { tls }, every: all(recorded(own), without('peer')) }));
+        assert.deepEqual(effective.inputs.tls, { mode: 'CertManager', ...alone });
+        assert.equal(refusedIn(effective).length, 1);
+      }
+      const emptied = all(recorded(own), withInputs({ tls: { mode: 'CertManager' } }));
+      const kept = situate(healthy(3, { spec: spec(own), every: emptied })).effective;
+      assert.deepEqual([kept.inputs.tls, kept.refusals], [{ mode: 'CertManager', ...own }, []]);
+      const refused = situate(healthy(3, { spec: spec({}), every: emptied })).effective;
+      assert.deepEqual(refused.inputs.tls, { mode: 'CertManager', ...alone });
+    });
+
+    test('stay on as long as one volume has them: none is opened by a record without', () => {
+      const { effective } = situate(healthy(3, { spec: spec({}), every: bornWith({}), slots: { 2: recorded(own) } }));
+      assert.equal(effective.inputs.tls.allowedNames, 'Own');
+      assert.deepEqual(refusedIn(effective), [names]);
+    });
   });
 
   describe('another storage class', () => {

@@ -92,6 +92,26 @@ export const fullCluster: EtcdCluster = {
   },
 };
 
+const company = { issuerRef: { name: 'company', kind: 'ClusterIssuer' } } as const;
+const clientNames = ['app.shop.example.com', 'app.example.com', 'app.shop.svc.example.com', '10.0.0.x7f'];
+
+/** It lets in certificates by their names, of one issuer for all. */
+export const namedCluster: EtcdCluster = {
+  ...cluster,
+  spec: {
+    ...cluster.spec,
+    etcd: { extraArgs: { 'max-txn-ops': '1024' } },
+    tls: {
+      mode: 'CertManager',
+      peerSourceAddress: 'Any',
+      certManager: { ...company, allowedNames: 'Own', clientNames },
+    },
+  },
+};
+
+const named = (settings: object) => ({ mode: 'CertManager', certManager: { ...company, ...settings } });
+const own = (...names: string[]) => named({ allowedNames: 'Own', clientNames: names });
+
 export const fleet: EtcdFleet = {
   apiVersion: 'etcd.ratchet.dev/v1alpha1',
   kind: 'EtcdFleet',
@@ -380,6 +400,41 @@ export const badClusters = rows('a cluster', cluster, [
   ['spec/tls', { certManager: { issuerRef: { name: 'ca' } } }, issuerMissing],
   ['spec/tls', { mode: 'CertManager', certManager: { issuerRef: {} } }, 'certManager.issuerRef.name is required'],
   ['spec/tls', { mode: 'CertManager', certManager: { issuerRef: { name: 'My CA' } } }, 'must be the name of an object'],
+  ['spec/tls', named({ allowedNames: 'Mine' }), 'must be one of Any, Own, is "Mine"'],
+  ['spec/tls', named({ clientNames: ['a.example.com'] }), 'clientNames go with allowedNames Own'],
+  ['spec/tls', named({ allowedNames: 'Any', clientNames: [] }), 'clientNames go with allowedNames Own'],
+  ...['*.example.com', '10.0.0.7', 'fd00::1', 'A.example.com', 'a..b', 'a,b', '-a.b'].map(
+    (name): Row => ['spec/tls', own(name), 'must be a DNS name, without a wildcard'],
+  ),
+  // Of other tenants' servers: a cluster billing in a namespace com, and its members.
+  ...[
+    'localhost',
+    'billing',
+    'billing.com',
+    'billing.shop.svc',
+    'billing.shop.svc.cluster.local',
+    'billing-0-0.billing-peers.shop.svc',
+    'a.b.cluster.local',
+  ].map(
+    (name): Row => ['spec/tls', own(name), 'must have three labels or more, and not end in .svc or .cluster.local'],
+  ),
+  ...['clients.orders.payments', 'members.orders.payments', 'x.y'].map(
+    (name): Row => ['spec/tls', own(`${name}.etcd-ratchet.invalid`), 'must not be below etcd-ratchet.invalid'],
+  ),
+  ...['*', 'clients.orders.payments', '*.orders.payments'].map(
+    (name): Row => [
+      'spec/tls',
+      { dnsNames: [`${name}.etcd-ratchet.invalid`] },
+      'must not be below etcd-ratchet.invalid',
+    ],
+  ),
+  ['spec/tls', own(...Array(17).fill('a.b.c')), 'must have at most 16 entries, has 17'],
+  [
+    'spec',
+    { ...cluster.spec, etcd: { extraArgs: { 'enable-grpc-gateway': 'true' } }, tls: own() },
+    "can't have enable-grpc-gateway with tls.certManager.allowedNames Own",
+  ],
+  ['spec/tls', { ...named({}), peerSourceAddress: 'Any' }, 'needs certManager.peerIssuerRef, or allowedNames Own'],
   ['spec/tls', { mode: 'Provided' }, secretsMissing],
   [
     'spec/tls',

@@ -11,6 +11,7 @@ import {
   fullCluster,
   fullFleet,
   fullNodePolicy,
+  namedCluster,
   nodePolicy,
   peer,
 } from './api-documents.ts';
@@ -19,6 +20,7 @@ import { refusedSources, takenSources } from './network-sources.ts';
 for (const [name, document] of Object.entries({
   cluster,
   fullCluster,
+  namedCluster,
   fleet,
   fullFleet,
   peer,

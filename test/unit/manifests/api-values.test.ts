@@ -7,7 +7,7 @@ import { compareQuantities, isQuantity, parseQuantity } from '../../../manifests
 import { suggest } from '../../../manifests/api/suggest.ts';
 import { compareVersions, formatVersion, isSupportedVersion, parseVersion } from '../../../manifests/api/version.ts';
 import { warningsFor } from '../../../manifests/api/warnings.ts';
-import { cluster, fleet, fullCluster } from './api-documents.ts';
+import { cluster, fleet, fullCluster, namedCluster } from './api-documents.ts';
 
 for (const [text, value] of [
   ['8Gi', 8 * 2 ** 30],
@@ -124,6 +124,10 @@ for (const [title, spec, says] of [
     assert.ok(warning?.message.includes(says), warning?.message);
   });
 }
+
+test('with names, one issuer for members and clients is worth no warning', () => {
+  assert.deepEqual(warningsFor(namedCluster), []);
+});
 
 test('the good documents are worth no warning', () => {
   assert.deepEqual([...warningsFor(cluster), ...warningsFor(fleet)], []);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import { flagFields } from '../../../manifests/api/flag-fields.ts';
@@ -7,7 +7,7 @@ import { definitions } from '../../../manifests/api/kinds.ts';
 import { parseQuantity } from '../../../manifests/api/quantity.ts';
 import { reservedBecause, reservedFlags, reservedPrefixes } from '../../../manifests/api/reserved-flags.ts';
 import type { Structural } from '../../../manifests/api/schema.ts';
-import { etcdArgs } from '../../../manifests/render/etcd-args.ts';
+import { etcdArgs, isolatedArgs, trialArgs } from '../../../manifests/render/etcd-args.ts';
 import { etcdImage } from '../../../manifests/render/image.ts';
 import { quotaBackendBytes } from '../../../manifests/render/quota.ts';
 import { peerOf } from './build-fixtures.ts';
@@ -95,6 +95,30 @@ test('peers come from any address only where the spec says so, by the flag of ea
   assert.deepEqual(said('3.5.35', any), ['--experimental-peer-skip-client-san-verification=true']);
   assert.deepEqual(said('3.6.16', any), ['--peer-skip-client-san-verification=true']);
   assert.deepEqual(said('3.7.3', any), ['--peer-skip-client-san-verification=true']);
+});
+
+describe('a cluster that lets certificates in by their names', () => {
+  const tls = { mode: 'CertManager', allowedNames: 'Own', clientNames: ['a.example.com', 'b.example.com'] } as const;
+  const ofNames = (arg: string) => /allowed|gateway/.test(arg);
+
+  for (const version of ['3.5.35', '3.6.16', '3.7.3'])
+    test(`has its own name in both lists, and no HTTP gateway, which would refuse itself (${version})`, () => {
+      const ours = 'clients.orders.payments.etcd-ratchet.invalid';
+      assert.deepEqual(etcdArgs(peerOf({ version, tls })).filter(ofNames), [
+        `--client-cert-allowed-hostname=${ours},a.example.com,b.example.com`,
+        '--enable-grpc-gateway=false',
+        '--peer-cert-allowed-hostname=members.orders.payments.etcd-ratchet.invalid',
+      ]);
+      const { clientNames: _, ...alone } = tls;
+      assert.ok(etcdArgs(peerOf({ version, tls: alone })).includes(`--client-cert-allowed-hostname=${ours}`));
+      assert.deepEqual(etcdArgs(peerOf({ version, tls: { mode: 'CertManager' } })).filter(ofNames), []);
+    });
+
+  test('keeps them where a member forgets all others, and asks for none in a trial on loopback', () => {
+    const isolated = isolatedArgs(peerOf({ tls }));
+    assert.equal(isolated.filter(ofNames).length, 3);
+    assert.deepEqual(trialArgs(peerOf({ tls }), { data: '/data', tls: '/tls' }).filter(ofNames), []);
+  });
 });
 
 test('durations become whole milliseconds, quantities bytes', () => {

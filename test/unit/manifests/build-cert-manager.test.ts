@@ -11,7 +11,7 @@ import {
   isCurrent,
 } from '../../../manifests/render/cert-manager-certificate.ts';
 import { type CertificateState, certificateState } from '../../../manifests/render/cert-manager-state.ts';
-import { clusterLeaves, memberLeaves } from '../../../manifests/render/certificate-names.ts';
+import { clusterLeaves, type LeafPlan, memberLeaves, ownNamesOf } from '../../../manifests/render/certificate-names.ts';
 import { ownerReference } from '../../../manifests/render/owner-reference.ts';
 import { clusterOf } from './build-fixtures.ts';
 
@@ -54,6 +54,25 @@ test('a client has no alternative names, and a peer no addresses', () => {
   assert.ok(!('dnsNames' in spec) && !('ipAddresses' in spec));
   assert.deepEqual(spec.usages, ['digital signature', 'client auth']);
   assert.ok(!('ipAddresses' in certManagerCertificate(peerLeaf, inputs).spec));
+});
+
+test('with names of its own, members and clients have one each, and servers are no clients', () => {
+  const place = { namespace: 'payments', cluster: 'orders' };
+  const own = ownNamesOf(place);
+  const namesIn = (leaf: LeafPlan) => certManagerCertificate(leaf, inputs).spec.dnsNames;
+  const [peer, server] = memberLeaves({ ...place, own }, 'orders-1');
+  assert.deepEqual(namesIn(peer), [
+    'orders-1-0.orders-peers.payments.svc',
+    'members.orders.payments.etcd-ratchet.invalid',
+  ]);
+  assert.deepEqual(server, { ...serverLeaf, usages: ['serverAuth'] });
+  const clients = clusterLeaves('orders', own);
+  for (const leaf of clients) assert.deepEqual(namesIn(leaf), ['clients.orders.payments.etcd-ratchet.invalid']);
+  assert.deepEqual(
+    clients.map(({ commonName }) => commonName),
+    ['orders-reconciler', 'orders-client'],
+  );
+  assert.equal(reconcilerLeaf.commonName, 'root');
 });
 
 test('nothing is left to the defaults that cert-manager changed between its versions', () => {

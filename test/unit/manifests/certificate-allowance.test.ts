@@ -42,6 +42,23 @@ for (const name of [
   });
 }
 
+test('names that let in are their own cluster’s, and no list gives them to another', () => {
+  const [own, others] = [
+    ['clients.orders.payments.etcd-ratchet.invalid', 'MEMBERS.orders.payments.etcd-ratchet.invalid'],
+    ['clients.orders.other.etcd-ratchet.invalid', '*.users.payments.etcd-ratchet.invalid', 'x.ETCD-RATCHET.invalid'],
+  ] as const;
+  for (const text of ['', '*/*=*', '*/*=*.etcd-ratchet.invalid']) {
+    assert.deepEqual(refused(own, text), []);
+    assert.deepEqual(refused(others, text), others);
+  }
+});
+
+test('a name that lets in is refused also where a Certificate asks for it by now', () => {
+  const names = ['clients.users.payments.etcd-ratchet.invalid'];
+  const asked = { issuerRef: asking.issuerRef, names };
+  assert.deepEqual(namesRefused(names, { ...asking, asked }, []), names);
+});
+
 test('only the listed names are allowed, of the listed issuer', () => {
   const text = 'ClusterIssuer/company=*.etcd.example.com,db.example.com,10.0.0.7\nIssuer/*=*';
   const good = ['a.etcd.example.com', 'a.b.etcd.example.com', '*.etcd.example.com', 'DB.example.com', '10.0.0.7'];

@@ -74,6 +74,19 @@ describe('what a member is made from', () => {
     assert.deepEqual(said({ mode: 'Disabled', peerSourceAddress: 'Any' }), { mode: 'Disabled' });
   });
 
+  test('a member is told the names that it lets in, whatever their order, where its mode has such', () => {
+    const issuerRef = { name: 'company' };
+    const said = (names: object, mode: 'CertManager' | 'Managed' = 'CertManager') =>
+      peerInputs(clusterOf({ tls: { mode, certManager: { issuerRef, ...names } } }).spec).tls;
+    const mode = 'CertManager';
+    assert.deepEqual(said({ allowedNames: 'Any' }), { mode });
+    assert.deepEqual(said({ allowedNames: 'Own' }), { mode, allowedNames: 'Own' });
+    assert.deepEqual(said({ allowedNames: 'Own', clientNames: [] }), { mode, allowedNames: 'Own' });
+    const two = { mode, allowedNames: 'Own', clientNames: ['a', 'b'] };
+    assert.deepEqual(said({ allowedNames: 'Own', clientNames: ['b', 'a', 'b'] }), two);
+    assert.deepEqual(said({ allowedNames: 'Own' }, 'Managed'), { mode: 'Managed' });
+  });
+
   test('a member is told that there is a list of refused clients, and not what is in it', () => {
     const said = (tls: ClusterTls) => peerInputs(clusterOf({ tls }).spec).tls;
     assert.deepEqual(said({ revokedClientSerials: [] }), { mode: 'Managed', revocations: 'Listed' });

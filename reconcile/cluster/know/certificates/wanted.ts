@@ -8,8 +8,10 @@ import {
   type LeafPlan,
   memberLeaves,
   memberSecretName,
+  type OwnNames,
+  ownNamesOf,
 } from '../../../../manifests/render/certificate-names.ts';
-import { recordOf } from '../life.ts';
+import { recordOf, type tlsForLife } from '../life.ts';
 import type { Slot } from '../observation.ts';
 
 /**
@@ -17,9 +19,27 @@ import type { Slot } from '../observation.ts';
  * nothing records it any more: then the CAs are looked up, whatever the spec says by now.
  */
 export function tlsModeOf(cluster: EtcdCluster, slots: readonly Slot[]): TlsMode {
-  const born = slots.map(recordOf).find((record) => record !== undefined)?.tlsMode;
+  const born = bornTls(slots)?.tlsMode;
   if (born === undefined && cluster.metadata.deletionTimestamp !== undefined) return 'Managed';
   return born ?? cluster.spec.tls?.mode ?? tlsDefaults.mode;
+}
+
+/**
+ * What was decided at birth, as the volumes keep it. One volume that has the names is enough: a record that was
+ * written by hand without them opens no cluster.
+ */
+export function bornTls(slots: readonly Slot[]): ReturnType<typeof tlsForLife> | undefined {
+  const [first, ...rest] = slots.flatMap((slot) => recordOf(slot) ?? []);
+  if (first === undefined) return undefined;
+  const isNamed = [first, ...rest].some(({ allowedNames }) => allowedNames === 'Own');
+  return { tlsMode: first.tlsMode, ...(isNamed && { allowedNames: 'Own' }) };
+}
+
+/** The names by which members let certificates in, where they do: as they were born; before that, as the spec says. */
+function ownNamesIn({ metadata, spec }: EtcdCluster, slots: readonly Slot[], mode: TlsMode): OwnNames | undefined {
+  const { name, namespace = '' } = metadata;
+  const { allowedNames } = bornTls(slots) ?? spec.tls?.certManager ?? {};
+  return mode === 'CertManager' && allowedNames === 'Own' ? ownNamesOf({ namespace, cluster: name }) : undefined;
 }
 
 /** What issuers may be asked for, and what the Certificate of a leaf asks for by now, if it is ours. */
@@ -52,14 +72,15 @@ export function wantedLeaves(
 ): readonly LeafPlan[] {
   if (mode === 'Disabled') return [];
   const { name, namespace = '' } = cluster.metadata;
+  const own = ownNamesIn(cluster, slots, mode);
   const namesOf = (peer: string) => {
     const refused = refusedNames(cluster, mode, allowances, asked?.(memberSecretName(peer, 'server')));
     return (cluster.spec.tls?.dnsNames ?? []).filter((one) => !refused.includes(one));
   };
   const members = slots
     .filter(({ peer }) => peer?.current && !peer.leaving)
-    .flatMap((slot) => memberLeaves({ namespace, cluster: name, dnsNames: namesOf(slot.name) }, slot.name));
-  const [reconciler, application] = clusterLeaves(name);
+    .flatMap((slot) => memberLeaves({ namespace, cluster: name, dnsNames: namesOf(slot.name), own }, slot.name));
+  const [reconciler, application] = clusterLeaves(name, own);
   // With mode Provided the applications' certificate is the person's own matter.
   return mode === 'Provided' ? [reconciler, ...members] : [reconciler, application, ...members];
 }

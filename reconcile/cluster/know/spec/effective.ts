@@ -6,7 +6,7 @@ import { dotted } from '../../../../manifests/api/problem.ts';
 import { parseQuantity, type Quantity } from '../../../../manifests/api/quantity.ts';
 import { MiB, mostQuota } from '../../../../manifests/api/quota-room.ts';
 import { reservedBecause } from '../../../../manifests/api/reserved-flags.ts';
-import { issuerDefaults, tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
+import { certManagerDefaults, issuerDefaults, tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import { peerInputs } from '../../../../manifests/render/peer.ts';
 import { byForce, endsByForce, graceField, withoutGrace } from '../../../../manifests/render/pod-template-limits.ts';
 import { reservedInClaim } from '../../../../manifests/render/volume-claim.ts';
@@ -15,8 +15,8 @@ import { refusalIn } from '../../../reasons/refusals.ts';
 import { existingRemoved } from '../adoption/kept.ts';
 import { rollbackRefusal } from '../backups/rollback-refusal.ts';
 import { effectiveTrust } from '../certificates/trust.ts';
-import { refusedNames } from '../certificates/wanted.ts';
-import { type Life, recordOf } from '../life.ts';
+import { bornTls, refusedNames } from '../certificates/wanted.ts';
+import type { Life, tlsForLife } from '../life.ts';
 import type { Observation, Shared, Slot } from '../observation.ts';
 import { judgeVersion, type Pending } from '../versions/effective-version.ts';
 import { flagsReserved } from '../versions/version-refusals.ts';
@@ -124,20 +124,45 @@ function withoutMissingList(
   return { ...cluster.spec, tls };
 }
 
-/** Peer URLs keep their scheme for life, so the mode is the one that the volumes were created with. */
+/**
+ * Peer URLs keep their scheme for life, and members that ask for names refuse those whose leaves have none: so both are
+ * as the volumes were created. Where the spec has another, members keep all that they have of TLS.
+ */
 function judgeTls({ tls }: EtcdClusterSpec, slots: readonly Slot[]): Judged<Inputs['tls']> {
-  const wanted = tls?.mode ?? tlsDefaults.mode;
-  const born = slots.map(recordOf).find((record) => record !== undefined)?.tlsMode;
-  if (born === undefined || born === wanted) return { value: { ...tls, mode: wanted } };
-  return {
-    // The Secrets of its mode are those that the members name, not those of the spec.
-    value: slots.find(({ peer }) => peer?.current)?.peer?.inputs.tls ?? { mode: born },
-    refusal: {
+  const mode = tls?.mode ?? tlsDefaults.mode;
+  const born = bornTls(slots);
+  const refusal = born && otherThanBorn(born, { ...tls, mode });
+  if (!born || !refusal) return { value: { ...tls, mode } };
+  // The Secrets of its mode are those that the members name, not those of the spec.
+  const { allowedNames: _, ...kept } = slots.find(({ peer }) => peer?.current)?.peer?.inputs.tls ?? {};
+  const { tlsMode, ...names } = born;
+  return { value: { ...kept, mode: tlsMode, ...names }, refusal };
+}
+
+function otherThanBorn(
+  born: ReturnType<typeof tlsForLife>,
+  { mode, certManager }: NonNullable<EtcdClusterSpec['tls']> & Pick<Inputs['tls'], 'mode'>,
+): Refusal | undefined {
+  const cure = (field: string, had: string, wanted: string) =>
+    `set ${field} to ${had}; to have ${wanted}, restore a backup to a cluster of another name`;
+  if (born.tlsMode !== mode) {
+    const field = 'spec.tls.mode';
+    return {
       reason: 'TlsModeRefused',
-      message: `the cluster was created with TLS mode ${born}, and its members' peer URLs keep it for life`,
-      cure: `set spec.tls.mode to ${born}; to have ${wanted}, restore a backup to a cluster of another name`,
-      field: 'spec.tls.mode',
-    },
+      message: `the cluster was created with TLS mode ${born.tlsMode}, and its members' peer URLs keep it for life`,
+      cure: cure(field, born.tlsMode, mode),
+      field,
+    };
+  }
+  const had = born.allowedNames ?? certManagerDefaults.allowedNames;
+  const wanted = certManager?.allowedNames ?? certManagerDefaults.allowedNames;
+  if (mode !== 'CertManager' || had === wanted) return undefined;
+  const field = 'spec.tls.certManager.allowedNames';
+  return {
+    reason: 'TlsModeRefused',
+    message: `the cluster was created with tls.certManager.allowedNames ${had}, and its members keep it for life`,
+    cure: cure(field, had, wanted),
+    field,
   };
 }
 

@@ -6,7 +6,7 @@ import { offered } from '../../../../reasons/offers.ts';
 import type { FirstStart } from '../../../know/actions/birth.ts';
 import { restoringIn, sourceOfBirth, wantedSnapshot } from '../../../know/backups/restore.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
-import { type BirthRecord, type Life, recordOf } from '../../../know/life.ts';
+import { type BirthRecord, type Life, recordOf, tlsForLife } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { gaveUpBy } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -67,7 +67,7 @@ function conceive(situation: Situation): Decision {
     token: nonce,
     initialCluster: members.map((member) => ({ name: member, url: peerUrl(namespace, name, member, scheme) })),
     version: effective.inputs.version,
-    tlsMode: effective.inputs.tls.mode,
+    ...tlsForLife(effective.inputs),
     state: 'bootstrapping',
     ...ofSnapshot(situation),
   };
@@ -220,6 +220,7 @@ function prepare({ slots, effective, membership }: Situation, record: BirthRecor
       initialCluster: record.initialCluster,
       version: record.version,
       tlsMode: record.tlsMode,
+      ...(record.allowedNames && { allowedNames: record.allowedNames }),
       state: 'bootstrapping',
     };
     return [{ name, record: known ?? fresh }];

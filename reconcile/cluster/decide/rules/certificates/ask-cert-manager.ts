@@ -1,3 +1,4 @@
+import { ownNamesDomain } from '../../../../../manifests/api/dns-names.ts';
 import { isFatal } from '../../../../x509/defect.ts';
 import type { CertificateOrder } from '../../../know/actions/certificates.ts';
 import { handOverDue, usable } from '../../../know/certificates/hand-over.ts';
@@ -94,8 +95,14 @@ function ask({ cluster, slots }: Situation, { leaves }: ReadCertificates): Decis
   return act(
     { kind: 'request-certificates', requests },
     'RequestingCertificates',
-    `requesting ${names} from cert-manager, of ${issuers}`,
+    `requesting ${names} from cert-manager, of ${issuers}${letIn(requests)}`,
   );
+}
+
+/** The issuer must sign these, and for no other cluster. */
+function letIn(requests: readonly CertificateOrder[]): string {
+  const names = requests.flatMap(({ plan }) => plan.dnsNames.filter((name) => name.endsWith(`.${ownNamesDomain}`)));
+  return names.length === 0 ? '' : `, with what members let in: ${[...new Set(names)].join(', ')}`;
 }
 
 function isToBeAsked({ issued }: LeafView): boolean {

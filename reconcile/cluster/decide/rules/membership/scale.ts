@@ -6,7 +6,7 @@ import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
 import { minAvailableFor, votersToProtect } from '../../../know/health/drains.ts';
 import { memberOf } from '../../../know/health/health.ts';
-import { recordOf } from '../../../know/life.ts';
+import { recordOf, tlsForLife } from '../../../know/life.ts';
 import { connectedIn } from '../../../know/membership/connecting.ts';
 import { gaveUpBy, outvotedBy } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -86,7 +86,7 @@ export function joiner(situation: Situation): { readonly name: string; readonly 
     initialCluster: [...others, { name, url }],
     clusterId,
     version: startingInputs(situation).version,
-    tlsMode: effective.inputs.tls.mode,
+    ...tlsForLife(effective.inputs),
     state: 'joining',
     ...(outvoted.length > 0 && { outvoted }),
     ...(restoredFrom !== undefined && { restoredFrom }),

@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
+import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
+import type { Secret } from '../../../../manifests/kube-types.ts';
+import {
+  type CertManagerCertificate,
+  certificateResource,
+} from '../../../../manifests/render/cert-manager-certificate.ts';
+import { type LeafPlan, memberLeaves } from '../../../../manifests/render/certificate-names.ts';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import { conditionOf } from '../../../../reconcile/objects/conditions.ts';
+import { issueLeaf } from '../../../../reconcile/x509/issue.ts';
+import { leafData } from '../../../../reconcile/x509/secret-data.ts';
+import { secretData, secretNamed } from '../../../support/world/applications.ts';
+import { type CertManager, certManagerIn } from '../../../support/world/cert-manager.ts';
+import { assertOneCluster, type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
+import { type Crash, crashesIn, killer } from '../../../support/world/crash.ts';
+import type { Faults } from '../../../support/world/invocation.ts';
+import type { Process } from '../../../support/world/state.ts';
+import { leafIn, partyOf, whyNotClient, whyNotPeers } from '../../../support/world/tls.ts';
+import { createWorld, namespace, type World } from '../../../support/world/world.ts';
+
+/** One issuer for all leaves, which other tenants may ask as well: members let in what has the cluster's own names. */
+
+const issuerRef = { name: 'company', kind: 'ClusterIssuer' } as const;
+const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' } as const;
+const domain = 'orders.shop.etcd-ratchet.invalid';
+
+function named(clientNames: readonly string[] = [], replicas = 3): Partial<EtcdClusterSpec> {
+  const certManager = { issuerRef, allowedNames: 'Own', ...(clientNames.length > 0 && { clientNames }) } as const;
+  return { replicas, healing, tls: { mode: 'CertManager', certManager, rotationOverlap: '30s' } };
+}
+
+interface Stage {
+  readonly world: World;
+  readonly certManager: CertManager;
+}
+
+const births = new Map<string, Promise<Stage>>();
+
+/** Born once; each test has a fork. */
+async function running(spec = named()): Promise<Stage> {
+  const key = JSON.stringify(spec);
+  const first = births.get(key) ?? born(spec);
+  births.set(key, first);
+  const { world, certManager } = await first;
+  const fork = world.fork();
+  return { world: fork, certManager: certManager.fork(fork) };
+}
+
+async function born(spec: Partial<EtcdClusterSpec>, faults: Faults = {}): Promise<Stage> {
+  const world = createWorld();
+  await world.apply(spec);
+  const stage = { world, certManager: certManagerIn(world) };
+  await settled(stage, { faults });
+  world.state.watchful = true;
+  return stage;
+}
+
+async function settled({ world, certManager }: Stage, pace: { faults?: Faults; slow?: boolean } = {}) {
+  const meanwhile = () => certManager.attend();
+  const end = await tickUntilConverged(world, { limit: 400, meanwhile, ...pace });
+  assert.equal(end.reason, 'Converged', end.trail.join('\n'));
+  return end;
+}
+
+const actsOf = ({ steps }: Converged) => steps.map(({ action }) => action);
+const issued = (name: string) => `${name}-issued`;
+const membersOf = ({ processes }: World): readonly Process[] => [...processes.values()];
+
+/** What the issuer signs for another tenant. */
+async function strangers(stage: Stage, names: readonly string[]) {
+  const { world, certManager } = stage;
+  const notBefore = new Date(Math.floor(world.now() / 1000) * 1000 - 600e3);
+  const plan: LeafPlan = {
+    purpose: 'server',
+    authority: 'client',
+    secretName: 'theirs',
+    commonName: 'root',
+    dnsNames: names,
+    ipAddresses: [],
+    usages: ['serverAuth', 'clientAuth'],
+  };
+  const signer = await certManager.authority('company');
+  const leaf = await issueLeaf(plan, signer, { notBefore, notAfter: new Date(notBefore.getTime() + 86_400e3) });
+  return leafData(leaf, [signer.certificate]);
+}
+
+async function refusals(stage: Stage, ...names: readonly string[]): Promise<readonly (string | undefined)[]> {
+  const party = partyOf(stage.world.state, await strangers(stage, names));
+  return membersOf(stage.world).map((member) => whyNotClient(stage.world.state, member, party));
+}
+
+const everyMember = [undefined, undefined, undefined];
+
+describe('a cluster that lets in its own names only', () => {
+  test('is born with a name in each leaf, and none of them root, of one issuer for all', async () => {
+    const { world } = await running();
+    assertOneCluster(world, 3);
+    const asked = world.kube.stored<CertManagerCertificate>(certificateResource);
+    for (const { metadata, spec } of asked) {
+      const own = (spec.dnsNames ?? []).filter((name) => name.endsWith('.invalid'));
+      const expected = metadata.name.includes('-peer-') ? [`members.${domain}`] : [`clients.${domain}`];
+      assert.deepEqual(own, metadata.name.includes('-server-') ? [] : expected, metadata.name);
+      assert.notEqual(spec.commonName, 'root');
+    }
+    assert.equal(asked.length, 8);
+    const { message } = conditionOf(world.cluster()?.status, 'CertificatesReady') ?? assert.fail();
+    assert.match(message ?? '', /; etcd's HTTP gateway is off/);
+  });
+
+  test('refuses a stranger’s certificate of the same issuer, as a client’s and as a member’s', async () => {
+    const stage = await running();
+    const { state } = stage.world;
+    const [member = assert.fail(), other = assert.fail()] = membersOf(stage.world);
+    const host = 'orders-1-0.orders-peers.shop.svc';
+    for (const names of [[], [host], [`clients.users.shop.etcd-ratchet.invalid`], [`members.${domain}`]]) {
+      const why = await refusals(stage, ...names);
+      assert.ok(
+        why.every((one) => one?.startsWith(`the certificate has none of clients.${domain}`)),
+        `${names}: ${why}`,
+      );
+    }
+    assert.ok(member.tls && other.tls);
+    for (const names of [[host], [host, `clients.${domain}`]]) {
+      const peer = { ...other.tls.peer, files: await strangers(stage, names) };
+      const stranger = { ...other, pod: 'shop/orders-1-0', tls: { ...other.tls, peer } };
+      for (const [a, b] of [
+        [member, stranger],
+        [stranger, member],
+      ] as const)
+        assert.match(whyNotPeers(state, a, b) ?? '', /has none of members\.orders/, String(names));
+    }
+  });
+
+  test('lets in the stranger to whom the issuer gives the cluster’s own name: issuers must not', async () => {
+    const stage = await running();
+    assert.deepEqual(await refusals(stage, `clients.${domain}`), everyMember);
+    assert.deepEqual(await refusals(stage, `*.${domain}`), everyMember);
+  });
+
+  test('takes no leaf of a server as that of a client or a member', async () => {
+    const { world } = await running();
+    const [member = assert.fail(), other = assert.fail()] = membersOf(world);
+    const server = secretData(world, 'orders-1-server-tls');
+    assert.match(whyNotClient(world.state, member, partyOf(world.state, server)) ?? '', /for something else/);
+    assert.ok(other.tls);
+    const stranger = {
+      ...other,
+      pod: 'shop/orders-1-0',
+      tls: { ...other.tls, peer: { ...other.tls.peer, files: server } },
+    };
+    assert.match(whyNotPeers(world.state, member, stranger) ?? '', /for something else/);
+  });
+
+  test('lets clients in by further names, after one restart of each member, as its plan says', async () => {
+    const stage = await running();
+    const name = 'app.example.com';
+    assert.ok((await refusals(stage, name)).every((why) => why !== undefined));
+    const { planned } = await stage.world.plan(named([name]));
+    await stage.world.apply(named([name]));
+    const end = await settled(stage, { slow: true });
+    assert.deepEqual(actsOf(end), ['change-template', 'change-template', 'change-template']);
+    assert.deepEqual(
+      planned?.steps.map(({ action, target }) => [action, target]),
+      end.steps.map(({ action, target }) => [action, target]),
+    );
+    assert.deepEqual(await refusals(stage, name), everyMember);
+    await stage.world.apply(named(['b.example.com', name]));
+    await settled(stage);
+    await stage.world.apply(named([name, 'b.example.com']));
+    assert.deepEqual(actsOf(await settled(stage)), [], 'another order is no change');
+    await stage.world.apply(named());
+    await settled(stage, { slow: true });
+    assert.ok((await refusals(stage, name)).every((why) => why !== undefined));
+    assertOneCluster(stage.world, 3);
+  });
+
+  test('grows from one to three and back', async () => {
+    const stage = await running(named([], 1));
+    for (const size of [3, 1]) {
+      await stage.world.apply(named([], size));
+      await settled(stage);
+      assertOneCluster(stage.world, size);
+    }
+  });
+
+  test('is healed when a member loses its volume', async () => {
+    const stage = await running();
+    stage.world.state.watchful = false;
+    stage.world.loseVolume('orders-1');
+    await settled(stage);
+    assertOneCluster(stage.world, 3);
+  });
+
+  test('gets renewed leaves without a restart, and follows another CA of its issuer', async () => {
+    const stage = await running();
+    const { world, certManager } = stage;
+    const starts = new Map(world.starts);
+    const names = world.kube.stored<CertManagerCertificate>(certificateResource).map(({ metadata }) => metadata.name);
+    certManager.renew(...names);
+    await settled(stage);
+    assert.deepEqual(world.starts, starts);
+    await certManager.replaceAuthority('company');
+    certManager.renew(...names);
+    await settled(stage);
+    const leaf = leafIn(world.state, secretData(world, 'orders-0-peer-tls')) ?? assert.fail();
+    assert.equal(leaf.trust.length, 1);
+    assert.ok(leaf.dnsNames.includes(`members.${domain}`));
+    assertOneCluster(world, 3);
+  });
+
+  test('takes no leaf of which its issuer left the name out', async () => {
+    for (const name of ['orders-reconciler-tls', 'orders-1-peer-tls']) {
+      const stage = await running();
+      const { world } = stage;
+      const before = secretData(world, name)['tls.crt'];
+      const found = secretNamed(world, issued(name)) ?? assert.fail();
+      const [peer] = memberLeaves({ namespace, cluster: 'orders' }, 'orders-1');
+      const data = await strangers(stage, peer.dnsNames);
+      world.kube.seed<Secret>(resources.secrets, { ...found, data });
+      world.advance(60 * 86_400);
+      const end = await tickUntilConverged(world, { limit: 60 });
+      assert.notEqual(end.reason, 'Converged');
+      assert.equal(secretData(world, name)['tls.crt'], before, name);
+      assertOneCluster(world, 3);
+    }
+  });
+
+  test('keeps its members as they were born where the spec would have it otherwise, and says so', async () => {
+    const stage = await running();
+    const starts = new Map(stage.world.starts);
+    const any = { ...named(), tls: { mode: 'CertManager', certManager: { issuerRef } } } as const;
+    const { planned } = await stage.world.plan(any);
+    assert.deepEqual(
+      planned?.refusals.map(({ reason, field }) => [reason, field]),
+      [['TlsModeRefused', 'spec.tls.certManager.allowedNames']],
+    );
+    await stage.world.apply(any);
+    const end = await tickUntilConverged(stage.world, { meanwhile: () => stage.certManager.attend() });
+    assert.equal(end.reason, 'TlsModeRefused', end.trail.join('\n'));
+    assert.deepEqual([actsOf(end), stage.world.starts], [[], starts]);
+    await stage.world.apply(named());
+    await settled(stage);
+  });
+
+  test('is what it was when it is applied again, also by a spec that has another mode at first', async () => {
+    const issuer = { mode: 'CertManager', certManager: { issuerRef } } as const;
+    for (const wrong of [{ mode: 'Managed' }, issuer, { ...issuer, peerSourceAddress: 'Any' }] as const) {
+      const stage = await running();
+      const { world } = stage;
+      world.state.watchful = false;
+      await world.remove();
+      for (let round = 0; round < 10; round += 1) world.settle();
+      await world.apply({ ...named(), tls: wrong });
+      const meanwhile = () => stage.certManager.attend();
+      await tickUntilConverged(world, { meanwhile, limit: 400 });
+      const told = world.cluster()?.status?.refusals?.map(({ reason }) => reason);
+      assert.deepEqual(told, ['TlsModeRefused']);
+      assert.ok((await refusals(stage)).every((why) => why?.includes('has none of clients')));
+      await world.apply(named());
+      await settled(stage);
+      assert.ok((await refusals(stage)).every((why) => why?.includes('has none of clients')));
+      assertOneCluster(world, 3);
+    }
+  });
+
+  test('keeps its names where its peers are written by someone else', async () => {
+    const stage = await running();
+    const { world } = stage;
+    for (const peer of world.kube.stored<EtcdPeer>(resources.peers))
+      world.kube.seed<EtcdPeer>(resources.peers, {
+        ...peer,
+        spec: { ...peer.spec, tls: { mode: 'CertManager', clientNames: ['root.of.theirs'] } },
+      });
+    await settled(stage);
+    assert.ok((await refusals(stage, 'root.of.theirs')).every((why) => why !== undefined));
+    assertOneCluster(world, 3);
+  });
+
+  test('can’t be made of one that lets in any name', async () => {
+    const stage = await running({ ...named(), tls: { mode: 'CertManager', certManager: { issuerRef } } });
+    await stage.world.apply(named());
+    const end = await tickUntilConverged(stage.world, { meanwhile: () => stage.certManager.attend() });
+    assert.deepEqual([end.reason, actsOf(end)], ['TlsModeRefused', []], end.trail.join('\n'));
+    assertOneCluster(stage.world, 3);
+  });
+});
+
+test('the plan of a birth says which names the issuer must sign', async () => {
+  const { planned } = await createWorld().plan(named());
+  const asking = planned?.steps.find(({ action }) => action === 'request-certificates');
+  assert.match(asking?.message ?? JSON.stringify(planned), new RegExp(`clients\\.${domain}, members\\.${domain}$`));
+});
+
+test('an invocation may die at any write of such a birth', async () => {
+  const writes = killer();
+  await born(named(), writes);
+  assert.ok(writes.writes() > 20);
+  for (const crash of some(crashesIn(writes.writes()), 13)) {
+    const faults = killer(crash);
+    const { world } = await born(named(), faults);
+    assert.ok(faults.struck());
+    assertOneCluster(world, 3, `${crash.when} ${crash.write}`);
+  }
+});
+
+/** Every so many; `EXHAUSTIVE=1` gives all. */
+function some(crashes: readonly Crash[], every: number): readonly Crash[] {
+  return process.env.EXHAUSTIVE ? crashes : crashes.filter((_, index) => index % every === 0);
+}
