@@ -160,6 +160,18 @@ describe('a lost quorum', () => {
   });
 });
 
+test('what deletes the sealed members of a birth says that their data go', () => {
+  const atBirth = healthy(3, {
+    membership: down,
+    shared: { clientService: { state: 'missing' } },
+    every: withEndpoint(silent),
+    slots: { 0: all(withVolume({ lost: true }), withEndpoint(silent)), 2: all(unsealed, withVolume({ lost: true })) },
+  });
+  const decision = decide(atBirth);
+  assert.equal(decision.reason, 'QuorumLost', decision.message);
+  assert.match(decision.kind === 'refuse' ? decision.cure : '', /: to start anew with no data, delete the EtcdCluster/);
+});
+
 describe('sealing', () => {
   test('names the members that the list and their own endpoint agree on', () => {
     const decision = decide(healthy(3, { every: unsealed, slots: { 2: all(unsealed, waiting) } }));

@@ -213,7 +213,7 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
       `${gone}; ${best ? holding(loss) : 'no other member answers'}${onDisks}`,
       life.stage === 'born'
         ? `${fullest ? `${fullest.name} has the most on its disk: make it run, and it is offered; or ` : ''}restore the lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies), or make ${listed(silent)} run; where it runs, let etcd-ratchet reach its port ${ports.metrics}: without a quorum it answers there only`
-        : 'no client was ever admitted: delete the EtcdCluster with its PersistentVolumeClaims, and create it again',
+        : 'no client was ever admitted: to start anew with no data, delete the EtcdCluster with its PersistentVolumeClaims, and create it again',
     );
   }
   if (isGoing(best)) {
