@@ -157,10 +157,17 @@ export const ofOtherHands: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/act/actions/rolling/put-back-templates.ts',
-    from: '      yield* clearToRun(name, yield* readPod({ name }), peer.inputs.version);\n',
+    from: '      yield* clearToBeTold(name, yield* readPod({ name }), peer.inputs.version);\n',
     to: '',
     without: 'a member that another client started on the next minor gets the lower one again (I6)',
     killers: [actions],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/rolling/going-back.ts',
+    from: ' && volume && !volume.leaving',
+    to: '',
+    without: 'where a claim is being deleted, a template is put back in vain for ever, and no other member is healed',
+    killers: [world],
   },
   {
     file: 'reconcile/cluster/decide/rules/rolling/keep-templates.ts',

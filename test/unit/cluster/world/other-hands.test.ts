@@ -127,6 +127,17 @@ test('a member that another client started on the next minor is taken back while
   assertWhole(world, members, trail.join('\n'));
 });
 
+test('a member on the next minor whose claim goes is taken back, and then replaced', async () => {
+  const world = await healthyWorld();
+  await changeSet(world, 'orders-1', withImage('quay.io/coreos/etcd:v3.7.3'));
+  recreate(world, 'orders-1');
+  world.kube.remove(resources.volumeClaims, namespace, 'orders-1');
+  const { kind, steps, trail } = await tickUntilConverged(world);
+  assert.equal(kind, 'done', trail.join('\n'));
+  assert.equal(steps[0]?.action, 'put-back-templates', trail.join('\n'));
+  assert.deepEqual(imagesOf(world), ['v3.6.16', 'v3.6.16', 'v3.6.16']);
+});
+
 test('members that another client gave the next minor keep it once etcd has moved', async () => {
   const world = await healthyWorld();
   for (const name of members) {

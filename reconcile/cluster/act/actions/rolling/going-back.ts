@@ -5,7 +5,7 @@ import { moved } from '../../../know/outcome.ts';
 import { leavesOutMinor } from '../../../know/versions/versions-run.ts';
 import type { PodRead } from '../../requests/pods.ts';
 import { askMayGoBackTo } from '../../requests/versions.ts';
-import { liveVolume, writeRecord } from '../../requests/volumes.ts';
+import { liveVolume, readVolume, writeRecord } from '../../requests/volumes.ts';
 
 /**
  * Guards I6, just before a member is given, or started on, a version: its pod did not run a higher minor; or another
@@ -15,11 +15,27 @@ import { liveVolume, writeRecord } from '../../requests/volumes.ts';
  * @throws {StepError} otherwise.
  */
 export function* clearToRun(name: string, pod: PodRead | undefined, version: string): Program {
+  const ran = yield* higherThat(name, pod, version);
+  if (ran !== undefined) yield* noteRan(name, ran);
+}
+
+/**
+ * The same where no pod ends for it. A PVC that is being deleted goes with its pod and takes no annotation: nothing is
+ * left then that a lower minor could open.
+ */
+export function* clearToBeTold(name: string, pod: PodRead | undefined, version: string): Program {
+  const ran = yield* higherThat(name, pod, version);
+  const volume = ran !== undefined && (yield* readVolume({ name }));
+  if (ran !== undefined && volume && !volume.leaving) yield* noteRan(name, ran);
+}
+
+/** The version of a higher minor that it ran, and may leave. @throws {StepError} when it may not. */
+function* higherThat(name: string, pod: PodRead | undefined, version: string): Program<string | undefined> {
   const ran = pod?.everStarted ? pod.version : undefined;
-  if (!isVersion(ran) || minorOf(parseVersion(ran)) <= minorOf(parseVersion(version))) return;
+  if (!isVersion(ran) || minorOf(parseVersion(ran)) <= minorOf(parseVersion(version))) return undefined;
   if (!(yield* askMayGoBackTo({ version })))
     throw moved(`${name} has run etcd ${ran}, and may not go back to ${version}`);
-  yield* noteRan(name, ran);
+  return ran;
 }
 
 /**

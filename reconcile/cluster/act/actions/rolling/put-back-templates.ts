@@ -3,7 +3,7 @@ import { livePeer } from '../../requests/objects.ts';
 import { readPod } from '../../requests/pods.ts';
 import { writeTemplate } from '../../requests/templates.ts';
 import { defineAction, namesOf } from '../define.ts';
-import { clearToRun } from './going-back.ts';
+import { clearToBeTold } from './going-back.ts';
 
 /**
  * Writes StatefulSets as their peers ask for: another client changed them. No pod ends here. One that runs on our
@@ -18,7 +18,7 @@ export const putBackTemplates = defineAction('put-back-templates', {
     for (const { name, uid } of peers) {
       const peer = yield* livePeer(name);
       if (peer.uid !== uid) throw moved(`peer ${name} was recreated`);
-      yield* clearToRun(name, yield* readPod({ name }), peer.inputs.version);
+      yield* clearToBeTold(name, yield* readPod({ name }), peer.inputs.version);
       yield* writeTemplate({ readAt: peer.readAt });
     }
   },
