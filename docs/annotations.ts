@@ -43,6 +43,10 @@ const rows: Readonly<Record<Key, Row>> = {
     'EtcdCluster',
     'to go on without the lost members ([When quorum is lost](../runbooks/lost-quorum.md))',
   ),
+  takeNames: person(
+    'EtcdCluster',
+    'that members let in names only ([TLS](../how-to/tls.md#by-names-where-an-issuer-is-shared))',
+  ),
   acceptDisks: person(
     'EtcdCluster',
     'to start members on other disks ([When a disk is another one](../runbooks/another-disk.md))',

@@ -334,9 +334,8 @@ export const etcdClusterRules: readonly Rule[] = [
     fieldPath: '.spec.tls.mode',
   }),
   transitionRule({
-    message:
-      'tls.certManager.allowedNames is decided at birth: certificates without the names would be refused by members that ask for them',
-    cel: `!has(self.status) || !has(self.status.clusterID) || ${celAllowsOwn('self')} == ${celAllowsOwn('oldSelf')} || (has(self.status.refusals) && self.status.refusals.exists(refusal, refusal.reason == 'TlsModeRefused'))`,
+    message: 'tls.certManager.allowedNames Own is for life: else certificates of others would be let in again',
+    cel: `!has(self.status) || !has(self.status.clusterID) || ${celAllowsOwn('self')} || !${celAllowsOwn('oldSelf')} || (has(self.status.refusals) && self.status.refusals.exists(refusal, refusal.reason == 'TlsModeRefused'))`,
     fieldPath: '.spec.tls.certManager.allowedNames',
   }),
   transitionRule({

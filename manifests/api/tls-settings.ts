@@ -207,7 +207,7 @@ export const tlsSchema = object(
           allowedNames: Type.Optional(
             Type.Enum(allowedNames, {
               default: certManagerDefaults.allowedNames,
-              description: `Decided at birth. Any: members let in every certificate of the issuer. Own: only those with a DNS name that is the cluster's alone, below ${ownNamesDomain}, and clients with one of clientNames; etcd's HTTP gateway is off then.`,
+              description: `Any: members let in every certificate of the issuer. Own, which is for life and, after the birth, takes an approval: only those with a DNS name that is the cluster's alone, below ${ownNamesDomain}, and clients with one of clientNames; etcd's HTTP gateway is off then.`,
             }),
           ),
           clientNames: Type.Optional(

@@ -21,6 +21,8 @@ export interface LeafPlan {
   readonly peer?: string;
   readonly commonName: string;
   readonly dnsNames: readonly string[];
+  /** The one of these that no member asks for yet: a leaf without it is good as well. */
+  readonly ahead?: string;
   readonly ipAddresses: readonly string[];
   readonly usages: readonly Usage[];
 }
@@ -66,12 +68,20 @@ export function ownNamesOf({ namespace, cluster }: { namespace: string; cluster:
   return { members: `members.${domain}`, clients: `clients.${domain}` };
 }
 
+/**
+ * Such names in leaves. `Ahead`: no member asks for them yet. `Approval`: a person let members ask for them later.
+ * Absent: since the birth.
+ */
+export interface NamesOfLeaves extends OwnNames {
+  readonly since?: 'Approval' | 'Ahead';
+}
+
 interface OfMembers {
   readonly namespace: string;
   readonly cluster: string;
   readonly dnsNames?: readonly string[];
-  /** Where members let in nothing else. */
-  readonly own?: OwnNames | undefined;
+  /** Where members let in nothing else, or will. */
+  readonly own?: NamesOfLeaves | undefined;
 }
 
 export function memberLeaves(
@@ -91,6 +101,7 @@ export function memberLeaves(
       // No IP addresses, and no wildcard: etcd looks the name up and compares it with where the connection comes from.
       // The host first: etcd looks names up in this order.
       dnsNames: [host, ...(own ? [own.members] : [])],
+      ...(own?.since === 'Ahead' && { ahead: own.members }),
       ipAddresses: [],
       usages: ['serverAuth', 'clientAuth'],
     },
@@ -112,13 +123,16 @@ export function memberLeaves(
       ]),
       ipAddresses: once(['127.0.0.1', '::1', ...addresses]),
       // clientAuth as well: etcd's own gateway dials the member with the server's certificate. With names it is off.
-      usages: own ? ['serverAuth'] : ['serverAuth', 'clientAuth'],
+      usages: own && own.since === undefined ? ['serverAuth'] : ['serverAuth', 'clientAuth'],
     },
   ];
 }
 
 /** The leaves that are not a member's: ours, and the one for applications. */
-export function clusterLeaves(cluster: string, own?: OwnNames): readonly [reconciler: LeafPlan, application: LeafPlan] {
+export function clusterLeaves(
+  cluster: string,
+  own?: NamesOfLeaves,
+): readonly [reconciler: LeafPlan, application: LeafPlan] {
   const leaf = (purpose: 'reconciler' | 'application', secretName: string, commonName: string): LeafPlan => ({
     purpose,
     authority: 'client',
@@ -126,12 +140,18 @@ export function clusterLeaves(cluster: string, own?: OwnNames): readonly [reconc
     // With etcd's authentication on, this is the name of the user; ours must still reach maintenance and membership.
     commonName,
     dnsNames: own ? [own.clients] : [],
+    ...(own?.since === 'Ahead' && { ahead: own.clients }),
     ipAddresses: [],
     usages: ['clientAuth'],
   });
   return [
-    // Of an issuer that is shared, the name root would open other clusters that trust it.
-    leaf('reconciler', reconcilerSecretName(cluster), own ? `${cluster}-reconciler` : 'root'),
+    // Of an issuer that is shared, the name root would open other clusters that trust it. Where etcd may know only that
+    // user by now, it stays.
+    leaf(
+      'reconciler',
+      reconcilerSecretName(cluster),
+      own && own.since === undefined ? `${cluster}-reconciler` : 'root',
+    ),
     leaf('application', applicationSecretName(cluster), `${cluster}-client`),
   ];
 }

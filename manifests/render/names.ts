@@ -106,6 +106,7 @@ export const annotations = {
   adopt: `${group}/adopt`,
   replaceMember: `${group}/replace-member`,
   confirmPrune: `${group}/confirm-prune`,
+  takeNames: `${group}/take-names`,
 } as const;
 
 /** Approvals of what can't be undone: to set one takes the verb `approve` (install/cluster/approvals.yaml). */
@@ -116,6 +117,7 @@ export const approvals = [
   annotations.adopt,
   annotations.replaceMember,
   annotations.confirmPrune,
+  annotations.takeNames,
 ] as const;
 
 export type Scheme = 'http' | 'https';

@@ -86,7 +86,7 @@ export const fields: Fields = {
     encode: ({ minor, index }) => [`${minor}@${index}`],
   },
   tlsMode: { ...oneOf(annotations.tlsMode, tlsModes), isNeeded: isAlways },
-  allowedNames: oneOf(annotations.allowedNames, { Own: true }),
+  allowedNames: oneOf(annotations.allowedNames, { Own: true, Taken: true }),
   state: { ...oneOf(annotations.volumeState, states), isNeeded: isAlways },
   clusterId: { ...matching(annotations.clusterId, idInWords, idPattern), isNeeded: isStarted },
   memberId: { ...matching(annotations.memberId, idInWords, idPattern), isNeeded: isStarted },

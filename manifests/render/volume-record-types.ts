@@ -29,8 +29,11 @@ export interface VolumeRecord {
   /** From this index of raft's log on, every entry was written by members of this minor. */
   readonly minorSince?: MinorSince;
   readonly tlsMode: TlsMode;
-  /** Of mode `CertManager`, for life as well: its members let in certificates by names of the cluster's own. */
-  readonly allowedNames?: 'Own';
+  /**
+   * Of mode `CertManager`, and for life: its members let in certificates by names of the cluster's own. `Own`: since
+   * its birth. `Taken`: a person approved it later.
+   */
+  readonly allowedNames?: 'Own' | 'Taken';
   /** While bootstrapping: written before the first start of its member. Without it, none ever ran on this volume. */
   readonly mayHaveStarted?: true;
   /** Its member left because its data differed from most others': kept so that a person can find out why. */

@@ -105,6 +105,7 @@ const refusals: ReadonlyMap<string, Refusal> = new Map([
   ['too many requests', 'TooManyRequests'],
   ['permission denied', 'PermissionDenied'],
   ['user name is empty', 'UserNeeded'],
+  ['user name not found', 'UserNeeded'],
 ]);
 
 /** The reason in one word; undefined when etcd gave none that is known. */

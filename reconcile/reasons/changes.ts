@@ -128,9 +128,14 @@ export const changes = {
     cure: 'set it anew by `kubectl ratchet defrag`, or remove it ([runbook](docs/runbooks/spec-refused.md#a-template-or-a-mode))',
   },
   TlsModeRefused: {
-    means: 'The spec asks for another TLS mode, or for other `allowedNames`, than the cluster was created with.',
+    means: 'The spec asks for another TLS mode than the cluster was created with, or no more for the names it has.',
     cure: honoured,
   },
+  NamesNotApproved: {
+    means: 'Members let in every certificate of their issuer, and are to let in names only: a person must approve it.',
+    cure: 'approve it with the command in the message, or remove `allowedNames` ([runbook](docs/runbooks/spec-refused.md#a-template-or-a-mode))',
+  },
+  TakingNames: step('The volumes record that members let in certificates by names only.'),
   NotingDisks: step('The disk behind each volume is recorded.'),
   GrowingVolumes: step('The volumes are requested to grow to the size of the spec.'),
   AwaitingVolumeGrowth: {

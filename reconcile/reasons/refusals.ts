@@ -74,6 +74,7 @@ export const refusals = {
   SnapshotNotOffered: 'person',
   RevisionsExhausted: 'person',
   RollbackNotApproved: 'person',
+  NamesNotApproved: 'person',
   RollbackOutdated: 'person',
   RollbackTrialFailed: 'person',
   RollbackTrialNoRoom: 'person',

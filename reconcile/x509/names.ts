@@ -7,10 +7,10 @@ import { type CertificateFacts, canonicalAddress } from './facts.ts';
  * The names without which our addresses of a member do not work: its pod's host name, and on the client side also
  * `<cluster>.<namespace>.svc`; and those by which members let a leaf in. Provided certificates may lack others.
  */
-export function requiredNames({ purpose, dnsNames }: LeafPlan): readonly string[] {
+export function requiredNames({ purpose, dnsNames, ahead }: LeafPlan): readonly string[] {
   const [host] = dnsNames;
   if (host === undefined) return [];
-  if (purpose !== 'server') return dnsNames;
+  if (purpose !== 'server') return dnsNames.filter((name) => name !== ahead);
   const [, headless, ...rest] = host.split('.');
   const service = dnsNames.filter((name) => {
     const [first = '', ...domain] = name.split('.');

@@ -5,8 +5,10 @@ import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod, Secret, StatefulSet } from '../../manifests/kube-types.ts';
 import { type CertManagerCertificate, certificateResource } from '../../manifests/render/cert-manager-certificate.ts';
+import { podHost } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { startApiProxy } from './support/api-proxy.ts';
+import { approvalAskedBy, approve } from './support/approvals.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';
 import { assertShown, secretIn } from './support/issued-leaves.ts';
@@ -15,7 +17,7 @@ import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { tick as run } from './support/tick.ts';
 import { until } from './support/until.ts';
-import { fingerprintIn, textIn } from './support/wire.ts';
+import { ask, fingerprintIn, textIn } from './support/wire.ts';
 
 /** `support/issuer.ts` keeps cert-manager's half of the conversation; cert-manager-controllers.test.ts has its own. */
 let started: Issuer | undefined;
@@ -138,6 +140,40 @@ test('a replaced CA is followed one restart at a time, and no write is lost', as
   await assertShown(stage(), name, peers);
   const now = await podsOf();
   assert.equal(now.filter((pod) => before.includes(pod)).length, 0, 'each was started anew with the CAs to trust');
+  const gap = writer.gap();
+  const { acknowledged, lost } = await writer.finish();
+  t.diagnostic(`${acknowledged} writes acknowledged, the longest gap ${gap.milliseconds} ms`);
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+});
+
+test('names are asked for as approved, one restart at a time, and no write is lost', async (t) => {
+  const { tickUntil, accessNow, namespace, get } = stage();
+  const before = await podsOf();
+  const nameless = await secret(`${name}-client-tls`);
+  await apply(name, { tls: { ...tls, certManager: { ...tls.certManager, allowedNames: 'Own' } } });
+  const isAsked = (found: EtcdCluster) => (found.status?.approvals?.length ?? 0) > 0;
+  const asked = await tickUntil(name, (found) => isStalledFor('NamesNotApproved')(found) && isAsked(found), 120);
+  assert.deepEqual(await podsOf(), before, 'leaves have their names, and no member restarted');
+  const version = async (shown: Secret) => {
+    const pod = await get<Pod>(resources.pods, `${name}-0-0`);
+    const [cert = '', key = ''] = ['tls.crt', 'tls.key'].map((item) => textIn(shown, item));
+    const ca = await issuer().authority('company');
+    const serverName = podHost(namespace, name, `${name}-0`);
+    return ask({ host: pod?.status?.podIP ?? '', port: 2379, path: '/version', tls: { serverName, ca, cert, key } });
+  };
+  assert.partialDeepStrictEqual(await version(nameless), { status: 200 });
+
+  const writer = await startFollower(() => accessNow(name), 'names');
+  await until('it writes', async () => writer.acknowledged >= 50);
+  writer.gap();
+  await approve(stage(), name, approvalAskedBy(asked));
+  const served = (found: EtcdCluster) =>
+    /HTTP gateway is off/.test(condition(found, 'CertificatesReady')?.message ?? '');
+  await tickUntil(name, (found) => isReady(found) && served(found), 200);
+  const now = await podsOf();
+  assert.equal(now.filter((pod) => before.includes(pod)).length, 0, 'each was started anew');
+  assert.ok('refused' in (await version(nameless)));
+  assert.partialDeepStrictEqual(await version(await secret(`${name}-client-tls`)), { status: 200 });
   const gap = writer.gap();
   const { acknowledged, lost } = await writer.finish();
   t.diagnostic(`${acknowledged} writes acknowledged, the longest gap ${gap.milliseconds} ms`);

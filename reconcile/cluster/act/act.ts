@@ -15,6 +15,7 @@ import { requestIntermediate } from './actions/certificates/request-intermediate
 import { retireAuthorities } from './actions/certificates/retire-authorities.ts';
 import { rotateAuthorities } from './actions/certificates/rotate-authorities.ts';
 import { takeIntermediate } from './actions/certificates/take-intermediate.ts';
+import { takeNames } from './actions/certificates/take-names.ts';
 import type { ActContext } from './actions/context.ts';
 import { type ActionDefinition, type Leased, leasedOf } from './actions/define.ts';
 import { hibernateMembers, wakeMembers } from './actions/deletion/hibernate-members.ts';
@@ -86,6 +87,7 @@ const definitions: { readonly [K in ActionKind]: ActionDefinition<K> } = {
   'hand-over-certificates': handOverCertificates,
   'rotate-authorities': rotateAuthorities,
   'note-served': noteServed,
+  'take-names': takeNames,
   'request-intermediate': requestIntermediate,
   'take-intermediate': takeIntermediate,
   'retire-authorities': retireAuthorities,

@@ -19,6 +19,7 @@ import { keepIntermediate } from './rules/certificates/keep-intermediate.ts';
 import { provideCertificates } from './rules/certificates/provide-certificates.ts';
 import { reloadAuthorities } from './rules/certificates/reload-authorities.ts';
 import { dropOldAuthorities, renewAuthorities } from './rules/certificates/renew-authorities.ts';
+import { takeNames } from './rules/certificates/take-names.ts';
 import { backUpBeforeHibernation } from './rules/deletion/back-up-before-hibernation.ts';
 import { finishDeletion } from './rules/deletion/finish-deletion.ts';
 import { hibernate, sleep } from './rules/deletion/hibernate.ts';
@@ -201,6 +202,7 @@ export const tiers = [
       [backUpBeforeHibernation, 'a backup is taken of members that run'],
       [hibernate, 'members that are about to stop need no change first'],
       [shrinkFirst, 'members that will be removed are not restarted first'],
+      [takeNames, 'volumes say what members let in before the first of them restarts with it'],
       [dropOldAuthorities, 'old CAs are dropped before a roll, so that members restart once for both'],
       [backUpFirst, 'a backup holds what the lower version wrote: it is there before the first member gets another'],
       [upgrade, 'the version before the configuration: every failure has one cause'],

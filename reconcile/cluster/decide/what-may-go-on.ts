@@ -18,6 +18,7 @@ import { keepIntermediate } from './rules/certificates/keep-intermediate.ts';
 import { provideCertificates } from './rules/certificates/provide-certificates.ts';
 import { reloadAuthorities } from './rules/certificates/reload-authorities.ts';
 import { dropOldAuthorities, renewAuthorities } from './rules/certificates/renew-authorities.ts';
+import { takeNames } from './rules/certificates/take-names.ts';
 import { backUpBeforeHibernation } from './rules/deletion/back-up-before-hibernation.ts';
 import { hibernate, sleep } from './rules/deletion/hibernate.ts';
 import { holdFinalizer } from './rules/deletion/hold-finalizer.ts';
@@ -117,6 +118,8 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   // Each of these checks again what it needs, and the gate has found every member healthy. No member is added on a
   // version or configuration that cannot be had.
   [knowDisks, onlyAction(cares)],
+  // Some volumes may say it by now: no member restarts with names before all do.
+  [takeNames, onlyAction({ ...cares, holds: [upgrade, rollConfiguration, grow] })],
   [dropOldAuthorities, onlyAction(cares)],
   [raiseQuota, onlyAction(cares)],
   [takeOver, unlessOutOfSpace()],

@@ -10,6 +10,7 @@ import type { Offer } from '../../reasons/offers.ts';
 import type { RefusalReason } from '../../reasons/refusals.ts';
 import type { Observation, Slot } from './observation.ts';
 import type { Inputs } from './spec/inputs.ts';
+import { asksForNames } from './spec/names-asked.ts';
 
 /**
  * The stage of a cluster's life, judged from what records it: volumes first, then peers, then (only to refuse) status.
@@ -172,7 +173,10 @@ function withoutVolumes(seen: Seen): Life {
   const replaced = slots.find(isBeingReplaced)?.peer;
   if (replaced) {
     const { bootstrap, inputs } = replaced;
-    const record = { ...bootstrap, version: inputs.version, ...tlsForLife(inputs) };
+    const tls = tlsForLife(inputs);
+    // Of a peer alone that was written by hand, no cluster is born open that is to let in names.
+    const isNamed = tls.tlsMode === 'CertManager' && asksForNames(cluster);
+    const record = { ...bootstrap, version: inputs.version, ...tls, ...(isNamed && { allowedNames: 'Own' as const }) };
     return { stage: 'birth', record, clusterId: undefined, strays: [] };
   }
   const isWhole = isWholeWithoutUs(seen);

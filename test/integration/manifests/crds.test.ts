@@ -139,7 +139,7 @@ test('what is decided at birth may change before there is a cluster, and not aft
   assert.equal((await put('spec/storage/storageClassName', 'fast')).status, 200);
 });
 
-test('which names let certificates in is decided at birth, and clients may come and go', async () => {
+test('names that let certificates in may come later, and stay, and clients come and go', async () => {
   const path = pathOf('EtcdCluster', 'named');
   const put = async (field: string, value: unknown) => {
     const { body } = await send('GET', path);
@@ -155,13 +155,15 @@ test('which names let certificates in is decided at birth, and clients may come 
 
   const { issuerRef } = namedCluster.spec.tls?.certManager ?? assert.fail();
   const opened = await put('spec/tls/certManager', { issuerRef, peerIssuerRef: issuerRef });
-  assert.match(opened.body.message ?? '', /allowedNames is decided at birth/);
+  assert.match(opened.body.message ?? '', /allowedNames Own is for life/);
   assert.equal((await put('spec/tls/certManager/clientNames', ['b.example.com'])).status, 200);
   // As the reconciler refuses it, after objects were created anew: then the way back is open.
   const found = await send('GET', path);
   const refusals = [{ reason: 'TlsModeRefused', message: 'it was born otherwise' }];
   assert.equal((await send('PUT', `${path}/status`, changed(found.body, 'status', { ...born, refusals }))).status, 200);
   assert.equal((await put('spec/tls/certManager', { issuerRef, peerIssuerRef: issuerRef })).status, 200);
+  // A person is asked before members take them.
+  assert.equal((await put('spec/tls/certManager', { issuerRef, allowedNames: 'Own' })).status, 200);
 });
 
 test('what is taken over stays in the spec while the status says that its members vote', async () => {

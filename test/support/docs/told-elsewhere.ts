@@ -14,7 +14,7 @@ const onRealParts: Readonly<Record<string, readonly string[]>> = {
   'e2e/adopt': ['AdoptionNotApproved'],
   'e2e/storage-class': ['StorageClassRefused'],
   'e2e/tls-managed': ['TlsModeRefused', 'AuthorityLost'],
-  'e2e/cert-manager': ['CertManagerNotInstalled'],
+  'e2e/cert-manager': ['CertManagerNotInstalled', 'NamesNotApproved'],
   'e2e/cert-manager-controllers': ['IssuanceFailed'],
   'e2e/tls-provided': [
     ...['SecretMissing', 'WildcardPeerName', 'ChainBroken', 'CertificateChainBroken', 'CertificateExpiresSoon'],

@@ -73,6 +73,7 @@ for (const [words, reason] of [
   ['2 UNKNOWN: etcdserver: too many requests', 'TooManyRequests'],
   ['7 PERMISSION_DENIED: etcdserver: permission denied', 'PermissionDenied'],
   ['3 INVALID_ARGUMENT: etcdserver: user name is empty', 'UserNeeded'],
+  ['5 NOT_FOUND: etcdserver: user name not found', 'UserNeeded'],
   ['2 UNKNOWN: etcdserver: constructor', undefined],
 ] as const satisfies readonly (readonly [string, Refusal | undefined])[]) {
   test(`"${words}" is refused as ${reason ?? 'nothing that is known'}`, () => {

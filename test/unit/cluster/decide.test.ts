@@ -70,6 +70,7 @@ test('the order of the rules is the safety policy', () => {
       'backUpBeforeHibernation', // of members that run,
       'hibernate', // what is to stop is changed after it has woken,
       'shrinkFirst', // nobody is started anew who is to leave anyway,
+      'takeNames', // all volumes say which certificates are let in, before a member restarts for it,
       'dropOldAuthorities', // what is over for both CAs costs each member one restart, not two,
       'backUpFirst', // and what the lower version wrote is kept,
       'upgrade', // the version alone comes first, so that whatever goes wrong has one cause,

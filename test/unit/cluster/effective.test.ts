@@ -45,7 +45,6 @@ describe('what cannot be done', () => {
       for (const [born, asked, expected] of [
         [own, {}, own],
         [own, { allowedNames: 'Any' }, own],
-        [{}, own, {}],
       ] as const) {
         const { effective } = situate(healthy(3, { spec: spec(asked), every: bornWith(born) }));
         assert.deepEqual(effective.inputs.tls, { mode: 'CertManager', ...expected });
@@ -57,7 +56,15 @@ describe('what cannot be done', () => {
       const { tls } = spec(own);
       const everyone = { tls: { ...tls, peerSourceAddress: 'Any' } } as const;
       const { effective } = situate(healthy(3, { spec: everyone, every: bornWith({}) }));
-      assert.deepEqual([effective.inputs.tls, refusedIn(effective)], [{ mode: 'CertManager' }, [names]]);
+      const asked = [['NamesNotApproved', 'spec.tls.certManager.allowedNames']];
+      assert.deepEqual([effective.inputs.tls, refusedIn(effective)], [{ mode: 'CertManager' }, asked]);
+      const apart = {
+        ...tls,
+        certManager: { ...tls.certManager, peerIssuerRef: issuerRef },
+        peerSourceAddress: 'Any',
+      } as const;
+      const kept = situate(healthy(3, { spec: { tls: apart }, every: bornWith({}) })).effective.inputs.tls;
+      assert.deepEqual(kept, { mode: 'CertManager', peerSourceAddress: 'Any' });
     });
 
     test('of clients may change, and a refused mode takes none along', () => {
@@ -82,10 +89,26 @@ describe('what cannot be done', () => {
       assert.deepEqual(refused.inputs.tls, { mode: 'CertManager', ...alone });
     });
 
-    test('stay on as long as one volume has them: none is opened by a record without', () => {
-      const { effective } = situate(healthy(3, { spec: spec({}), every: bornWith({}), slots: { 2: recorded(own) } }));
+    test('stay on while one volume has them, unless spec and peers know nothing of them', () => {
+      const some = { every: bornWith({}), slots: { 2: recorded(own) } };
+      assert.equal(situate(healthy(3, { spec: spec(own), ...some })).effective.inputs.tls.allowedNames, 'Own');
+      assert.equal(situate(healthy(3, { spec: spec({}), ...some })).effective.inputs.tls.allowedNames, undefined);
+      const alone = { every: all(recorded({}), without('peer')), slots: { 2: all(recorded(own), without('peer')) } };
+      const { effective } = situate(healthy(3, { spec: spec({}), ...alone }));
       assert.equal(effective.inputs.tls.allowedNames, 'Own');
       assert.deepEqual(refusedIn(effective), [names]);
+    });
+
+    test('that are refused still refuse clients that the spec lists', () => {
+      const { tls } = spec({});
+      const { effective } = situate(
+        healthy(3, {
+          spec: { tls: { ...tls, revokedClientSerials: ['0a'] } },
+          shared: { revocations: { state: 'present' } },
+          every: bornWith(own),
+        }),
+      );
+      assert.equal(effective.inputs.tls.revocations, 'Listed');
     });
   });
 

@@ -121,6 +121,7 @@ const occasions: Readonly<Record<ActionKind, Occasion | string>> = {
   'delete-peers': 'only where the cluster is deleted',
   'delete-authorities': 'only where the cluster is deleted',
   'note-disks': 'after healing',
+  'take-names': 'after healing',
   'delete-replaced-volume': 'after healing',
   'accept-disks': 'the recovery itself',
   'read-logs': 'before a recovery: no quorum is left that heals',

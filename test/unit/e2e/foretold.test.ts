@@ -49,6 +49,14 @@ describe('what happened is held against what was foretold', () => {
     test(`refused: ${what}`, () => assert.throws(() => told(entries), assert.AssertionError));
   }
 
+  test('certificates are handed over as an issuer signs them, in any order, and all of them', () => {
+    const hand = (target: string) => ({ action: 'hand-over-certificates', target, reason: 'RenewingCertificates' });
+    const whole = [prepare, hand('b-tls, c-tls, a-tls'), seal];
+    assert.match(told([prepare, hand('c-tls'), hand('b-tls, a-tls'), seal], whole), /^as foretold/);
+    assert.throws(() => told([prepare, hand('c-tls'), hand('b-tls'), seal], whole), assert.AssertionError);
+    assert.throws(() => told([hand('c-tls'), prepare, hand('b-tls, a-tls'), seal], whole), assert.AssertionError);
+  });
+
   test('restarts that follow each other for one reason may change places, as leaders do', () => {
     const [first, second, third] = restarts;
     assert.ok(first && second && third);

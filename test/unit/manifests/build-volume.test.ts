@@ -46,7 +46,7 @@ const arbitraries: { readonly [K in keyof Required<VolumeRecord>]: fc.Arbitrary<
     plain,
   ),
   tlsMode: fc.constantFrom(...tlsModes),
-  allowedNames: fc.constant('Own'),
+  allowedNames: fc.constantFrom('Own', 'Taken'),
   mayHaveStarted: fc.constant(true),
   evidence: fc.constant(true),
   replacedAt: fc.integer({ min: 0, max: 2 ** 32 }).map((s) => `${new Date(s * 1000).toISOString().slice(0, 19)}Z`),

@@ -41,6 +41,15 @@ export type CertificatesAction =
       readonly fingerprint: string;
       readonly at: string;
     }
+  /** Volumes record that members let in names only. `seen`: leaves that were seen to have theirs. */
+  | {
+      readonly kind: 'take-names';
+      /** Absent where other volumes say it already. */
+      readonly approval?: string;
+      readonly volumes: readonly Ref[];
+      readonly allowedNames: 'Own' | 'Taken';
+      readonly seen: readonly { readonly secretName: string; readonly fingerprint: string }[];
+    }
   /** Only the newest CA stays trusted; members learn that at their next start. */
   | { readonly kind: 'retire-authorities'; readonly authorities: readonly Authority[] }
   /** Deletion with policy Delete: the CAs are deleted after the volumes. */

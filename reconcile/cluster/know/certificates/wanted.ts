@@ -8,38 +8,70 @@ import {
   type LeafPlan,
   memberLeaves,
   memberSecretName,
-  type OwnNames,
+  type NamesOfLeaves,
   ownNamesOf,
 } from '../../../../manifests/render/certificate-names.ts';
-import { recordOf, type tlsForLife } from '../life.ts';
+import type { VolumeRecord } from '../../../../manifests/render/volume-record.ts';
+import { hasDeparted, recordOf, tlsForLife } from '../life.ts';
 import type { Slot } from '../observation.ts';
+import type { Inputs } from '../spec/inputs.ts';
+import { asksForNames } from '../spec/names-asked.ts';
 
 /**
  * The mode that the volumes were created with; before there are any, the mode of the spec. When the volumes are deleted
  * nothing records it any more: then the CAs are looked up, whatever the spec says by now.
  */
 export function tlsModeOf(cluster: EtcdCluster, slots: readonly Slot[]): TlsMode {
-  const born = bornTls(slots)?.tlsMode;
+  const born = bornTls(cluster, slots)?.tlsMode;
   if (born === undefined && cluster.metadata.deletionTimestamp !== undefined) return 'Managed';
   return born ?? cluster.spec.tls?.mode ?? tlsDefaults.mode;
 }
 
 /**
- * What was decided at birth, as the volumes keep it. One volume that has the names is enough: a record that was
- * written by hand without them opens no cluster.
+ * What was decided at birth, or approved since, as the volumes keep it. Where they differ, or say nothing of names,
+ * spec and peers count as well: no annotation that a hand adds or takes away opens a cluster, or locks clients out.
  */
-export function bornTls(slots: readonly Slot[]): ReturnType<typeof tlsForLife> | undefined {
-  const [first, ...rest] = slots.flatMap((slot) => recordOf(slot) ?? []);
+export function bornTls(
+  cluster: Pick<EtcdCluster, 'spec'>,
+  slots: readonly Slot[],
+): ReturnType<typeof tlsForLife> | undefined {
+  const records = slots.flatMap((slot) => recordOf(slot) ?? []);
+  const [first] = records;
   if (first === undefined) return undefined;
-  const isNamed = [first, ...rest].some(({ allowedNames }) => allowedNames === 'Own');
-  return { tlsMode: first.tlsMode, ...(isNamed && { allowedNames: 'Own' }) };
+  const allowedNames = first.tlsMode === 'CertManager' ? namesHeld(cluster, slots) : undefined;
+  return { tlsMode: first.tlsMode, ...(allowedNames && { allowedNames }) };
 }
 
-/** The names by which members let certificates in, where they do: as they were born; before that, as the spec says. */
-function ownNamesIn({ metadata, spec }: EtcdCluster, slots: readonly Slot[], mode: TlsMode): OwnNames | undefined {
-  const { name, namespace = '' } = metadata;
-  const { allowedNames } = bornTls(slots) ?? spec.tls?.certManager ?? {};
-  return mode === 'CertManager' && allowedNames === 'Own' ? ownNamesOf({ namespace, cluster: name }) : undefined;
+function namesHeld(cluster: Pick<EtcdCluster, 'spec'>, slots: readonly Slot[]): VolumeRecord['allowedNames'] {
+  const counting = slots.flatMap((slot) => (hasDeparted(slot) ? [] : (recordOf(slot) ?? [])));
+  const found = counting.flatMap(({ allowedNames }) => allowedNames ?? []);
+  const said = found.find((one) => one === 'Own') ?? found[0];
+  if (said && found.length === counting.length) return said;
+  const peers = slots.flatMap(({ peer }) => (peer?.current ? [peer.inputs.tls.allowedNames] : []));
+  const isAsked = asksForNames(cluster);
+  if (said) return isAsked || peers.length === 0 || peers.includes('Own') ? said : undefined;
+  return isAsked && peers.includes('Own') ? 'Taken' : undefined;
+}
+
+interface Growing {
+  readonly cluster: Pick<EtcdCluster, 'spec'>;
+  readonly slots: readonly Slot[];
+  readonly effective: { readonly inputs: Inputs };
+}
+
+/** Of a volume that is made: as the others have it, or as the cluster is to be born. */
+export function tlsOfNew({ cluster, slots, effective }: Growing): ReturnType<typeof tlsForLife> {
+  return bornTls(cluster, slots) ?? tlsForLife(effective.inputs);
+}
+
+/** The names in leaves by which members let certificates in, or will as soon as a person approves it. */
+export function namesOfLeaves(cluster: EtcdCluster, slots: readonly Slot[], mode: TlsMode): NamesOfLeaves | undefined {
+  const { name, namespace = '' } = cluster.metadata;
+  const born = bornTls(cluster, slots);
+  if (mode !== 'CertManager' || !(asksForNames(cluster) || born?.allowedNames)) return undefined;
+  const own = ownNamesOf({ namespace, cluster: name });
+  if (born && !born.allowedNames) return { ...own, since: 'Ahead' };
+  return born?.allowedNames === 'Taken' ? { ...own, since: 'Approval' } : own;
 }
 
 /** What issuers may be asked for, and what the Certificate of a leaf asks for by now, if it is ours. */
@@ -72,7 +104,7 @@ export function wantedLeaves(
 ): readonly LeafPlan[] {
   if (mode === 'Disabled') return [];
   const { name, namespace = '' } = cluster.metadata;
-  const own = ownNamesIn(cluster, slots, mode);
+  const own = namesOfLeaves(cluster, slots, mode);
   const namesOf = (peer: string) => {
     const refused = refusedNames(cluster, mode, allowances, asked?.(memberSecretName(peer, 'server')));
     return (cluster.spec.tls?.dnsNames ?? []).filter((one) => !refused.includes(one));

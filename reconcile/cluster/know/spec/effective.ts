@@ -14,6 +14,7 @@ import { toldIn } from '../../../reasons/cure.ts';
 import { refusalIn } from '../../../reasons/refusals.ts';
 import { existingRemoved } from '../adoption/kept.ts';
 import { rollbackRefusal } from '../backups/rollback-refusal.ts';
+import { namesRefusal } from '../certificates/take-names.ts';
 import { effectiveTrust } from '../certificates/trust.ts';
 import { bornTls, refusedNames } from '../certificates/wanted.ts';
 import type { Life, tlsForLife } from '../life.ts';
@@ -65,7 +66,7 @@ export function effectiveSpec(
   const { cluster, slots } = observation;
   const { spec } = cluster;
   const trust = effectiveTrust(observation);
-  const tls = judgeTls(withoutMissingList(observation, life), slots);
+  const tls = judgeTls(observation, withoutMissingList(observation, life), life);
   const names = judgeNames(observation, tls.value.mode);
   const size = judgeGrowth(observation.refused, slots) ?? judgeSize(spec.storage.size, slots);
   const volumes = judgeVolumes(spec, { slots, life, namespace: cluster.metadata.namespace ?? '' });
@@ -125,26 +126,58 @@ function withoutMissingList(
 }
 
 /**
- * Peer URLs keep their scheme for life, and members that ask for names refuse those whose leaves have none: so both are
- * as the volumes were created. Where the spec has another, members keep all that they have of TLS.
+ * Peer URLs keep their scheme for life, and members that ask for names refuse those whose leaves have none: both are as
+ * the volumes keep them. Where the spec has another, members keep all that they have of TLS, but for what the spec says
+ * and names make safe. A cluster without names gets them when a person approves it.
  */
-function judgeTls({ tls }: EtcdClusterSpec, slots: readonly Slot[]): Judged<Inputs['tls']> {
+function judgeTls(
+  seen: Parameters<typeof namesRefusal>[0],
+  { tls }: EtcdClusterSpec,
+  life: Life,
+): Judged<Inputs['tls']> {
+  const { cluster, slots } = seen;
   const mode = tls?.mode ?? tlsDefaults.mode;
-  const born = bornTls(slots);
-  const refusal = born && otherThanBorn(born, { ...tls, mode });
+  const born = bornTls(cluster, slots);
+  const pending = namesRefusal(seen, life);
+  if (pending) return { value: withoutNames({ ...tls, mode }), refusal: pending };
+  const refusal = born && otherThanBorn(born, { ...tls, mode }, life);
   if (!born || !refusal) return { value: { ...tls, mode } };
   // The Secrets of its mode are those that the members name, not those of the spec.
   const { allowedNames: _, ...kept } = slots.find(({ peer }) => peer?.current)?.peer?.inputs.tls ?? {};
-  const { tlsMode, ...names } = born;
-  return { value: { ...kept, mode: tlsMode, ...names }, refusal };
+  const names = born.allowedNames ? ({ allowedNames: 'Own' } as const) : {};
+  const { revokedClientSerials, peerSourceAddress } = tls ?? {};
+  return {
+    value: {
+      ...kept,
+      mode: born.tlsMode,
+      ...names,
+      ...(revokedClientSerials && { revokedClientSerials }),
+      ...(born.allowedNames && peerSourceAddress && { peerSourceAddress }),
+    },
+    refusal,
+  };
+}
+
+/** As long as members do not ask for names; with these alone any address would be safe. */
+function withoutNames<T extends NonNullable<EtcdClusterSpec['tls']>>({
+  certManager,
+  ...tls
+}: T): Omit<T, 'certManager'> {
+  if (certManager?.peerIssuerRef !== undefined) return tls;
+  const { peerSourceAddress: _, ...rest } = tls;
+  return rest as typeof tls;
 }
 
 function otherThanBorn(
   born: ReturnType<typeof tlsForLife>,
   { mode, certManager }: NonNullable<EtcdClusterSpec['tls']> & Pick<Inputs['tls'], 'mode'>,
+  life: Life,
 ): Refusal | undefined {
+  const isYoung = life.stage === 'birth';
   const cure = (field: string, had: string, wanted: string) =>
-    `set ${field} to ${had}; to have ${wanted}, restore a backup to a cluster of another name`;
+    isYoung
+      ? `set ${field} to ${had}; or, to start anew with no data, delete the EtcdCluster with its PersistentVolumeClaims, and create it again with ${wanted}`
+      : `set ${field} to ${had}; to have ${wanted}, restore a backup to a cluster of another name`;
   if (born.tlsMode !== mode) {
     const field = 'spec.tls.mode';
     return {
@@ -154,14 +187,13 @@ function otherThanBorn(
       field,
     };
   }
-  const had = born.allowedNames ?? certManagerDefaults.allowedNames;
   const wanted = certManager?.allowedNames ?? certManagerDefaults.allowedNames;
-  if (mode !== 'CertManager' || had === wanted) return undefined;
+  if (mode !== 'CertManager' || !born.allowedNames || wanted === 'Own') return undefined;
   const field = 'spec.tls.certManager.allowedNames';
   return {
     reason: 'TlsModeRefused',
-    message: `the cluster was created with tls.certManager.allowedNames ${had}, and its members keep it for life`,
-    cure: cure(field, had, wanted),
+    message: `members of the cluster let in names of its own (tls.certManager.allowedNames Own), and keep to that for life`,
+    cure: cure(field, 'Own', wanted),
     field,
   };
 }

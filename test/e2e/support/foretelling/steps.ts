@@ -19,6 +19,7 @@ export interface Extent {
  * that takes, it counts as one. It promotes learners that have the log by then: how fast etcd sends it is not foreseen,
  * so a promotion by a step of its own is part of the sealing before it. How often `advance-log` is repeated depends on
  * how fast etcd is, so it counts as one.
+ * An issuer signs one certificate after the other, and each is handed over as it comes: that counts as one, too.
  * Leaves of a member that is restored are issued while its Job runs, or after it if that was quick.
  * Members that are adopted are started as their former objects go, together or one after the other: that counts as one.
  * etcd may elect another leader at any time, and the leader is started anew last: restarts that follow each other for
@@ -90,12 +91,12 @@ function isRestartLike(step: Step, last: Step): boolean {
 /** Of what is sealed, or adopted, together, only some may have started so far. */
 function isPartOf(step: Step, whole: Step | undefined): boolean {
   if (whole === undefined) return false;
-  if (step.action !== 'seal-members' && !adopting.includes(step.action)) return line(step) === line(whole);
+  if (!inParts.includes(step.action) && !adopting.includes(step.action)) return line(step) === line(whole);
   return isAlike(step, whole) && targets(step).every((target) => targets(whole).includes(target));
 }
 
 function joined<T extends Step>(steps: readonly T[]): readonly T[] {
-  const all = issuedAfterRestore(inAnyOrder(sealedTogether(adoptedTogether(promotedAsSealed(steps)))));
+  const all = issuedAfterRestore(inAnyOrder(partsTogether(adoptedTogether(promotedAsSealed(steps)))));
   return all.filter((step, index) => {
     const before = all[index - 1];
     return step.action !== 'advance-log' || !before || line(before) !== line(step);
@@ -121,12 +122,16 @@ function promotedAsSealed<T extends Step>(steps: readonly T[]): readonly T[] {
   });
 }
 
-function sealedTogether<T extends Step>(steps: readonly T[]): readonly T[] {
+/** Actions that are taken for each member or leaf as soon as that is ready. */
+const inParts = ['seal-members', 'hand-over-certificates'];
+
+function partsTogether<T extends Step>(steps: readonly T[]): readonly T[] {
   const together: T[] = [];
   for (const step of steps) {
-    const before = together.at(-1);
-    if (step.action !== 'seal-members' || before?.action !== step.action) together.push(step);
-    else together.splice(-1, 1, { ...step, target: targets(before, step).join(', ') });
+    const before =
+      inParts.includes(step.action) && together.at(-1)?.action === step.action ? together.pop() : undefined;
+    const all = before ? targets(before, step) : targets(step);
+    together.push(inParts.includes(step.action) ? { ...step, target: all.join(', ') } : step);
   }
   return together;
 }

@@ -8,6 +8,7 @@ import {
   certificateResource,
 } from '../../../../manifests/render/cert-manager-certificate.ts';
 import { type LeafPlan, memberLeaves } from '../../../../manifests/render/certificate-names.ts';
+import { annotations } from '../../../../manifests/render/names.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../../../reconcile/objects/conditions.ts';
 import { issueLeaf } from '../../../../reconcile/x509/issue.ts';
@@ -278,15 +279,157 @@ describe('a cluster that lets in its own names only', () => {
     assert.ok((await refusals(stage, 'root.of.theirs')).every((why) => why !== undefined));
     assertOneCluster(world, 3);
   });
+});
 
-  test('can’t be made of one that lets in any name', async () => {
-    const stage = await running({ ...named(), tls: { mode: 'CertManager', certManager: { issuerRef } } });
-    await stage.world.apply(named());
-    const end = await tickUntilConverged(stage.world, { meanwhile: () => stage.certManager.attend() });
-    assert.deepEqual([end.reason, actsOf(end)], ['TlsModeRefused', []], end.trail.join('\n'));
-    assertOneCluster(stage.world, 3);
+const anyOf = { mode: 'CertManager', certManager: { issuerRef }, rotationOverlap: '30s' } as const;
+const open = (): Partial<EtcdClusterSpec> => ({ ...named(), tls: anyOf });
+
+describe('a cluster that lets in every certificate, and is to let in names', () => {
+  test('gets them into its certificates without a restart, and asks a person', async () => {
+    const stage = await running(open());
+    const { world } = stage;
+    const starts = new Map(world.starts);
+    const { planned } = await world.plan(named());
+    const { approval, end } = await asked(stage);
+    assert.deepEqual(
+      [...new Set(actsOf(end))],
+      [...new Set(planned?.steps.map(({ action }) => action) ?? [])],
+      end.trail.join('\n'),
+    );
+    assert.deepEqual(world.starts, starts);
+    assert.match(approval.approves, new RegExp(`clients\\.${domain}, members by members\\.${domain}, and no other`));
+    for (const name of ['orders-reconciler-tls', 'orders-client-tls', 'orders-2-peer-tls'])
+      assert.ok(
+        leafIn(world.state, secretData(world, name))?.dnsNames.some((one) => one.endsWith(domain)),
+        name,
+      );
+    assert.deepEqual(await refusals(stage), everyMember, 'until then it is open');
+    const commonName = leafIn(world.state, secretData(world, 'orders-reconciler-tls'))?.subject;
+    assert.match(commonName ?? '', /root/, 'etcd may know no other user');
+  });
+
+  test('restarts one member after the other once that is approved, and lets in no stranger', async () => {
+    const stage = await running(open());
+    const { world } = stage;
+    const { approval } = await asked(stage, ['a.b.example.com']);
+    await annotate(world, approval.value);
+    const end = await settled(stage, { slow: true });
+    assert.deepEqual(actsOf(end).slice(0, 1), ['take-names']);
+    assert.equal(actsOf(end).filter((action) => action === 'change-template').length, 3, end.trail.join('\n'));
+    assert.ok((await refusals(stage)).every((why) => why?.includes('has none of clients')));
+    assert.deepEqual(await refusals(stage, 'a.b.example.com'), everyMember);
+    for (const claim of world.claims()) assert.equal(claim.metadata.annotations?.[annotations.allowedNames], 'Taken');
+    await world.apply({ ...named(['a.b.example.com']), replicas: 4 });
+    await settled(stage);
+    assert.equal(world.claims().at(-1)?.metadata.annotations?.[annotations.allowedNames], 'Taken');
+    await world.apply(open());
+    const back = await tickUntilConverged(world, { meanwhile: () => stage.certManager.attend(), limit: 400 });
+    assert.equal(back.reason, 'TlsModeRefused', back.trail.join('\n'));
+  });
+
+  test('takes no approval that is for other names, or whose text another person wrote', async () => {
+    const stage = await running(open());
+    const { world } = stage;
+    const { approval } = await asked(stage);
+    for (const given of [`${approval.value}0`, 'c1c1/000000000000', '']) {
+      await annotate(world, given);
+      const end = await tickUntilConverged(world, { meanwhile: () => stage.certManager.attend() });
+      assert.deepEqual([end.reason, actsOf(end)], ['NamesNotApproved', []], end.trail.join('\n'));
+    }
+    await annotate(world, approval.value);
+    await world.apply(named(['a.b.example.com']));
+    const end = await tickUntilConverged(world, { meanwhile: () => stage.certManager.attend() });
+    assert.deepEqual([end.reason, actsOf(end)], ['NamesNotApproved', []], end.trail.join('\n'));
+    assert.match(world.cluster()?.status?.approvals?.[0]?.value ?? '', /^[0-9a-f]+\/[0-9a-f]{12}$/);
+    await world.apply(open());
+    const back = await settled(stage);
+    assert.ok(!actsOf(back).includes('change-template'), back.trail.join('\n'));
+  });
+
+  test('is asked about nothing while its issuer leaves the names out', async () => {
+    const stage = await running(open());
+    const { world, certManager } = stage;
+    certManager.answer('hold');
+    await world.apply(named());
+    await tickUntilConverged(world, { meanwhile: () => certManager.attend(), limit: 60 });
+    assert.deepEqual(world.cluster()?.status?.approvals ?? [], []);
+    assert.match(JSON.stringify(world.cluster()?.status?.refusals), /until each of their own has its name/);
+    assertOneCluster(world, 3);
+  });
+
+  test('comes to the same end wherever an invocation dies', async () => {
+    const first = await running(open());
+    const { approval } = await asked(first);
+    const moved = async (faults: Faults) => {
+      const stage = { world: first.world.fork(), certManager: first.certManager };
+      const fork = { ...stage, certManager: first.certManager.fork(stage.world) };
+      await annotate(fork.world, approval.value);
+      await settled(fork, { faults });
+      return fork;
+    };
+    const writes = killer();
+    await moved(writes);
+    for (const crash of some(crashesIn(writes.writes()), 3)) {
+      const faults = killer(crash);
+      const stage = await moved(faults);
+      assert.ok(faults.struck());
+      assert.ok((await refusals(stage)).every((why) => why?.includes('has none of clients')));
+      assertOneCluster(stage.world, 3, `${crash.when} ${crash.write}`);
+    }
   });
 });
+
+describe('the record of names on volumes', () => {
+  const without = (world: World, ...names: readonly string[]) => {
+    for (const claim of world.claims()) {
+      const { [annotations.allowedNames]: _, ...rest } = claim.metadata.annotations ?? {};
+      if (names.includes(claim.metadata.name))
+        world.kube.seed(resources.volumeClaims, { ...claim, metadata: { ...claim.metadata, annotations: rest } });
+    }
+  };
+
+  test('is written again where a hand took it away, and nothing restarts', async () => {
+    for (const gone of [['orders-1'], ['orders-0', 'orders-1', 'orders-2']]) {
+      const stage = await running();
+      const { world } = stage;
+      const starts = new Map(world.starts);
+      without(world, ...gone);
+      const end = await settled(stage);
+      assert.ok(actsOf(end).includes('take-names'), end.trail.join('\n'));
+      assert.deepEqual(world.starts, starts);
+      assert.ok(world.claims().every(({ metadata }) => metadata.annotations?.[annotations.allowedNames]));
+      assert.ok((await refusals(stage)).every((why) => why !== undefined));
+    }
+  });
+
+  test('that a hand adds to one volume of an open cluster locks out no client', async () => {
+    const stage = await running(open());
+    const { world } = stage;
+    const [claim = assert.fail()] = world.claims();
+    const given = { ...claim.metadata.annotations, [annotations.allowedNames]: 'Own' };
+    world.kube.seed(resources.volumeClaims, { ...claim, metadata: { ...claim.metadata, annotations: given } });
+    const starts = new Map(world.starts);
+    await settled(stage);
+    assert.deepEqual([world.starts, await refusals(stage)], [starts, everyMember]);
+  });
+});
+
+/** The spec has the names, everything that needs no person is done, and a person is asked. */
+async function asked(stage: Stage, clientNames: readonly string[] = []) {
+  await stage.world.apply(named(clientNames));
+  const meanwhile = () => stage.certManager.attend();
+  const end = await tickUntilConverged(stage.world, { meanwhile, limit: 400 });
+  assert.equal(end.reason, 'NamesNotApproved', end.trail.join('\n'));
+  const [approval = assert.fail('nothing is asked'), ...more] = stage.world.cluster()?.status?.approvals ?? [];
+  assert.deepEqual(more, []);
+  return { approval, end };
+}
+
+async function annotate(world: World, text: string): Promise<void> {
+  const cluster = world.cluster() ?? assert.fail('no cluster');
+  const given = { ...cluster.metadata.annotations, [annotations.takeNames]: text };
+  await world.kube.update(resources.clusters, { ...cluster, metadata: { ...cluster.metadata, annotations: given } });
+}
 
 test('the plan of a birth says which names the issuer must sign', async () => {
   const { planned } = await createWorld().plan(named());
