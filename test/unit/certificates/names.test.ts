@@ -19,6 +19,14 @@ test('required are the names by which members let a leaf in', () => {
   for (const plan of clusterLeaves('c', own)) assert.deepEqual(requiredNames(plan), [own.clients]);
 });
 
+test('not required is a name that no member asks for yet', () => {
+  const place = { namespace: 'payments', cluster: 'c' };
+  const ahead = { ...ownNamesOf(place), since: 'Ahead' } as const;
+  const [peer] = memberLeaves({ ...place, own: ahead }, 'c-0');
+  assert.deepEqual(requiredNames(peer), requiredNames(peerPlan));
+  for (const plan of clusterLeaves('c', ahead)) assert.deepEqual([requiredNames(plan), plan.dnsNames.length], [[], 1]);
+});
+
 test('names that a user added are not required, even when they look like the Service', () => {
   const dnsNames = [...serverPlan.dnsNames, 'd.payments.svc', 'c.other.svc', 'c'];
   assert.deepEqual(requiredNames({ ...serverPlan, dnsNames }), ['c-0-0.c-peers.payments.svc', 'c.payments.svc']);
