@@ -335,7 +335,7 @@ export const etcdClusterRules: readonly Rule[] = [
   }),
   transitionRule({
     message: 'tls.certManager.allowedNames Own is for life: else certificates of others would be let in again',
-    cel: `!has(self.status) || !has(self.status.clusterID) || ${celAllowsOwn('self')} || !${celAllowsOwn('oldSelf')} || (has(self.status.refusals) && self.status.refusals.exists(refusal, refusal.reason == 'TlsModeRefused'))`,
+    cel: `!has(self.status) || !has(self.status.clusterID) || ${celAllowsOwn('self')} || !${celAllowsOwn('oldSelf')} || (has(self.status.refusals) && self.status.refusals.exists(refusal, refusal.reason in ['TlsModeRefused', 'NamesNotApproved']))`,
     fieldPath: '.spec.tls.certManager.allowedNames',
   }),
   transitionRule({

@@ -254,7 +254,10 @@ export const peerTlsSchema = object(
       }),
     ),
     allowedNames: Type.Optional(
-      Type.Enum(['Own'], { description: "As the cluster's spec.tls.certManager.allowedNames, where that is Own." }),
+      Type.Enum(['Own', 'Taken'], {
+        description:
+          'Where it lets in names only. Own: since the birth of its cluster. Taken: since a person approved it.',
+      }),
     ),
     clientNames: Type.Optional(
       list(text(253), 16, { description: "As the cluster's spec.tls.certManager.clientNames, sorted." }),

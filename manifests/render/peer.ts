@@ -70,15 +70,18 @@ function peerTls(tls: EffectiveSpec['tls']): EtcdPeerSpec['tls'] {
     mode,
     ...(isAny && { peerSourceAddress }),
     ...(mode !== 'Disabled' && (revocations ?? revokedClientSerials) && { revocations: 'Listed' }),
-    ...(mode === 'CertManager' && allowedNames === 'Own' && namesLetIn(clientNames)),
+    ...(mode === 'CertManager' && allowedNames && allowedNames !== 'Any' && namesLetIn(allowedNames, clientNames)),
     ...(trust !== undefined && { trust }),
   };
 }
 
 /** Sorted, so that another order restarts no member. */
-function namesLetIn(clientNames: readonly string[] = []): Pick<EtcdPeerSpec['tls'], 'allowedNames' | 'clientNames'> {
+function namesLetIn(
+  allowedNames: NonNullable<EtcdPeerSpec['tls']['allowedNames']>,
+  clientNames: readonly string[] = [],
+): Pick<EtcdPeerSpec['tls'], 'allowedNames' | 'clientNames'> {
   const sorted = [...new Set(clientNames)].toSorted();
-  return { allowedNames: 'Own', ...(sorted.length > 0 && { clientNames: sorted }) };
+  return { allowedNames, ...(sorted.length > 0 && { clientNames: sorted }) };
 }
 
 /** The peer of this ordinal. Its spec holds all inputs of the member: what is built from it later needs no cluster. */

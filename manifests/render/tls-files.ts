@@ -49,7 +49,7 @@ function anySource({ spec }: EtcdPeer): string {
  */
 function nameFlags({ metadata, spec }: EtcdPeer): Readonly<Record<string, string | boolean>> {
   const { allowedNames, clientNames = [] } = spec.tls;
-  if (allowedNames !== 'Own') return {};
+  if (allowedNames === undefined) return {};
   const own = ownNamesOf({ namespace: metadata.namespace ?? 'default', cluster: spec.clusterName });
   return {
     'peer-cert-allowed-hostname': own.members,

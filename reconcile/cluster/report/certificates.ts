@@ -128,7 +128,7 @@ function judged(situation: Situation, { authorities, leaves }: ReadCertificates)
 }
 
 function withoutGateway({ effective }: Situation): string {
-  return effective.inputs.tls.allowedNames === 'Own' ? "; etcd's HTTP gateway is off, as allowedNames Own has it" : '';
+  return effective.inputs.tls.allowedNames ? "; etcd's HTTP gateway is off, as allowedNames Own has it" : '';
 }
 
 function dueIn(

@@ -162,8 +162,12 @@ test('names that let certificates in may come later, and stay, and clients come 
   const refusals = [{ reason: 'TlsModeRefused', message: 'it was born otherwise' }];
   assert.equal((await send('PUT', `${path}/status`, changed(found.body, 'status', { ...born, refusals }))).status, 200);
   assert.equal((await put('spec/tls/certManager', { issuerRef, peerIssuerRef: issuerRef })).status, 200);
-  // A person is asked before members take them.
+  // A person is asked before members take them: until then the spec may go back.
   assert.equal((await put('spec/tls/certManager', { issuerRef, allowedNames: 'Own' })).status, 200);
+  const asking = await send('GET', path);
+  const asked = { ...born, refusals: [{ reason: 'NamesNotApproved', message: 'a person is asked' }] };
+  assert.equal((await send('PUT', `${path}/status`, changed(asking.body, 'status', asked))).status, 200);
+  assert.equal((await put('spec/tls/certManager', { issuerRef, peerIssuerRef: issuerRef })).status, 200);
 });
 
 test('what is taken over stays in the spec while the status says that its members vote', async () => {

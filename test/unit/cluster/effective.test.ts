@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import type { Refusal } from '../../../reconcile/cluster/know/spec/refusal.ts';
-import { all, healthy, prepared, unborn, withInputs, without, withRecord, withVolume } from './observations.ts';
+import {
+  all,
+  type Differences,
+  healthy,
+  prepared,
+  unborn,
+  withInputs,
+  without,
+  withRecord,
+  withVolume,
+} from './observations.ts';
 
 const refusals = (observation: Observation) => situate(observation).effective.refusals.map(({ reason }) => reason);
 
@@ -89,12 +100,16 @@ describe('what cannot be done', () => {
       assert.deepEqual(refused.inputs.tls, { mode: 'CertManager', ...alone });
     });
 
-    test('stay on while one volume has them, unless spec and peers know nothing of them', () => {
-      const some = { every: bornWith({}), slots: { 2: recorded(own) } };
-      assert.equal(situate(healthy(3, { spec: spec(own), ...some })).effective.inputs.tls.allowedNames, 'Own');
-      assert.equal(situate(healthy(3, { spec: spec({}), ...some })).effective.inputs.tls.allowedNames, undefined);
+    test('stay on where one volume says so and a member has them, or where no member is left', () => {
+      const some = { slots: { 2: recorded(own) } };
+      const of = (spec: Partial<EtcdClusterSpec>, differences: Differences) =>
+        situate(healthy(3, { spec, ...differences })).effective;
+      const peers = { ...some, every: all(recorded({}), withInputs({ tls: { mode: 'CertManager', ...own } })) };
+      for (const asked of [spec(own), spec({})]) assert.equal(of(asked, peers).inputs.tls.allowedNames, 'Own');
+      const open = { ...some, every: bornWith({}) };
+      for (const asked of [spec(own), spec({})]) assert.equal(of(asked, open).inputs.tls.allowedNames, undefined);
       const alone = { every: all(recorded({}), without('peer')), slots: { 2: all(recorded(own), without('peer')) } };
-      const { effective } = situate(healthy(3, { spec: spec({}), ...alone }));
+      const effective = of(spec({}), alone);
       assert.equal(effective.inputs.tls.allowedNames, 'Own');
       assert.deepEqual(refusedIn(effective), [names]);
     });

@@ -51,12 +51,12 @@ describe('names that members are to let in', () => {
     for (const secretName of ['orders-reconciler-tls', 'orders-client-tls', 'orders-2-peer-tls']) {
       const { approval, message } = asked(seen(nameless(secretName)));
       assert.equal(approval, undefined);
-      assert.match(message, new RegExp(`presented yet: ${secretName}$`));
+      assert.match(message, new RegExp(`without its name: ${secretName}$`));
     }
     const older = asked(
       seen((leaf) => (leaf.plan.secretName === 'orders-1-peer-tls' ? { ...leaf, served: 'older' } : leaf)),
     );
-    assert.match(older.message, /presented yet: orders-1-peer-tls$/);
+    assert.match(older.message, /not presented by its member yet: orders-1-peer-tls$/);
     assert.equal(asked({ ...seen(), certificates: { kind: 'unread' } }).approval, undefined);
   });
 

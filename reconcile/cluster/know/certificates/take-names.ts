@@ -5,19 +5,12 @@ import { annotations } from '../../../../manifests/render/names.ts';
 import { missingNames } from '../../../x509/names.ts';
 import type { Life } from '../life.ts';
 import type { Observation, Slot } from '../observation.ts';
-import { asksForNames } from '../spec/names-asked.ts';
 import type { Refusal } from '../spec/refusal.ts';
-import { bornTls, namesOfLeaves } from './wanted.ts';
+import { awaitsNames, namesOfLeaves } from './wanted.ts';
 
 /** A cluster that lets in every certificate of its issuer is to let in names: leaves get them first. */
 
 type Seen = Pick<Observation, 'cluster' | 'slots' | 'certificates'>;
-
-/** Whether the spec asks for names that no volume has by now. */
-export function awaitsNames({ cluster, slots }: Pick<Seen, 'cluster' | 'slots'>): boolean {
-  const born = bornTls(cluster, slots);
-  return asksForNames(cluster) && born?.tlsMode === 'CertManager' && born.allowedNames === undefined;
-}
 
 /** As a person set it; hostile or not, it is only ever compared. */
 export function namesGiven({ cluster }: Pick<Seen, 'cluster'>): string | undefined {
@@ -29,7 +22,7 @@ export function namesGiven({ cluster }: Pick<Seen, 'cluster'>): string | undefin
  * its name, or a member does not present it.
  */
 export function namesToApprove(seen: Seen, life: Life): Approval | undefined {
-  if (life.stage !== 'born' || life.clusterId === undefined || whatLacksNames(seen).length > 0) return undefined;
+  if (life.stage !== 'born' || life.clusterId === undefined || !isAllNamed(seen)) return undefined;
   const own = namesOfLeaves(seen.cluster, seen.slots, 'CertManager');
   const names = own ? [own.clients, ...clientNamesOf(seen)] : [];
   const { clusterId } = life;
@@ -42,15 +35,22 @@ export function namesToApprove(seen: Seen, life: Life): Approval | undefined {
   };
 }
 
-/** Members whose leaves are named, and leaves of clients: what lacks its name, or is not presented yet. */
-function whatLacksNames({ certificates, cluster, slots }: Seen): readonly string[] {
+/** Secrets whose certificate lacks its name, and those whose member does not present it yet. Servers need none. */
+function whatLacksNames({ certificates, cluster, slots }: Seen) {
   const own = namesOfLeaves(cluster, slots, 'CertManager');
-  if (certificates.kind !== 'read' || !own) return ['not read'];
-  return certificates.leaves.flatMap(({ plan, facts, served }) => {
-    if (plan.purpose === 'server') return [];
-    const lacks = !facts || missingNames({ ...facts, ipAddresses: [] }, plan.dnsNames).length > 0;
-    return lacks || (plan.peer !== undefined && served !== facts.fingerprint) ? [plan.secretName] : [];
-  });
+  if (certificates.kind !== 'read' || !own) return { unsigned: [], unshown: [], isRead: false };
+  const leaves = certificates.leaves.filter(({ plan }) => plan.purpose !== 'server');
+  const unsigned = leaves.filter(
+    ({ plan, facts }) => !facts || missingNames({ ...facts, ipAddresses: [] }, plan.dnsNames).length > 0,
+  );
+  const unshown = leaves.filter(({ plan, facts, served }) => plan.peer !== undefined && served !== facts?.fingerprint);
+  const named = (some: typeof leaves) => some.map(({ plan }) => plan.secretName);
+  return { unsigned: named(unsigned), unshown: named(unshown), isRead: true };
+}
+
+function isAllNamed(seen: Seen): boolean {
+  const { unsigned, unshown, isRead } = whatLacksNames(seen);
+  return isRead && unsigned.length + unshown.length === 0;
 }
 
 function clientNamesOf({ cluster }: Pick<Seen, 'cluster'>): readonly string[] {
@@ -59,20 +59,21 @@ function clientNamesOf({ cluster }: Pick<Seen, 'cluster'>): readonly string[] {
 
 /** Told until it is approved; what else the commit asks for is applied. */
 export function namesRefusal(seen: Seen, life: Life): Refusal | undefined {
-  if (!awaitsNames(seen)) return undefined;
-  const { metadata } = seen.cluster;
-  const told = {
-    reason: 'NamesNotApproved',
-    field: 'spec.tls.certManager.allowedNames',
-  } as const;
-  const still = `members of ${metadata.name} let in every certificate of their issuer`;
+  const { cluster, slots } = seen;
+  if (!awaitsNames(cluster, slots)) return undefined;
+  const told = { reason: 'NamesNotApproved', field: 'spec.tls.certManager.allowedNames' } as const;
+  const still = `members of ${cluster.metadata.name} let in every certificate of their issuer`;
   const approval = namesToApprove(seen, life);
   if (!approval) {
-    const lacking = whatLacksNames(seen).join(', ');
+    const { unsigned, unshown } = whatLacksNames(seen);
+    const lacking = [
+      ...(unsigned.length > 0 ? [`without its name: ${unsigned.join(', ')}`] : []),
+      ...(unshown.length > 0 ? [`not presented by its member yet: ${unshown.join(', ')}`] : []),
+    ];
     return {
       ...told,
-      message: `${still} until each of their own has its name, and a person approves it; without its name, or not presented yet: ${lacking}`,
-      cure: 'wait until the issuer has signed them; CertificatesReady says what keeps it',
+      message: `${still} until each of their own certificates has its name, and a person approves it${lacking.length > 0 ? `; ${lacking.join('; ')}` : ''}`,
+      cure: 'wait until the issuer has signed them, CertificatesReady says what keeps it, and until members that run present them; or remove allowedNames: an issuer that refuses these names renews none of these certificates',
     };
   }
   const given = namesGiven(seen);
@@ -80,8 +81,8 @@ export function namesRefusal(seen: Seen, life: Life): Refusal | undefined {
     given === undefined ? '' : `; the present approval (${annotations.takeNames}) is for other names, and void`;
   return {
     ...told,
-    message: `${still} until a person approves it: all of their own have their names by now; a client with another certificate is refused then, and applications must have read theirs again${other}`,
-    cure: `approve it: ${approveCommand('etcdclusters', metadata, approval)}`,
+    message: `${still} until a person approves it: all of their own have their names by now; a client with another certificate is refused then, and applications must have read theirs again${given === approval.value ? '' : other}`,
+    cure: `approve it: ${approveCommand('etcdclusters', cluster.metadata, approval)}`,
     approval,
   };
 }

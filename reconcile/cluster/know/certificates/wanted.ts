@@ -12,9 +12,8 @@ import {
   ownNamesOf,
 } from '../../../../manifests/render/certificate-names.ts';
 import type { VolumeRecord } from '../../../../manifests/render/volume-record.ts';
-import { hasDeparted, recordOf, tlsForLife } from '../life.ts';
+import { hasDeparted, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
-import type { Inputs } from '../spec/inputs.ts';
 import { asksForNames } from '../spec/names-asked.ts';
 
 /**
@@ -22,56 +21,51 @@ import { asksForNames } from '../spec/names-asked.ts';
  * nothing records it any more: then the CAs are looked up, whatever the spec says by now.
  */
 export function tlsModeOf(cluster: EtcdCluster, slots: readonly Slot[]): TlsMode {
-  const born = bornTls(cluster, slots)?.tlsMode;
+  const born = bornMode(slots);
   if (born === undefined && cluster.metadata.deletionTimestamp !== undefined) return 'Managed';
   return born ?? cluster.spec.tls?.mode ?? tlsDefaults.mode;
 }
 
+/** The mode that the volumes were created with; `undefined`: there are none. */
+export function bornMode(slots: readonly Slot[]): TlsMode | undefined {
+  return slots.map(recordOf).find((record) => record !== undefined)?.tlsMode;
+}
+
 /**
- * What was decided at birth, or approved since, as the volumes keep it. Where they differ, or say nothing of names,
- * spec and peers count as well: no annotation that a hand adds or takes away opens a cluster, or locks clients out.
+ * Whether members let in names only, and since when: as all their volumes say. Where some don't, members that run with
+ * names count, or that there are none: no annotation that a hand adds or takes away locks clients out, or opens.
  */
-export function bornTls(
-  cluster: Pick<EtcdCluster, 'spec'>,
-  slots: readonly Slot[],
-): ReturnType<typeof tlsForLife> | undefined {
-  const records = slots.flatMap((slot) => recordOf(slot) ?? []);
-  const [first] = records;
-  if (first === undefined) return undefined;
-  const allowedNames = first.tlsMode === 'CertManager' ? namesHeld(cluster, slots) : undefined;
-  return { tlsMode: first.tlsMode, ...(allowedNames && { allowedNames }) };
-}
-
-function namesHeld(cluster: Pick<EtcdCluster, 'spec'>, slots: readonly Slot[]): VolumeRecord['allowedNames'] {
-  const counting = slots.flatMap((slot) => (hasDeparted(slot) ? [] : (recordOf(slot) ?? [])));
-  const found = counting.flatMap(({ allowedNames }) => allowedNames ?? []);
+export function namesHeld(cluster: Pick<EtcdCluster, 'spec'>, slots: readonly Slot[]): VolumeRecord['allowedNames'] {
+  const members = slots.flatMap(({ peer }) => (peer?.current ? [peer.inputs.tls] : []));
+  if ((bornMode(slots) ?? members[0]?.mode) !== 'CertManager') return undefined;
+  const records = countingOf(slots);
+  const found = records.flatMap(({ allowedNames }) => allowedNames ?? []);
   const said = found.find((one) => one === 'Own') ?? found[0];
-  if (said && found.length === counting.length) return said;
-  const peers = slots.flatMap(({ peer }) => (peer?.current ? [peer.inputs.tls.allowedNames] : []));
-  const isAsked = asksForNames(cluster);
-  if (said) return isAsked || peers.length === 0 || peers.includes('Own') ? said : undefined;
-  return isAsked && peers.includes('Own') ? 'Taken' : undefined;
+  if (said && (found.length === records.length || members.length === 0)) return said;
+  const running = members.flatMap(({ allowedNames }) => allowedNames ?? []);
+  if (said) return running.length > 0 ? said : undefined;
+  return asksForNames(cluster) && running.length === members.length ? running[0] : undefined;
 }
 
-interface Growing {
-  readonly cluster: Pick<EtcdCluster, 'spec'>;
-  readonly slots: readonly Slot[];
-  readonly effective: { readonly inputs: Inputs };
+/** Of members that are there, or come: what is left of others says nothing of a cluster that is born beside it. */
+function countingOf(slots: readonly Slot[]): readonly VolumeRecord[] {
+  return slots.flatMap((slot) => (hasDeparted(slot) ? [] : (recordOf(slot) ?? [])));
 }
 
-/** Of a volume that is made: as the others have it, or as the cluster is to be born. */
-export function tlsOfNew({ cluster, slots, effective }: Growing): ReturnType<typeof tlsForLife> {
-  return bornTls(cluster, slots) ?? tlsForLife(effective.inputs);
+/** Whether the spec asks for names that members don't let in by now. */
+export function awaitsNames(cluster: Pick<EtcdCluster, 'spec'>, slots: readonly Slot[]): boolean {
+  const isBorn = bornMode(slots) === 'CertManager' && countingOf(slots).length > 0;
+  return isBorn && asksForNames(cluster) && namesHeld(cluster, slots) === undefined;
 }
 
 /** The names in leaves by which members let certificates in, or will as soon as a person approves it. */
 export function namesOfLeaves(cluster: EtcdCluster, slots: readonly Slot[], mode: TlsMode): NamesOfLeaves | undefined {
   const { name, namespace = '' } = cluster.metadata;
-  const born = bornTls(cluster, slots);
-  if (mode !== 'CertManager' || !(asksForNames(cluster) || born?.allowedNames)) return undefined;
+  const held = namesHeld(cluster, slots);
+  if (mode !== 'CertManager' || !(held || asksForNames(cluster))) return undefined;
   const own = ownNamesOf({ namespace, cluster: name });
-  if (born && !born.allowedNames) return { ...own, since: 'Ahead' };
-  return born?.allowedNames === 'Taken' ? { ...own, since: 'Approval' } : own;
+  if (awaitsNames(cluster, slots)) return { ...own, since: 'Ahead' };
+  return held === 'Taken' ? { ...own, since: 'Approval' } : own;
 }
 
 /** What issuers may be asked for, and what the Certificate of a leaf asks for by now, if it is ours. */

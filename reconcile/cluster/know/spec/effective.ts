@@ -7,17 +7,19 @@ import { parseQuantity, type Quantity } from '../../../../manifests/api/quantity
 import { MiB, mostQuota } from '../../../../manifests/api/quota-room.ts';
 import { reservedBecause } from '../../../../manifests/api/reserved-flags.ts';
 import { certManagerDefaults, issuerDefaults, tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
+import type { TlsMode } from '../../../../manifests/api/tls-settings.ts';
 import { peerInputs } from '../../../../manifests/render/peer.ts';
 import { byForce, endsByForce, graceField, withoutGrace } from '../../../../manifests/render/pod-template-limits.ts';
 import { reservedInClaim } from '../../../../manifests/render/volume-claim.ts';
+import type { VolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { toldIn } from '../../../reasons/cure.ts';
 import { refusalIn } from '../../../reasons/refusals.ts';
 import { existingRemoved } from '../adoption/kept.ts';
 import { rollbackRefusal } from '../backups/rollback-refusal.ts';
 import { namesRefusal } from '../certificates/take-names.ts';
 import { effectiveTrust } from '../certificates/trust.ts';
-import { bornTls, refusedNames } from '../certificates/wanted.ts';
-import type { Life, tlsForLife } from '../life.ts';
+import { bornMode, namesHeld, refusedNames } from '../certificates/wanted.ts';
+import type { Life } from '../life.ts';
 import type { Observation, Shared, Slot } from '../observation.ts';
 import { judgeVersion, type Pending } from '../versions/effective-version.ts';
 import { flagsReserved } from '../versions/version-refusals.ts';
@@ -137,22 +139,24 @@ function judgeTls(
 ): Judged<Inputs['tls']> {
   const { cluster, slots } = seen;
   const mode = tls?.mode ?? tlsDefaults.mode;
-  const born = bornTls(cluster, slots);
   const pending = namesRefusal(seen, life);
   if (pending) return { value: withoutNames({ ...tls, mode }), refusal: pending };
-  const refusal = born && otherThanBorn(born, { ...tls, mode }, life);
-  if (!born || !refusal) return { value: { ...tls, mode } };
+  const held = namesHeld(cluster, slots);
+  const names = held ? { allowedNames: held } : {};
+  const born = bornMode(slots) ?? mode;
+  const refusal = otherThanBorn({ mode: born, held }, { ...tls, mode }, life);
+  if (!refusal) return { value: { ...tls, mode, ...names } };
   // The Secrets of its mode are those that the members name, not those of the spec.
   const { allowedNames: _, ...kept } = slots.find(({ peer }) => peer?.current)?.peer?.inputs.tls ?? {};
-  const names = born.allowedNames ? ({ allowedNames: 'Own' } as const) : {};
   const { revokedClientSerials, peerSourceAddress } = tls ?? {};
   return {
     value: {
+      // One record that was written by hand takes no TLS from the others.
+      mode: born,
       ...kept,
-      mode: born.tlsMode,
       ...names,
       ...(revokedClientSerials && { revokedClientSerials }),
-      ...(born.allowedNames && peerSourceAddress && { peerSourceAddress }),
+      ...(held && peerSourceAddress && { peerSourceAddress }),
     },
     refusal,
   };
@@ -169,7 +173,7 @@ function withoutNames<T extends NonNullable<EtcdClusterSpec['tls']>>({
 }
 
 function otherThanBorn(
-  born: ReturnType<typeof tlsForLife>,
+  born: { readonly mode: TlsMode; readonly held: VolumeRecord['allowedNames'] },
   { mode, certManager }: NonNullable<EtcdClusterSpec['tls']> & Pick<Inputs['tls'], 'mode'>,
   life: Life,
 ): Refusal | undefined {
@@ -178,17 +182,17 @@ function otherThanBorn(
     isYoung
       ? `set ${field} to ${had}; or, to start anew with no data, delete the EtcdCluster with its PersistentVolumeClaims, and create it again with ${wanted}`
       : `set ${field} to ${had}; to have ${wanted}, restore a backup to a cluster of another name`;
-  if (born.tlsMode !== mode) {
+  if (born.mode !== mode) {
     const field = 'spec.tls.mode';
     return {
       reason: 'TlsModeRefused',
-      message: `the cluster was created with TLS mode ${born.tlsMode}, and its members' peer URLs keep it for life`,
-      cure: cure(field, born.tlsMode, mode),
+      message: `the cluster was created with TLS mode ${born.mode}, and its members' peer URLs keep it for life`,
+      cure: cure(field, born.mode, mode),
       field,
     };
   }
   const wanted = certManager?.allowedNames ?? certManagerDefaults.allowedNames;
-  if (mode !== 'CertManager' || !born.allowedNames || wanted === 'Own') return undefined;
+  if (mode !== 'CertManager' || !born.held || wanted === 'Own') return undefined;
   const field = 'spec.tls.certManager.allowedNames';
   return {
     reason: 'TlsModeRefused',

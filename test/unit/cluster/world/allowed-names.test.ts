@@ -353,7 +353,10 @@ describe('a cluster that lets in every certificate, and is to let in names', () 
     await world.apply(named());
     await tickUntilConverged(world, { meanwhile: () => certManager.attend(), limit: 60 });
     assert.deepEqual(world.cluster()?.status?.approvals ?? [], []);
-    assert.match(JSON.stringify(world.cluster()?.status?.refusals), /until each of their own has its name/);
+    assert.match(
+      JSON.stringify(world.cluster()?.status?.refusals),
+      /until each of their own certificates has its name.*or remove allowedNames/,
+    );
     assertOneCluster(world, 3);
   });
 
@@ -388,29 +391,76 @@ describe('the record of names on volumes', () => {
     }
   };
 
-  test('is written again where a hand took it away, and nothing restarts', async () => {
+  test('is written again where a hand took it away, and nothing restarts, or is signed anew', async () => {
     for (const gone of [['orders-1'], ['orders-0', 'orders-1', 'orders-2']]) {
       const stage = await running();
       const { world } = stage;
       const starts = new Map(world.starts);
       without(world, ...gone);
       const end = await settled(stage);
-      assert.ok(actsOf(end).includes('take-names'), end.trail.join('\n'));
+      assert.deepEqual(actsOf(end), ['take-names'], end.trail.join('\n'));
       assert.deepEqual(world.starts, starts);
       assert.ok(world.claims().every(({ metadata }) => metadata.annotations?.[annotations.allowedNames]));
       assert.ok((await refusals(stage)).every((why) => why !== undefined));
     }
   });
 
-  test('that a hand adds to one volume of an open cluster locks out no client', async () => {
-    const stage = await running(open());
-    const { world } = stage;
-    const [claim = assert.fail()] = world.claims();
-    const given = { ...claim.metadata.annotations, [annotations.allowedNames]: 'Own' };
+  const mark = (world: World, name: string, allowed: 'Own' | 'Taken') => {
+    const claim = world.claims().find(({ metadata }) => metadata.name === name) ?? assert.fail(name);
+    const given = { ...claim.metadata.annotations, [annotations.allowedNames]: allowed };
     world.kube.seed(resources.volumeClaims, { ...claim, metadata: { ...claim.metadata, annotations: given } });
-    const starts = new Map(world.starts);
+  };
+
+  test('that a hand adds to one volume of an open cluster locks out no client', async () => {
+    for (const asks of [false, true])
+      for (const held of [false, true]) {
+        const stage = await running(open());
+        const { world, certManager } = stage;
+        mark(world, 'orders-1', 'Taken');
+        const starts = new Map(world.starts);
+        certManager.answer(held ? 'hold' : 'issue');
+        if (asks) await world.apply(named());
+        const end = await tickUntilConverged(world, { meanwhile: () => certManager.attend(), limit: 200 });
+        assert.equal(end.reason, asks ? 'NamesNotApproved' : 'Converged', end.trail.join('\n'));
+        assert.deepEqual([world.starts, await refusals(stage)], [starts, everyMember], `${asks} ${held}`);
+      }
+  });
+
+  test('says since when, also where all volumes are lost, and a backup takes their place', async () => {
+    const stage = await running(open());
+    const { world, certManager } = stage;
+    const meanwhile = () => certManager.attend();
+    const { approval } = await asked(stage);
+    await annotate(world, approval.value);
+    await settled(stage, { slow: true });
+    world.state.watchful = false;
+    const clusterID = world.cluster()?.status?.clusterID ?? assert.fail();
+    for (const { metadata } of world.claims()) world.loseVolume(metadata.name);
+    const snapshot = { object: 'gs://backups/orders/a.db', sha256: 'ab'.repeat(32), revision: 81_724 };
+    await world.apply({ ...named(), rollback: { clusterID, snapshot } });
+    await tickUntilConverged(world, { meanwhile, limit: 200 });
+    const asks = world.cluster()?.status?.approvals?.find(({ annotation }) => annotation === annotations.rollBack);
+    await annotate(world, asks?.value ?? assert.fail(), annotations.rollBack);
     await settled(stage);
-    assert.deepEqual([world.starts, await refusals(stage)], [starts, everyMember]);
+    assert.ok(world.claims().every(({ metadata }) => metadata.annotations?.[annotations.allowedNames] === 'Taken'));
+    assert.match(leafIn(world.state, secretData(world, 'orders-reconciler-tls'))?.subject ?? '', /root/);
+  });
+
+  test('of members that left holds up no birth of another cluster of that name', async () => {
+    const stage = await running({ ...open(), volumeRetention: { whenScaled: 'Retain' } });
+    const { world, certManager } = stage;
+    world.state.watchful = false;
+    await world.apply({ ...open(), replicas: 1, volumeRetention: { whenScaled: 'Retain' } });
+    await settled(stage);
+    await world.remove();
+    for (let round = 0; round < 10; round += 1) world.settle();
+    world.kube.remove(resources.volumeClaims, namespace, 'orders-0');
+    for (const { metadata } of world.claims()) world.kube.remove(resources.configMaps, namespace, metadata.name);
+    for (let round = 0; round < 10; round += 1) world.settle();
+    await world.apply(named([], 1));
+    const end = await tickUntilConverged(world, { meanwhile: () => certManager.attend(), limit: 200 });
+    assert.equal(end.reason, 'Converged', end.trail.join('\n'));
+    assert.ok((await refusals(stage)).every((why) => why?.includes('has none of clients')));
   });
 });
 
@@ -425,9 +475,9 @@ async function asked(stage: Stage, clientNames: readonly string[] = []) {
   return { approval, end };
 }
 
-async function annotate(world: World, text: string): Promise<void> {
+async function annotate(world: World, text: string, annotation: string = annotations.takeNames): Promise<void> {
   const cluster = world.cluster() ?? assert.fail('no cluster');
-  const given = { ...cluster.metadata.annotations, [annotations.takeNames]: text };
+  const given = { ...cluster.metadata.annotations, [annotation]: text };
   await world.kube.update(resources.clusters, { ...cluster, metadata: { ...cluster.metadata, annotations: given } });
 }
 

@@ -5,9 +5,8 @@ import type { VolumeRecord } from '../../../../../manifests/render/volume-record
 import { offered } from '../../../../reasons/offers.ts';
 import type { FirstStart } from '../../../know/actions/birth.ts';
 import { restoringIn, sourceOfBirth, wantedSnapshot } from '../../../know/backups/restore.ts';
-import { tlsOfNew } from '../../../know/certificates/wanted.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
-import { type BirthRecord, type Life, recordOf } from '../../../know/life.ts';
+import { type BirthRecord, type Life, recordOf, tlsForLife } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { gaveUpBy } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -68,7 +67,7 @@ function conceive(situation: Situation): Decision {
     token: nonce,
     initialCluster: members.map((member) => ({ name: member, url: peerUrl(namespace, name, member, scheme) })),
     version: effective.inputs.version,
-    ...tlsOfNew(situation),
+    ...tlsForLife(effective.inputs),
     state: 'bootstrapping',
     ...ofSnapshot(situation),
   };

@@ -1,5 +1,5 @@
-import { awaitsNames, namesGiven, namesToApprove, volumesWithoutNames } from '../../../know/certificates/take-names.ts';
-import { bornTls } from '../../../know/certificates/wanted.ts';
+import { namesGiven, namesToApprove, volumesWithoutNames } from '../../../know/certificates/take-names.ts';
+import { awaitsNames, namesHeld } from '../../../know/certificates/wanted.ts';
 import { act, type Decision } from '../../../know/decision.ts';
 import type { Situation } from '../../../know/situation.ts';
 
@@ -14,12 +14,12 @@ export function takeNames(situation: Situation): Decision | undefined {
   const volumes = volumesWithoutNames(slots).flatMap(({ name, volume }) => (volume ? [{ name, uid: volume.uid }] : []));
   if (life.stage !== 'born' || volumes.length === 0) return undefined;
   const names = volumes.map(({ name }) => name).join(', ');
-  const { allowedNames } = bornTls(cluster, slots) ?? {};
+  const allowedNames = namesHeld(cluster, slots);
   if (allowedNames) {
     const message = `recording on ${names} that members let in names only, as on the others`;
     return act({ kind: 'take-names', volumes, allowedNames, seen: [] }, 'TakingNames', message);
   }
-  const approval = awaitsNames(situation) ? namesToApprove(situation, life)?.value : undefined;
+  const approval = awaitsNames(cluster, slots) ? namesToApprove(situation, life)?.value : undefined;
   if (approval === undefined || namesGiven(situation) !== approval || certificates.kind !== 'read') return undefined;
   const seen = certificates.leaves.flatMap(({ plan, facts }) =>
     plan.ahead !== undefined && facts ? [{ secretName: plan.secretName, fingerprint: facts.fingerprint }] : [],

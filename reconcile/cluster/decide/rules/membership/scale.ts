@@ -3,11 +3,10 @@ import { inheritedIn } from '../../../know/adoption/inherited.ts';
 import { sourceOfBirth } from '../../../know/backups/restore.ts';
 import { floorOf } from '../../../know/backups/revisions.ts';
 import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
-import { tlsOfNew } from '../../../know/certificates/wanted.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
 import { minAvailableFor, votersToProtect } from '../../../know/health/drains.ts';
 import { memberOf } from '../../../know/health/health.ts';
-import { recordOf } from '../../../know/life.ts';
+import { recordOf, tlsForLife } from '../../../know/life.ts';
 import { connectedIn } from '../../../know/membership/connecting.ts';
 import { gaveUpBy, outvotedBy } from '../../../know/recovery/outvoted.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -72,7 +71,7 @@ function budgetWithOneMore(situation: Situation): number | undefined {
 
 /** The next member, as its volume records it. */
 export function joiner(situation: Situation): { readonly name: string; readonly record: VolumeRecord } | undefined {
-  const { membership, life, slots } = situation;
+  const { membership, effective, life, slots } = situation;
   if (membership.kind === 'unknown' || life.stage !== 'born') return undefined;
   const { members, clusterId } = membership;
   const outvoted = outvotedBy(slots);
@@ -87,7 +86,7 @@ export function joiner(situation: Situation): { readonly name: string; readonly 
     initialCluster: [...others, { name, url }],
     clusterId,
     version: startingInputs(situation).version,
-    ...tlsOfNew(situation),
+    ...tlsForLife(effective.inputs),
     state: 'joining',
     ...(outvoted.length > 0 && { outvoted }),
     ...(restoredFrom !== undefined && { restoredFrom }),

@@ -4,9 +4,8 @@ import { isAdopting } from '../../../know/adoption/inherited.ts';
 import { approvedRollback, aspirantsIn, type WantedRollback } from '../../../know/backups/rollback.ts';
 import { inWords } from '../../../know/backups/rollback-refusal.ts';
 import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
-import { tlsOfNew } from '../../../know/certificates/wanted.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
-import { recordOf } from '../../../know/life.ts';
+import { recordOf, tlsForLife } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { nodesWithPods } from '../../../know/pods/node-fence.ts';
 import { livesGivenUp, mostRemembered } from '../../../know/recovery/outvoted.ts';
@@ -79,7 +78,7 @@ function begin(approved: WantedRollback, situation: Situation): Decision {
     token: nonce,
     initialCluster: [member],
     version: inputs.version,
-    ...tlsOfNew(situation),
+    ...tlsForLife(inputs),
     state: 'restoring',
     recovery: { id, attempt: 0, lastSeenOn: nodesWithPods(slots) },
     gaveUp: [...former, clusterId].slice(-mostRemembered),
