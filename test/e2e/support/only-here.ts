@@ -44,6 +44,7 @@ export const onlyHere = {
     onlyHere: 'a forge of other people signs webhooks, takes statuses and shows a plan until its merge',
     ring: 1,
   },
+  'go-client': { onlyHere: "etcd's own Go client keeps its lease and its watch while everything changes", ring: 2 },
   heal: { onlyHere: 'etcd replaces a member whose dead node never ends its pod, under a writer', ring: 1 },
   'held-up': { onlyHere: 'kubelet and admission say why pods do not start, and the birth goes on later', ring: 2 },
   'kube-apiserver': {

@@ -5,6 +5,7 @@ import {
   type EmulatorBinary,
   emulators as emulatorBinaries,
   gitea as giteaBinary,
+  goClient as goClientBinary,
   helm as helmBinary,
   kustomize as kustomizeBinary,
   type MonitoringBinary,
@@ -70,7 +71,9 @@ const pageTools = handed<PageTools>('RATCHET_PAGE_TOOLS', async (options) => ({
   knative: await knativeKinds(),
 }));
 
-export const tools = { helm, emulators, azurite, monitoring, gitea, certManager, pageTools };
+const goClient = handed<string>('RATCHET_GO_CLIENT_BINARY', (options) => only(goClientBinary, options));
+
+export const tools = { helm, emulators, azurite, monitoring, gitea, certManager, pageTools, goClient };
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -83,6 +86,7 @@ const toolsOfTests: readonly (readonly [files: RegExp, tool: () => Promise<Envir
   [/\/integration\/monitoring\//, () => handIn(monitoring)],
   [/(tutorials|forge|uninstall|gitea-labels)\.test\.ts$/, () => handIn(gitea)],
   [/\/e2e\/cert-manager-controllers\.test\.ts$/, () => handIn(certManager)],
+  [/\/e2e\/go-client\.test\.ts$/, () => handIn(goClient)],
 ];
 
 /** With which these test files find what they need without looking. @throws {ProvisionError} */

@@ -20,6 +20,9 @@ export type ForgeBinary = 'gitea';
 /** An issuer of certificates that others wrote. */
 export type IssuerBinary = 'cert-manager';
 
+/** A program that uses etcd. */
+export type ConsumerBinary = 'go-client';
+
 /** A binary that tests need, and everything that says where it may come from. */
 interface Source {
   readonly version: string;
@@ -46,7 +49,14 @@ export interface Released extends Source {
 
 /** A binary that is neither looked for on PATH nor downloaded. */
 export interface OnlyBuilt extends Source {
-  readonly name: EmulatorBinary | ChartBinary | KustomizationBinary | ForgeBinary | IssuerBinary | MonitoringBinary;
+  readonly name:
+    | EmulatorBinary
+    | ChartBinary
+    | KustomizationBinary
+    | ForgeBinary
+    | IssuerBinary
+    | MonitoringBinary
+    | ConsumerBinary;
   readonly onlyBuilt: true;
 }
 
@@ -134,6 +144,18 @@ export const certManager = {
   goPackage: '.',
   ldflags: '-s -w',
   buildSeconds: 90,
+  onlyBuilt: true,
+} as const satisfies Wanted;
+
+/** A program of ours with etcd's own Go client. */
+export const goClient = {
+  name: 'go-client',
+  version: '3.6.16',
+  variable: 'RATCHET_GO_CLIENT',
+  module: 'go-client',
+  goPackage: '.',
+  ldflags: '-s -w',
+  buildSeconds: 10,
   onlyBuilt: true,
 } as const satisfies Wanted;
 
