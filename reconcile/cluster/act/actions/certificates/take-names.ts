@@ -5,8 +5,8 @@ import { volumeAsSeen, writeRecord } from '../../requests/volumes.ts';
 import { defineAction, namesOf } from '../define.ts';
 
 /**
- * Volumes record that their members let in names only. An invocation that dies in between leaves whole records: one is
- * enough, and the others follow.
+ * Volumes record that their members let in names only. An invocation that dies in between leaves whole records, and the
+ * approval fits the rest: until all have it, no member lets in less than before.
  *
  * Guards I1: the approval is there still, and each leaf is the one that was seen to have its name.
  */
