@@ -127,6 +127,9 @@ function keepsVolumes({ world: before }: State, event: Event, { world: after }: 
     const record = recordIn(place);
     // A rollback is called off: no etcd has opened what was restored.
     if ((record?.state === 'restoring' || isRestoredInVain(record)) && place.disk.made !== undefined) continue;
+    // A late request made it start in a birth that never had a quorum: no client was told anything there.
+    const isOfAnother = record?.clusterId !== undefined && record.clusterId !== formation?.id;
+    if (formation && !formation.formed && isOfAnother) continue;
     // A learner that was added too late has nothing that anybody was told is kept.
     const isListed = formation?.members.some(
       ({ id, learner }) => id === record?.memberId || (id === place.disk?.memberId && !learner),

@@ -483,6 +483,7 @@ async function annotate(world: World, text: string, annotation: string = annotat
 
 test('the plan of a birth says which names the issuer must sign', async () => {
   const { planned } = await createWorld().plan(named());
+  assert.ok(!planned?.steps.some(({ action }) => action === 'take-names'), 'volumes have them from the first moment');
   const asking = planned?.steps.find(({ action }) => action === 'request-certificates');
   assert.match(asking?.message ?? JSON.stringify(planned), new RegExp(`clients\\.${domain}, members\\.${domain}$`));
 });
