@@ -75,13 +75,17 @@ function peerTls(tls: EffectiveSpec['tls']): EtcdPeerSpec['tls'] {
   };
 }
 
-/** Sorted, so that another order restarts no member. */
 function namesLetIn(
   allowedNames: NonNullable<EtcdPeerSpec['tls']['allowedNames']>,
-  clientNames: readonly string[] = [],
+  names?: readonly string[],
 ): Pick<EtcdPeerSpec['tls'], 'allowedNames' | 'clientNames'> {
-  const sorted = [...new Set(clientNames)].toSorted();
-  return { allowedNames, ...(sorted.length > 0 && { clientNames: sorted }) };
+  const clientNames = sortedNames(names);
+  return { allowedNames, ...(clientNames.length > 0 && { clientNames }) };
+}
+
+/** Each once, so that another order restarts no member, and voids no approval. */
+export function sortedNames(names: readonly string[] = []): readonly string[] {
+  return [...new Set(names)].toSorted();
 }
 
 /** The peer of this ordinal. Its spec holds all inputs of the member: what is built from it later needs no cluster. */

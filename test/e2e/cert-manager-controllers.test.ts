@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { Pod, Secret, StatefulSet } from '../../manifests/kube-types.ts';
+import type { Secret, StatefulSet } from '../../manifests/kube-types.ts';
 import { certificateResource } from '../../manifests/render/cert-manager-certificate.ts';
-import { podHost } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { tools } from '../support/cluster/tools.ts';
 import { startCertManager } from './support/cert-manager-controllers.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';
-import { assertShown, secretIn } from './support/issued-leaves.ts';
+import { askedBy, assertShown, secretIn } from './support/issued-leaves.ts';
 import { type Issuer, installCertificates, startIssuer } from './support/issuer.ts';
 import { inOwnSandbox, startOwnCluster } from './support/own-cluster.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
-import { ask, fingerprintIn, textIn } from './support/wire.ts';
+import { fingerprintIn, textIn } from './support/wire.ts';
 
 /**
  * With cert-manager's own controllers, where they can be had; else with the stand-in of cert-manager.test.ts. On a
@@ -125,12 +124,8 @@ test('what a shared issuer signs opens clusters without CAs or names of their ow
 
   const company = await issuer().authority('company');
   const range = { path: '/v3/kv/range', body: '{"key":"aw=="}' };
-  const asked = async (of: string, from: Secret, what: { port?: number; path: string; body?: string } = range) => {
-    const pod = await get<Pod>(resources.pods, `${of}-0-0`);
-    const [cert, key] = ['tls.crt', 'tls.key'].map((name) => textIn(from, name));
-    const tls = { serverName: podHost(namespace, of, `${of}-0`), ca: company, cert: cert ?? '', key: key ?? '' };
-    return ask({ host: pod?.status?.podIP ?? '', port: 2379, tls, ...what });
-  };
+  const asked = (of: string, from: Secret, what: { port?: number; path: string; body?: string } = range) =>
+    askedBy(from, stage(), { cluster: of, ca: company, ...what });
   assert.partialDeepStrictEqual(await asked('own', await secret('own-client-tls')), { status: 200 }, 'by its issuer');
   const client = await secret('named-client-tls');
   assert.partialDeepStrictEqual(await asked('named', client, { path: '/version' }), { status: 200 });

@@ -5,19 +5,18 @@ import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod, Secret, StatefulSet } from '../../manifests/kube-types.ts';
 import { type CertManagerCertificate, certificateResource } from '../../manifests/render/cert-manager-certificate.ts';
-import { podHost } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { startApiProxy } from './support/api-proxy.ts';
 import { approvalAskedBy, approve } from './support/approvals.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';
-import { assertShown, secretIn } from './support/issued-leaves.ts';
+import { askedBy, assertShown, secretIn } from './support/issued-leaves.ts';
 import { type Issuer, installCertificates, startIssuer } from './support/issuer.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { tick as run } from './support/tick.ts';
 import { until } from './support/until.ts';
-import { ask, fingerprintIn, textIn } from './support/wire.ts';
+import { fingerprintIn, textIn } from './support/wire.ts';
 
 /** `support/issuer.ts` keeps cert-manager's half of the conversation; cert-manager-controllers.test.ts has its own. */
 let started: Issuer | undefined;
@@ -147,20 +146,15 @@ test('a replaced CA is followed one restart at a time, and no write is lost', as
 });
 
 test('names are asked for as approved, one restart at a time, and no write is lost', async (t) => {
-  const { tickUntil, accessNow, namespace, get } = stage();
+  const { tickUntil, accessNow } = stage();
   const before = await podsOf();
   const nameless = await secret(`${name}-client-tls`);
   await apply(name, { tls: { ...tls, certManager: { ...tls.certManager, allowedNames: 'Own' } } });
   const isAsked = (found: EtcdCluster) => (found.status?.approvals?.length ?? 0) > 0;
   const asked = await tickUntil(name, (found) => isStalledFor('NamesNotApproved')(found) && isAsked(found), 120);
   assert.deepEqual(await podsOf(), before, 'leaves have their names, and no member restarted');
-  const version = async (shown: Secret) => {
-    const pod = await get<Pod>(resources.pods, `${name}-0-0`);
-    const [cert = '', key = ''] = ['tls.crt', 'tls.key'].map((item) => textIn(shown, item));
-    const ca = await issuer().authority('company');
-    const serverName = podHost(namespace, name, `${name}-0`);
-    return ask({ host: pod?.status?.podIP ?? '', port: 2379, path: '/version', tls: { serverName, ca, cert, key } });
-  };
+  const ca = await issuer().authority('company');
+  const version = (shown: Secret) => askedBy(shown, stage(), { cluster: name, ca, path: '/version' });
   assert.partialDeepStrictEqual(await version(nameless), { status: 200 });
 
   const writer = await startFollower(() => accessNow(name), 'names');

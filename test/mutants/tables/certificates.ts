@@ -59,7 +59,7 @@ export const ofCertificates: readonly Mutant[] = [
     killers: ['test/unit/certificates/names.test.ts', allowedNames],
   },
   {
-    file: 'reconcile/cluster/know/spec/effective.ts',
+    file: 'reconcile/cluster/know/spec/effective-tls.ts',
     from: "mode !== 'CertManager' || !born.held || wanted === 'Own'",
     to: "mode !== 'CertManager' || !born.held || wanted !== undefined",
     without: 'members restart that ask for names which leaves do not have (I1)',
@@ -150,7 +150,7 @@ export const ofCertificates: readonly Mutant[] = [
     killers: [allowedNames],
   },
   {
-    file: 'reconcile/cluster/know/spec/effective.ts',
+    file: 'reconcile/cluster/know/spec/effective-tls.ts',
     from: 'if (certManager?.peerIssuerRef !== undefined) return tls;',
     to: 'return tls;',
     without: 'peers come from any address, because of a spec whose names are not approved',
@@ -178,7 +178,7 @@ export const ofCertificates: readonly Mutant[] = [
     killers: [refusedClients],
   },
   {
-    file: 'reconcile/cluster/know/spec/effective.ts',
+    file: 'reconcile/cluster/know/spec/effective-tls.ts',
     from: "isThere || life.stage === 'unborn'",
     to: 'isThere || life.stage.length > 0',
     without: 'members restart onto a list that is not there, and do not come up (I1)',

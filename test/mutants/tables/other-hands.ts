@@ -164,8 +164,8 @@ export const ofOtherHands: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/act/actions/rolling/going-back.ts',
-    from: ' && volume && !volume.leaving',
-    to: '',
+    from: 'if (volume && !volume.leaving) yield',
+    to: 'yield',
     without: 'where a claim is being deleted, a template is put back in vain for ever, and no other member is healed',
     killers: [world],
   },

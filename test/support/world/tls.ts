@@ -138,10 +138,7 @@ export function whyNotClient(state: State, process: Process, client: Party | und
   if (!server && !client) return undefined;
   if (!server || !client) return 'one of them speaks plaintext';
   return (
-    refusal(state, server, client, ['serverAuth'], hostOf(process)) ??
-    refusal(state, client, server, ['clientAuth']) ??
-    whyUnnamed(client, process.tls?.allowed.clients) ??
-    whyListed(process, client)
+    refusal(state, server, client, ['serverAuth'], hostOf(process)) ?? whyTurnedAway(state, process, client, server)
   );
 }
 
@@ -165,11 +162,16 @@ function serialsIn({ list }: Revocations): ReadonlySet<string> {
 export function isTurnedAway(state: State, process: Process, client: Party | undefined): boolean {
   const server = serverParty(state, process);
   if (server === undefined || client === undefined) return false;
-  const why =
+  return whyTurnedAway(state, process, client, server) !== undefined;
+}
+
+/** The member's side of it. */
+function whyTurnedAway(state: State, process: Process, client: Party, server: Party): string | undefined {
+  return (
     refusal(state, client, server, ['clientAuth']) ??
     whyUnnamed(client, process.tls?.allowed.clients) ??
-    whyListed(process, client);
-  return why !== undefined;
+    whyListed(process, client)
+  );
 }
 
 /** Why the one who asks turns away the one who shows. */

@@ -2,6 +2,7 @@ import type { Approval } from '../../../../manifests/api/approval.ts';
 import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import { approveCommand } from '../../../../manifests/render/kubectl.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
+import { sortedNames } from '../../../../manifests/render/peer.ts';
 import { missingNames } from '../../../x509/names.ts';
 import type { Life } from '../life.ts';
 import type { Observation, Slot } from '../observation.ts';
@@ -23,13 +24,14 @@ export function namesGiven({ cluster }: Pick<Seen, 'cluster'>): string | undefin
  */
 export function namesToApprove(seen: Seen, life: Life): Approval | undefined {
   if (life.stage !== 'born' || life.clusterId === undefined || !isAllNamed(seen)) return undefined;
+  const { metadata, spec } = seen.cluster;
   const own = namesOfLeaves(seen.cluster, seen.slots, 'CertManager');
-  const names = own ? [own.clients, ...clientNamesOf(seen)] : [];
+  const names = own ? [own.clients, ...sortedNames(spec.tls?.certManager?.clientNames)] : [];
   const { clusterId } = life;
   return {
     annotation: annotations.takeNames,
     value: `${clusterId}/${hashOf({ clusterId, names }).slice(0, 12)}`,
-    approves: `members of ${seen.cluster.metadata.name} let in clients by the names ${names.join(', ')}, members by ${own?.members}, and no other certificate`,
+    approves: `members of ${metadata.name} let in clients by the names ${names.join(', ')}, members by ${own?.members}, and no other certificate`,
     loses:
       "connections of clients with other certificates, of which etcd-ratchet knows none, and etcd's HTTP gateway; members keep to it for life",
   };
@@ -53,10 +55,6 @@ function isAllNamed(seen: Seen): boolean {
   return isRead && unsigned.length + unshown.length === 0;
 }
 
-function clientNamesOf({ cluster }: Pick<Seen, 'cluster'>): readonly string[] {
-  return [...new Set(cluster.spec.tls?.certManager?.clientNames ?? [])].toSorted();
-}
-
 /** Told until it is approved; what else the commit asks for is applied. */
 export function namesRefusal(seen: Seen, life: Life): Refusal | undefined {
   const { cluster, slots } = seen;
@@ -77,11 +75,11 @@ export function namesRefusal(seen: Seen, life: Life): Refusal | undefined {
     };
   }
   const given = namesGiven(seen);
-  const other =
-    given === undefined ? '' : `; the present approval (${annotations.takeNames}) is for other names, and void`;
+  const isOther = given !== undefined && given !== approval.value;
+  const other = isOther ? `; the present approval (${annotations.takeNames}) is for other names, and void` : '';
   return {
     ...told,
-    message: `${still} until a person approves it: all of their own have their names by now; a client with another certificate is refused then, and applications must have read theirs again${given === approval.value ? '' : other}`,
+    message: `${still} until a person approves it: all of their own have their names by now; a client with another certificate is refused then, and applications must have read theirs again${other}`,
     cure: `approve it: ${approveCommand('etcdclusters', cluster.metadata, approval)}`,
     approval,
   };

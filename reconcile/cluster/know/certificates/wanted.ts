@@ -54,8 +54,8 @@ function countingOf(slots: readonly Slot[]): readonly VolumeRecord[] {
 
 /** Whether the spec asks for names that members don't let in by now. */
 export function awaitsNames(cluster: Pick<EtcdCluster, 'spec'>, slots: readonly Slot[]): boolean {
-  const isBorn = bornMode(slots) === 'CertManager' && countingOf(slots).length > 0;
-  return isBorn && asksForNames(cluster) && namesHeld(cluster, slots) === undefined;
+  if (!asksForNames(cluster) || bornMode(slots) !== 'CertManager') return false;
+  return countingOf(slots).length > 0 && namesHeld(cluster, slots) === undefined;
 }
 
 /** The names in leaves by which members let certificates in, or will as soon as a person approves it. */

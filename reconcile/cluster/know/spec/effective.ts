@@ -6,19 +6,16 @@ import { dotted } from '../../../../manifests/api/problem.ts';
 import { parseQuantity, type Quantity } from '../../../../manifests/api/quantity.ts';
 import { MiB, mostQuota } from '../../../../manifests/api/quota-room.ts';
 import { reservedBecause } from '../../../../manifests/api/reserved-flags.ts';
-import { certManagerDefaults, issuerDefaults, tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
-import type { TlsMode } from '../../../../manifests/api/tls-settings.ts';
+import { issuerDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import { peerInputs } from '../../../../manifests/render/peer.ts';
 import { byForce, endsByForce, graceField, withoutGrace } from '../../../../manifests/render/pod-template-limits.ts';
 import { reservedInClaim } from '../../../../manifests/render/volume-claim.ts';
-import type { VolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { toldIn } from '../../../reasons/cure.ts';
 import { refusalIn } from '../../../reasons/refusals.ts';
 import { existingRemoved } from '../adoption/kept.ts';
 import { rollbackRefusal } from '../backups/rollback-refusal.ts';
-import { namesRefusal } from '../certificates/take-names.ts';
 import { effectiveTrust } from '../certificates/trust.ts';
-import { bornMode, namesHeld, refusedNames } from '../certificates/wanted.ts';
+import { refusedNames } from '../certificates/wanted.ts';
 import type { Life } from '../life.ts';
 import type { Observation, Shared, Slot } from '../observation.ts';
 import { judgeVersion, type Pending } from '../versions/effective-version.ts';
@@ -26,8 +23,9 @@ import { flagsReserved } from '../versions/version-refusals.ts';
 import { type Allowing, serviceNotAllowed, templateNotAllowed } from './allowed.ts';
 import { judgeImage } from './effective-image.ts';
 import { judgeVolumes } from './effective-storage.ts';
+import { judgeTls } from './effective-tls.ts';
 import type { Inputs } from './inputs.ts';
-import type { Refusal } from './refusal.ts';
+import type { Judged, Refusal } from './refusal.ts';
 
 /**
  * The spec as far as it can be applied: a wish that cannot be fulfilled stays at its last good value and is named in
@@ -50,11 +48,6 @@ export interface Effective {
   readonly unfit?: Refusal;
 }
 
-interface Judged<T> {
-  readonly value: T;
-  readonly refusal?: Refusal;
-}
-
 export function effectiveSpec(
   observation: Pick<Observation, 'cluster' | 'slots' | 'certificates'> & {
     readonly shared: Pick<Shared, 'revocations'>;
@@ -68,7 +61,7 @@ export function effectiveSpec(
   const { cluster, slots } = observation;
   const { spec } = cluster;
   const trust = effectiveTrust(observation);
-  const tls = judgeTls(observation, withoutMissingList(observation, life), life);
+  const tls = judgeTls(observation, life);
   const names = judgeNames(observation, tls.value.mode);
   const size = judgeGrowth(observation.refused, slots) ?? judgeSize(spec.storage.size, slots);
   const volumes = judgeVolumes(spec, { slots, life, namespace: cluster.metadata.namespace ?? '' });
@@ -113,93 +106,6 @@ export function effectiveSpec(
 /** A birth is finished as it was recorded; later changes of the spec come after it. None: the cluster hibernates. */
 function replicasOf(wanted: number, life: Life): number {
   return life.stage === 'birth' ? life.record.initialCluster.length : wanted;
-}
-
-/** Members are told of a list when it is there, or is made with them: their pods would not start without it. */
-function withoutMissingList(
-  { cluster, slots, shared }: Parameters<typeof effectiveSpec>[0],
-  life: Life,
-): EtcdClusterSpec {
-  const { revokedClientSerials, ...tls } = cluster.spec.tls ?? {};
-  const isRead = slots.some(({ peer }) => peer?.current && peer.inputs.tls.revocations !== undefined);
-  const isThere = ['present', 'drifted'].includes(shared.revocations.state);
-  if (!revokedClientSerials || isRead || isThere || life.stage === 'unborn') return cluster.spec;
-  return { ...cluster.spec, tls };
-}
-
-/**
- * Peer URLs keep their scheme for life, and members that ask for names refuse those whose leaves have none: both are as
- * the volumes keep them. Where the spec has another, members keep all that they have of TLS, but for what the spec says
- * and names make safe. A cluster without names gets them when a person approves it.
- */
-function judgeTls(
-  seen: Parameters<typeof namesRefusal>[0],
-  { tls }: EtcdClusterSpec,
-  life: Life,
-): Judged<Inputs['tls']> {
-  const { cluster, slots } = seen;
-  const mode = tls?.mode ?? tlsDefaults.mode;
-  const pending = namesRefusal(seen, life);
-  if (pending) return { value: withoutNames({ ...tls, mode }), refusal: pending };
-  const held = namesHeld(cluster, slots);
-  const names = held ? { allowedNames: held } : {};
-  const born = bornMode(slots) ?? mode;
-  const refusal = otherThanBorn({ mode: born, held }, { ...tls, mode }, life);
-  if (!refusal) return { value: { ...tls, mode, ...names } };
-  // The Secrets of its mode are those that the members name, not those of the spec.
-  const { allowedNames: _, ...kept } = slots.find(({ peer }) => peer?.current)?.peer?.inputs.tls ?? {};
-  const { revokedClientSerials, peerSourceAddress } = tls ?? {};
-  return {
-    value: {
-      // One record that was written by hand takes no TLS from the others.
-      mode: born,
-      ...kept,
-      ...names,
-      ...(revokedClientSerials && { revokedClientSerials }),
-      ...(held && peerSourceAddress && { peerSourceAddress }),
-    },
-    refusal,
-  };
-}
-
-/** As long as members do not ask for names; with these alone any address would be safe. */
-function withoutNames<T extends NonNullable<EtcdClusterSpec['tls']>>({
-  certManager,
-  ...tls
-}: T): Omit<T, 'certManager'> {
-  if (certManager?.peerIssuerRef !== undefined) return tls;
-  const { peerSourceAddress: _, ...rest } = tls;
-  return rest as typeof tls;
-}
-
-function otherThanBorn(
-  born: { readonly mode: TlsMode; readonly held: VolumeRecord['allowedNames'] },
-  { mode, certManager }: NonNullable<EtcdClusterSpec['tls']> & Pick<Inputs['tls'], 'mode'>,
-  life: Life,
-): Refusal | undefined {
-  const isYoung = life.stage === 'birth';
-  const cure = (field: string, had: string, wanted: string) =>
-    isYoung
-      ? `set ${field} to ${had}; or, to start anew with no data, delete the EtcdCluster with its PersistentVolumeClaims, and create it again with ${wanted}`
-      : `set ${field} to ${had}; to have ${wanted}, restore a backup to a cluster of another name`;
-  if (born.mode !== mode) {
-    const field = 'spec.tls.mode';
-    return {
-      reason: 'TlsModeRefused',
-      message: `the cluster was created with TLS mode ${born.mode}, and its members' peer URLs keep it for life`,
-      cure: cure(field, born.mode, mode),
-      field,
-    };
-  }
-  const wanted = certManager?.allowedNames ?? certManagerDefaults.allowedNames;
-  if (mode !== 'CertManager' || !born.held || wanted === 'Own') return undefined;
-  const field = 'spec.tls.certManager.allowedNames';
-  return {
-    reason: 'TlsModeRefused',
-    message: `members of the cluster let in names of its own (tls.certManager.allowedNames Own), and keep to that for life`,
-    cure: cure(field, 'Own', wanted),
-    field,
-  };
 }
 
 /** An issuer that signs for a whole company would otherwise sign any name for the author of any spec. */

@@ -10,3 +10,9 @@ export interface Refusal {
   /** What a person may approve, so that it is fulfilled. */
   readonly approval?: Approval;
 }
+
+/** A wish as far as it can be fulfilled, and why not all of it. */
+export interface Judged<T> {
+  readonly value: T;
+  readonly refusal?: Refusal;
+}

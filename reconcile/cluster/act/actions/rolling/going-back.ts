@@ -25,8 +25,9 @@ export function* clearToRun(name: string, pod: PodRead | undefined, version: str
  */
 export function* clearToBeTold(name: string, pod: PodRead | undefined, version: string): Program {
   const ran = yield* higherThat(name, pod, version);
-  const volume = ran !== undefined && (yield* readVolume({ name }));
-  if (ran !== undefined && volume && !volume.leaving) yield* noteRan(name, ran);
+  if (ran === undefined) return;
+  const volume = yield* readVolume({ name });
+  if (volume && !volume.leaving) yield* noteRan(name, ran);
 }
 
 /** The version of a higher minor that it ran, and may leave. @throws {StepError} when it may not. */

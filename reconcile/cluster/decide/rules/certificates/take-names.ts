@@ -11,15 +11,16 @@ import type { Situation } from '../../../know/situation.ts';
  */
 export function takeNames(situation: Situation): Decision | undefined {
   const { cluster, slots, life, certificates } = situation;
-  const volumes = volumesWithoutNames(slots).flatMap(({ name, volume }) => (volume ? [{ name, uid: volume.uid }] : []));
-  if (life.stage !== 'born' || volumes.length === 0) return undefined;
-  const names = volumes.map(({ name }) => name).join(', ');
   const allowedNames = namesHeld(cluster, slots);
+  if (life.stage !== 'born' || !(allowedNames || awaitsNames(cluster, slots))) return undefined;
+  const volumes = volumesWithoutNames(slots).flatMap(({ name, volume }) => (volume ? [{ name, uid: volume.uid }] : []));
+  if (volumes.length === 0) return undefined;
+  const names = volumes.map(({ name }) => name).join(', ');
   if (allowedNames) {
     const message = `recording on ${names} that members let in names only, as on the others`;
     return act({ kind: 'take-names', volumes, allowedNames, seen: [] }, 'TakingNames', message);
   }
-  const approval = awaitsNames(cluster, slots) ? namesToApprove(situation, life)?.value : undefined;
+  const approval = namesToApprove(situation, life)?.value;
   if (approval === undefined || namesGiven(situation) !== approval || certificates.kind !== 'read') return undefined;
   const seen = certificates.leaves.flatMap(({ plan, facts }) =>
     plan.ahead !== undefined && facts ? [{ secretName: plan.secretName, fingerprint: facts.fingerprint }] : [],
