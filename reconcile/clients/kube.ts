@@ -228,7 +228,7 @@ export function kubeThrough(access: Access, options: KubeOptions): Kube {
 
 /** The rest is for what is made of the lists, for Git, and for what is parsed just now. */
 function mostListBytes(): number {
-  return Math.floor(getHeapStatistics().heap_size_limit * 0.3);
+  return Math.floor(getHeapStatistics().heap_size_limit / 4);
 }
 
 /** In whole seconds, as the header has it: so it is never ahead of the API server. */

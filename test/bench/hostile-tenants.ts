@@ -6,7 +6,7 @@ import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
 import { inParallel } from '../../reconcile/stepping/in-parallel.ts';
 import { hostileAnswers, startHostileMember, startSilentMember } from '../integration/clients/hostile-member.ts';
 import { type ApiServer, install, startApiServer } from '../integration/manifests/api-server.ts';
-import { largeNamespaces } from '../integration/manifests/large-namespaces.ts';
+import { fitting, justFits, largeNamespaces } from '../integration/manifests/large-namespaces.ts';
 import { adopting, cluster, reportPod } from '../integration/manifests/tenants-objects.ts';
 import { load } from './conditions.ts';
 import { type Measured, measure, median } from './measure.ts';
@@ -52,6 +52,7 @@ export async function measureHostileTenants({ quick }: { readonly quick: boolean
     for (const [what, attack] of Object.entries(largeNamespaces)) {
       rows.push(await row(what, (namespace) => attack(api, namespace)));
     }
+    rows.push(await row(justFits, (namespace) => fitting(api, namespace)));
     const many = quick ? 8 : 32;
     const kube = await api.kubeOf(account);
     for (const [what, { answer }] of Object.entries(hostileAnswers)) {
