@@ -55,6 +55,7 @@ export const onlyHere = {
     onlyHere: "a container's memory limit holds while a tick reads what strangers committed",
     ring: 2,
   },
+  injected: { onlyHere: 'admission puts containers into pods, and Jobs with them must end all the same', ring: 2 },
   labels: { onlyHere: 'controllers let go of objects whose labels a tool removed, and take them back', ring: 2 },
   'other-hands': {
     onlyHere: 'kubectl changes what the real controller makes pods from, and the API server defaults it',

@@ -191,9 +191,16 @@ export const ofBackups: readonly Mutant[] = [
   },
   {
     file: 'reconcile/backup/job-state.ts',
-    from: "(spoken.kind === 'failure' || isDone)",
+    from: "(spoken.kind === 'failure' || isDone || isKept(job, pod))",
     to: 'spoken',
     without: 'the success of a pod whose Job failed is believed',
+    killers: [states],
+  },
+  {
+    file: 'reconcile/backup/job-state.ts',
+    from: ' && ours.every(({ state }) => state?.terminated?.exitCode === 0)',
+    to: '',
+    without: 'beside an injected container, an agent that failed is believed',
     killers: [states],
   },
   {

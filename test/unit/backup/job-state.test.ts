@@ -19,6 +19,17 @@ test('a Job that is done says what its agent said', () => {
   assert.equal(stateOfJob(jobWith(), pod).kind, 'under-way', 'the Job itself is not over');
 });
 
+test('beside a container that something put into its pod, the agent that ended well has said it', () => {
+  const message = JSON.stringify({ ok: true, operation: 'backup', record });
+  const beside = (exitCode: number): Pod => {
+    const pod = podWith([{ exitCode, message }]);
+    const proxy = { name: 'proxy', ready: true, restartCount: 0, state: { running: {} } };
+    return { ...pod, status: { containerStatuses: [...(pod.status?.containerStatuses ?? []), proxy] } };
+  };
+  assert.deepEqual(stateOfJob(jobWith(), beside(0)), { kind: 'said', said: { kind: 'record', record } });
+  assert.equal(stateOfJob(jobWith(), beside(1)).kind, 'under-way');
+});
+
 test('of several containers the last one that speaks counts', () => {
   const staged = JSON.stringify({ ok: true, operation: 'stage-drill' });
   const compared = JSON.stringify({ ok: true, operation: 'compare', proof });

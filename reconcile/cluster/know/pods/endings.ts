@@ -91,7 +91,7 @@ export function endingBeside(slot: Slot, { ready, beside }: PodView): Ailment | 
     ? lasting(
         'OtherContainerFails',
         `${message}, and the pod is not Ready without it`,
-        `see why: ${kubectl(slot, `logs ${name}-0 -c ${beside.name} --previous`)}; correct spec.podTemplate`,
+        `see why: ${kubectl(slot, `logs ${name}-0 -c ${beside.name} --previous`)}; correct spec.podTemplate, or what else put it into the pod`,
       )
     : passing('OtherContainerFails', `${message} and is restarted`, '');
 }
