@@ -13,15 +13,16 @@ import { perFile } from './run/per-file.ts';
 import { type Reported, report } from './run/report.ts';
 import { isInRing1 } from './run/rings.ts';
 import { type Selection, select } from './run/scenarios.ts';
+import { type SharedCluster, sharedCluster } from './run/shared-cluster.ts';
 import { held, type RoomSeconds } from './run/shares.ts';
 import { unitGroups } from './run/unit-groups.ts';
 import { takeYardstick } from './run/yardstick.ts';
 import { ProvisionError } from './support/cluster/binaries/error.ts';
 import { type Binaries, binariesEnvironment, provisionBinaries } from './support/cluster/binaries.ts';
-import { type LocalCluster, startLocalCluster } from './support/cluster/local-cluster.ts';
+import type { LocalCluster } from './support/cluster/local-cluster.ts';
 import { buildOwnImage } from './support/cluster/own-image.ts';
 import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
-import { type Offer, offerControlPlane } from './support/cluster/shared-control-plane.ts';
+import { offerControlPlane } from './support/cluster/shared-control-plane.ts';
 import { toolsFor } from './support/cluster/tools.ts';
 import { notedProcessorSeconds, notesVariable, processorSeconds } from './support/processor-time.ts';
 
@@ -137,37 +138,6 @@ function untilInterrupted(): AbortSignal {
   const interrupted = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
   return interrupted.signal;
-}
-
-interface SharedCluster extends AsyncDisposable {
-  /** Starts with the first call: until then it would only take the processors from other tests. */
-  started(): Promise<LocalCluster>;
-  /** `undefined`: it was never asked for. */
-  outcome(): Promise<LocalCluster | 'failed' | undefined>;
-}
-
-function sharedCluster(binaries: Binaries | undefined, offer: Offer | undefined): SharedCluster {
-  let starting: Promise<LocalCluster> | undefined;
-  const start = async () => {
-    await offer?.withdraw();
-    const cluster = await startLocalCluster(binaries ? { binaries } : {});
-    // No CronJob: a scenario makes its own ticks, and nobody else's may come between.
-    await cluster.kubectl(['apply', '--server-side', '-k', resolve(import.meta.dirname, '../manifests/install/crds')]);
-    await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
-    return cluster;
-  };
-  const outcome = async () => starting?.catch(() => 'failed' as const);
-  return {
-    started() {
-      starting ??= start();
-      return starting;
-    },
-    outcome,
-    async [Symbol.asyncDispose]() {
-      const cluster = await outcome();
-      if (cluster && cluster !== 'failed') await cluster.stop();
-    },
-  };
 }
 
 async function* allEvents(

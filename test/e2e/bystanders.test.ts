@@ -1,17 +1,13 @@
 /** What other people run, in a namespace that has nothing to do with us, beside all that we install and do. */
 
 import assert from 'node:assert/strict';
-import { mkdtempDisposable, realpath, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { EtcdClusterStatus } from '../../manifests/api/etcd-cluster-status.ts';
-import { install } from '../demo/install.ts';
-import { allComponents, monitoringKinds, partsFor } from '../integration/manifests/all-components.ts';
-import { localSettings } from '../support/network.ts';
 import { backupStore } from './support/backup-store.ts';
+import { installEverything } from './support/everything.ts';
 import { installCertificates } from './support/issuer.ts';
 import { inOwnSandbox, startOwnCluster } from './support/own-cluster.ts';
+import { type Seen, shopIn, told } from './support/shop.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 
@@ -46,93 +42,6 @@ async function ready(kind: string, name: string): Promise<Own> {
 
 const patience = { within: 240, every: 1000 };
 
-async function installAll(): Promise<void> {
-  await apply(monitoringKinds);
-  await installCertificates(kubectl);
-  await install(kubectl);
-  await using home = await mkdtempDisposable(join(tmpdir(), 'bystanders-'));
-  const directory = await realpath(home.path);
-  const literals = Object.entries(localSettings).map(([key, value]) => `${key}=${value}`);
-  await writeFile(
-    join(directory, 'kustomization.yaml'),
-    JSON.stringify({
-      ...partsFor(directory, allComponents),
-      configMapGenerator: [{ name: 'etcd-ratchet-settings', namespace: 'etcd-ratchet', literals }],
-      generatorOptions: { disableNameSuffixHash: true },
-    }),
-  );
-  await kubectl(['apply', '--server-side', '--force-conflicts', '-k', directory]);
-}
-
-const image = 'quay.io/coreos/etcd:v3.6.16';
-
-/** A shop that runs an etcd of its own, under the labels that charts give theirs. */
-function shop(): readonly object[] {
-  const object = (apiVersion: string, kind: string, name: string, fields: object) => ({
-    ...{ apiVersion, kind, metadata: { name, namespace: theirs, labels: { app: name } } },
-    ...fields,
-  });
-  const template = (app: string, container: object, volumes: readonly object[] = []) => ({
-    metadata: { labels: { app, 'app.kubernetes.io/name': 'etcd' } },
-    spec: { containers: [{ name: app, ...container }], volumes },
-  });
-  const selector = (app: string) => ({ matchLabels: { app } });
-  const storage = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
-  const database = {
-    image,
-    args: [
-      '--data-dir=/data/etcd',
-      '--listen-client-urls=http://0.0.0.0:2379',
-      '--advertise-client-urls=http://db:2379',
-    ],
-    command: ['/usr/local/bin/etcd'],
-    volumeMounts: [{ name: 'data', mountPath: '/data' }],
-  };
-  const nightly = { ...template('nightly', { image, command: ['/usr/local/bin/etcdctl', 'version'] }).spec };
-  return [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: theirs } },
-    object('v1', 'ConfigMap', 'settings', { data: { currency: 'EUR' } }),
-    object('v1', 'Secret', 'keys', { stringData: { key: 'shop' } }),
-    object('v1', 'Service', 'web', { spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } }),
-    object('v1', 'Service', 'db', { spec: { clusterIP: 'None', selector: { app: 'db' }, ports: [{ port: 2379 }] } }),
-    object('policy/v1', 'PodDisruptionBudget', 'web', { spec: { minAvailable: 1, selector: selector('web') } }),
-    object('apps/v1', 'Deployment', 'web', {
-      spec: {
-        replicas: 2,
-        selector: selector('web'),
-        template: template('web', { image: 'registry.k8s.io/pause:3.10' }),
-      },
-    }),
-    object('apps/v1', 'StatefulSet', 'db', {
-      spec: {
-        ...{ serviceName: 'db', selector: selector('db'), template: template('db', database) },
-        volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: storage }],
-      },
-    }),
-    object('batch/v1', 'CronJob', 'nightly', {
-      spec: {
-        schedule: '* * * * *',
-        jobTemplate: { spec: { template: { spec: { ...nightly, restartPolicy: 'Never' } } } },
-      },
-    }),
-  ];
-}
-
-interface Seen {
-  readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly uid: string;
-    readonly generation?: number;
-    readonly labels?: object;
-    readonly annotations?: object;
-    readonly managedFields?: readonly { readonly manager: string }[];
-  };
-  readonly spec?: object;
-  readonly data?: object;
-  readonly status?: { readonly containerStatuses?: readonly { readonly restartCount: number }[] };
-}
-
 const kinds = [
   ...['configmaps', 'secrets', 'services', 'serviceaccounts', 'persistentvolumeclaims', 'pods', 'statefulsets'],
   ...['deployments', 'cronjobs', 'poddisruptionbudgets', 'networkpolicies', 'roles', 'rolebindings'],
@@ -142,14 +51,6 @@ async function seen(): Promise<readonly Seen[]> {
   const { items } = JSON.parse(await at(theirs, 'get', kinds, '--show-managed-fields', '-o', 'json'));
   // Their Jobs come and go each minute.
   return (items as readonly Seen[]).filter(({ metadata }) => !metadata.name.startsWith('nightly-'));
-}
-
-/** What a person would miss if it had changed. */
-function told(objects: readonly Seen[]) {
-  return objects.map(({ kind, metadata: { name, uid, generation, labels, annotations }, spec, data, status }) => {
-    const restarts = status?.containerStatuses?.map(({ restartCount }) => restartCount);
-    return { kind, name, uid, generation, labels, annotations, spec, data, restarts };
-  });
 }
 
 async function done(): Promise<number> {
@@ -175,8 +76,9 @@ const document = (kind: string, name: string, spec: object) => ({
 });
 
 test('a shop goes on beside the whole life of a cluster, with all components on', { timeout: 600_000 }, async (t) => {
-  await installAll();
-  await apply(shop());
+  await installCertificates(kubectl);
+  await installEverything(kubectl);
+  await apply(shopIn(theirs));
   await at(theirs, 'rollout', 'status', 'deployment/web', '--timeout=60s');
   await at(theirs, 'rollout', 'status', 'statefulset/db', '--timeout=60s');
   const before = told(await seen());

@@ -10,6 +10,7 @@ import type { Repository } from '../../support/git/repository.ts';
 import { type GitServer, startGitServer } from '../../support/git/server.ts';
 import { type Access, accessTo, lookUpAccess } from './client.ts';
 import { fleetObject, furnishNamespace, releaseFinalizers } from './furniture.ts';
+import { watchOver } from './shop.ts';
 import { clusterYaml } from './specs.ts';
 import { assertMade, type TickResult, tick } from './tick.ts';
 import { type Found, type Look, type Patience, until } from './until.ts';
@@ -139,6 +140,7 @@ export async function openScene({
     if (!found) throw new Error(`there is no EtcdCluster ${namespace}/${name}`);
     return found;
   };
+  const undisturbed = await watchOver(kube);
   // From here on nothing can fail: what was opened is closed with the scene.
   const opened = opening.move();
   const coldTick = async (...args: string[]) => {
@@ -202,6 +204,7 @@ export async function openScene({
       // Not waited for: a namespace takes half a minute to go, and the whole cluster goes with the run.
       await using _ = opened;
       await kube.delete(resources.namespaces, undefined, namespace, { preconditions: { uid } });
+      await undisturbed();
     },
   };
 }
