@@ -83,6 +83,17 @@ const gatewayNeedsAny = rule<{
   fieldPath: '.etcd.extraArgs',
 });
 
+const gatewayClientNeedsGateway = rule<{
+  readonly etcd?: { readonly extraArgs?: Readonly<Record<string, string>> };
+  readonly tls?: { readonly gatewayClient?: string };
+}>({
+  message: "tls.gatewayClient Enabled needs etcd's HTTP gateway, which etcd.extraArgs turns off (enable-grpc-gateway)",
+  cel: `!has(self.tls) || !has(self.tls.gatewayClient) || self.tls.gatewayClient != 'Enabled' || !has(self.etcd) || !has(self.etcd.extraArgs) || !('enable-grpc-gateway' in self.etcd.extraArgs) || self.etcd.extraArgs['enable-grpc-gateway'] == 'true'`,
+  holds: ({ etcd, tls }) =>
+    tls?.gatewayClient !== 'Enabled' || (etcd?.extraArgs?.['enable-grpc-gateway'] ?? 'true') === 'true',
+  fieldPath: '.tls.gatewayClient',
+});
+
 /** In CEL: whether members let in their cluster's own names only. */
 function celAllowsOwn(object: 'self' | 'oldSelf'): string {
   const certManager = `${object}.spec.tls.certManager`;
@@ -289,7 +300,16 @@ export const etcdClusterSpecSchema = object(
     backup: Type.Optional(clusterBackupSchema),
     suspend: Type.Optional(Type.Boolean({ default: false, keepsDefault, description: 'Observe and report only.' })),
   },
-  { rules: [quotaFitsVolume, quotaLeavesRoom, volumeHasRoom, externalTakesTls, gatewayNeedsAny] },
+  {
+    rules: [
+      quotaFitsVolume,
+      quotaLeavesRoom,
+      volumeHasRoom,
+      externalTakesTls,
+      gatewayNeedsAny,
+      gatewayClientNeedsGateway,
+    ],
+  },
 );
 
 /** StatefulSets are named `<cluster>-<n>` and may have 52 characters; three digits are room for every replacement. */

@@ -114,6 +114,25 @@ const clientNamesNeedOwn = rule<{ readonly allowedNames?: string; readonly clien
   fieldPath: '.clientNames',
 });
 
+const gatewayClientIsIssued = rule<Given & { readonly gatewayClient?: string }>({
+  message:
+    'gatewayClient Enabled goes with modes Managed and CertManager: with the others etcd-ratchet makes no certificates for applications',
+  cel: `!has(self.gatewayClient) || self.gatewayClient != 'Enabled' || !has(self.mode) || self.mode in ['Managed', 'CertManager']`,
+  holds: ({ mode = tlsDefaults.mode, gatewayClient }) =>
+    gatewayClient !== 'Enabled' || mode === 'Managed' || mode === 'CertManager',
+  fieldPath: '.gatewayClient',
+});
+
+const gatewayClientNeedsAny = rule<{
+  readonly gatewayClient?: string;
+  readonly certManager?: { readonly allowedNames?: string };
+}>({
+  message: "gatewayClient Enabled does not go with certManager.allowedNames Own: etcd's HTTP gateway is off then",
+  cel: `!has(self.gatewayClient) || self.gatewayClient != 'Enabled' || !has(self.certManager) || !has(self.certManager.allowedNames) || self.certManager.allowedNames != 'Own'`,
+  holds: ({ gatewayClient, certManager }) => gatewayClient !== 'Enabled' || certManager?.allowedNames !== 'Own',
+  fieldPath: '.gatewayClient',
+});
+
 /** Hexadecimal, with or without colons, as OpenSSL prints it: at most 20 octets (RFC 5280, 4.1.2.2). */
 const serialNumber = matching(
   '^[0-9A-Fa-f]{1,2}(:?[0-9A-Fa-f]{2}){0,19}$',
@@ -172,6 +191,12 @@ export const tlsSchema = object(
       list(text(59, { minLength: 1, rules: [serialNumber] }), 1000, {
         description:
           'Serial numbers of certificates that members refuse as those of clients, of any CA. A changed list takes effect with the next connection, once kubelet has it, and restarts nothing. Where it is new, even if empty, members restart once, one at a time.',
+      }),
+    ),
+    gatewayClient: Type.Optional(
+      Type.Enum(['Enabled', 'Disabled'], {
+        description:
+          "Enabled: beside the Secret <name>-client-tls there is <name>-gateway-tls, a client certificate without a common name, which etcd's HTTP gateway (/v3/…) demands once etcd's authentication is on. Disabled (where it is left out): there is none. With Managed and CertManager; restarts nothing.",
       }),
     ),
     managed: Type.Optional(
@@ -235,7 +260,15 @@ export const tlsSchema = object(
     default: {},
     keepsDefault,
     description: 'Decided at birth: peer URLs carry the scheme.',
-    rules: [managedGoesWithMode, issuerIfCertManager, secretsIfProvided, anyNeedsPeerIssuer, revokesWithTls],
+    rules: [
+      managedGoesWithMode,
+      issuerIfCertManager,
+      secretsIfProvided,
+      anyNeedsPeerIssuer,
+      revokesWithTls,
+      gatewayClientIsIssued,
+      gatewayClientNeedsAny,
+    ],
   },
 );
 

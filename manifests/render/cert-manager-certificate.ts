@@ -94,7 +94,7 @@ export function certManagerCertificate(plan: LeafPlan, inputs: CertificateInputs
       // Never left to cert-manager's defaults: where it came to fill them in (1.19.0) it issued everything anew, and a
       // controller of another group does not know an issuer without one.
       issuerRef: { ...issuerDefaults, ...issuerRef },
-      commonName: plan.commonName,
+      ...(plan.commonName !== undefined && { commonName: plan.commonName }),
       ...(dnsNames.length > 0 && { dnsNames }),
       ...(plan.ipAddresses.length > 0 && { ipAddresses: plan.ipAddresses }),
       usages: ['digital signature', ...plan.usages.map((usage) => usageName[usage])],

@@ -7,7 +7,7 @@ import { clientServiceName, headlessServiceName, podHost } from './names.ts';
 export type Authority = 'peer' | 'client';
 
 /** What one leaf is presented for. */
-type Purpose = 'peer' | 'server' | 'reconciler' | 'application';
+type Purpose = 'peer' | 'server' | 'reconciler' | 'application' | 'gateway';
 
 export type Usage = 'serverAuth' | 'clientAuth';
 
@@ -19,7 +19,8 @@ export interface LeafPlan {
   readonly secretName: string;
   /** The member's, for `peer` and `server`. */
   readonly peer?: string;
-  readonly commonName: string;
+  /** Absent: it must have none. */
+  readonly commonName?: string;
   readonly dnsNames: readonly string[];
   /** The one of these that no member asks for yet: a leaf without it is good as well. */
   readonly ahead?: string;
@@ -34,6 +35,11 @@ export function authoritySecretName(cluster: string, authority: Authority): stri
 /** For applications: mounted as it is. */
 export function applicationSecretName(cluster: string): string {
   return `${cluster}-client-tls`;
+}
+
+/** For applications that speak to etcd's HTTP gateway. `-gateway-client-tls` would be that of a cluster `…-gateway`. */
+export function gatewaySecretName(cluster: string): string {
+  return `${cluster}-gateway-tls`;
 }
 
 export function reconcilerSecretName(cluster: string): string {
@@ -60,12 +66,14 @@ export interface OwnNames {
   readonly members: string;
   /** Of ours, and of the one for applications. */
   readonly clients: string;
+  /** Of the one for the HTTP gateway, which is off where members look for names: it lets in nowhere. */
+  readonly gateway: string;
 }
 
-/** Neither name has a dot, so no two clusters have the same ones, and no wildcard covers those of two. */
+/** No name has a dot of its own, so no two clusters have the same ones, and no wildcard covers those of two. */
 export function ownNamesOf({ namespace, cluster }: { namespace: string; cluster: string }): OwnNames {
   const domain = `${cluster}.${namespace}.${ownNamesDomain}`;
-  return { members: `members.${domain}`, clients: `clients.${domain}` };
+  return { members: `members.${domain}`, clients: `clients.${domain}`, gateway: `gateway.${domain}` };
 }
 
 /**
@@ -154,6 +162,21 @@ export function clusterLeaves(
     ),
     leaf('application', applicationSecretName(cluster), `${cluster}-client`),
   ];
+}
+
+/**
+ * With etcd's authentication on, its HTTP gateway refuses every certificate that has a common name, and tells users
+ * by a token. The DNS name is for cert-manager, which takes no request without any name.
+ */
+export function gatewayLeaf(place: { namespace: string; cluster: string }): LeafPlan {
+  return {
+    purpose: 'gateway',
+    authority: 'client',
+    secretName: gatewaySecretName(place.cluster),
+    dnsNames: [ownNamesOf(place).gateway],
+    ipAddresses: [],
+    usages: ['clientAuth'],
+  };
 }
 
 /** People name also what is there already: twice in a plan, it would never be what a certificate says. */

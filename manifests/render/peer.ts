@@ -55,6 +55,7 @@ export const ofTheCertificates = {
   rotationOverlap: 'renew-authorities',
   managed: 'certify',
   revokedClientSerials: 'support-members',
+  gatewayClient: 'certify',
   certManager: 'ask-cert-manager',
   provided: 'check-certificates',
 } as const satisfies Readonly<

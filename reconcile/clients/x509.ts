@@ -49,7 +49,8 @@ type Profile =
     };
 
 export interface CertificateRequest {
-  readonly commonName: string;
+  /** Absent: the subject is empty. */
+  readonly commonName?: string;
   /** Of a positive integer, big-endian. */
   readonly serialNumber: Uint8Array<ArrayBuffer>;
   /** Whole seconds: X.509 has no fractions, and Go refuses a certificate that has them. */
@@ -74,7 +75,7 @@ const extensionRequest = '1.2.840.113549.1.9.14';
 /** Signs one certificate (RFC 5280), in DER. @throws {Error} when an address cannot be read */
 export function signCertificate(request: CertificateRequest): Uint8Array {
   const { commonName, serialNumber, notBefore, notAfter, publicKey, signingKey, issuer, namesNoKey, profile } = request;
-  const subject = nameOf(commonName);
+  const subject = commonName === undefined ? new Name() : nameOf(commonName);
   const subjectPublicKeyInfo = AsnConvert.parse(
     publicKey.export({ type: 'spki', format: 'der' }),
     SubjectPublicKeyInfo,
@@ -91,7 +92,7 @@ export function signCertificate(request: CertificateRequest): Uint8Array {
     validity: new Validity({ notBefore, notAfter }),
     subjectPublicKeyInfo,
     extensions: new Extensions([
-      ...extensionsOf(profile),
+      ...extensionsOf(profile, commonName !== undefined),
       extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(keyId)),
       ...(namesNoKey ? [] : [authorityKey(signer.keyId)]),
     ]),
@@ -110,7 +111,7 @@ export function requestForAuthority({
   key: KeyObject;
 }): Uint8Array {
   const { subject, subjectPublicKeyInfo } = AsnConvert.parse(certificate.raw, Certificate).tbsCertificate;
-  const extensions = new Extensions([...extensionsOf({ kind: 'authority' })]);
+  const extensions = new Extensions([...extensionsOf({ kind: 'authority' }, true)]);
   const asked = new Attribute({ type: extensionRequest, values: [AsnConvert.serialize(extensions)] });
   const certificationRequestInfo = new CertificationRequestInfo({
     subject,
@@ -149,7 +150,7 @@ function signerOf(issuer: X509Certificate): { readonly name: Name; readonly keyI
   return { name: subject, keyId };
 }
 
-function extensionsOf(profile: Profile): readonly Extension[] {
+function extensionsOf(profile: Profile, hasSubject: boolean): readonly Extension[] {
   const critical = true;
   switch (profile.kind) {
     case 'authority': {
@@ -171,8 +172,10 @@ function extensionsOf(profile: Profile): readonly Extension[] {
         extension(id_ce_basicConstraints, new BasicConstraints({ cA: false }), critical),
         extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.digitalSignature), critical),
         extension(id_ce_extKeyUsage, new ExtendedKeyUsage(usages)),
-        // An empty list of names is no valid extension.
-        ...(names.length === 0 ? [] : [extension(id_ce_subjectAltName, new SubjectAlternativeName(names))]),
+        // An empty list of names is no valid extension. Where the subject is empty, it is critical (RFC 5280, 4.2.1.6).
+        ...(names.length === 0
+          ? []
+          : [extension(id_ce_subjectAltName, new SubjectAlternativeName(names), !hasSubject)]),
       ];
     }
   }

@@ -27,6 +27,7 @@ const defects = {
   MissingUsages: provided('A certificate lacks a key usage that it needs.'),
   MissingNames: provided('A certificate lacks names under which members are reached.'),
   WildcardPeerName: provided("A peer's certificate has a wildcard where etcd looks up the exact name."),
+  HasCommonName: provided("A certificate for etcd's HTTP gateway has a common name, which the gateway refuses."),
   NotACertificateAuthority: provided('The certificate of a CA may not sign.'),
   NotYetValid: provided('A certificate is not valid yet.'),
   Expired: provided('A certificate has expired.'),

@@ -10,6 +10,7 @@ type DefectReason =
   | 'MissingUsages'
   | 'MissingNames'
   | 'WildcardPeerName'
+  | 'HasCommonName'
   | 'NotACertificateAuthority'
   | 'NotYetValid'
   | 'Expired'

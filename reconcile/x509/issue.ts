@@ -87,7 +87,7 @@ export async function createAuthority({
  */
 export async function issueLeaf(plan: LeafPlan, authority: Authority, asked: Validity): Promise<IssuedLeaf> {
   const { commonName, dnsNames, ipAddresses, usages, secretName } = plan;
-  if (commonName === '' || commonName.length > maxCommonName) {
+  if (commonName !== undefined && (commonName === '' || commonName.length > maxCommonName)) {
     throw new CertificateError(
       `the certificate of Secret ${secretName} needs a common name of 1 to ${maxCommonName} characters (X.509), but "${commonName}" has ${commonName.length}: choose a shorter name for the cluster`,
     );
@@ -102,7 +102,7 @@ export async function issueLeaf(plan: LeafPlan, authority: Authority, asked: Val
   }
   const keys = await newKeys();
   const certificate = await sign({
-    commonName,
+    ...(commonName !== undefined && { commonName }),
     notBefore: validity.notBefore,
     notAfter,
     publicKey: keys.publicKey,

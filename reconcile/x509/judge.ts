@@ -142,6 +142,11 @@ function contentFlaws(facts: LeafFacts, { plan }: Circumstances): readonly Defec
     const cure = `add ${host} itself, or the same wildcard with the domain of the cluster (*${host.slice(host.indexOf('.'))}.cluster.local)`;
     defects.push(fatal({ reason: 'WildcardPeerName', secretName, key, problem, cure }));
   }
+  if (plan.commonName === undefined && facts.commonName) {
+    const problem = "has a common name, and etcd's HTTP gateway refuses such certificates with authentication on";
+    const cure = 'issue it without a common name';
+    defects.push(fatal({ reason: 'HasCommonName', secretName, key, problem, cure }));
+  }
   return defects;
 }
 

@@ -9,7 +9,8 @@ import { type CertificateFacts, canonicalAddress } from './facts.ts';
  */
 export function requiredNames({ purpose, dnsNames, ahead }: LeafPlan): readonly string[] {
   const [host] = dnsNames;
-  if (host === undefined) return [];
+  // Where the only name is for the issuer's sake, no member looks for it.
+  if (host === undefined || purpose === 'gateway') return [];
   if (purpose !== 'server') return dnsNames.filter((name) => name !== ahead);
   const [, headless, ...rest] = host.split('.');
   const service = dnsNames.filter((name) => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Secret, StatefulSet } from '../../manifests/kube-types.ts';
@@ -93,14 +94,21 @@ test('a leaf that is renewed is not served before every clock takes it for valid
 test('a denied request is named with the words of its denial, and cured', async () => {
   const { tickUntil } = stage();
   issuer().fail('the budget for this domain is spent', 'refused-reconciler-tls-issued');
-  await apply('refused', { replicas: 1 });
+  await apply('refused', { replicas: 1, tls: { ...tls, gatewayClient: 'Enabled' } });
   const stalled = await tickUntil('refused', isStalledFor('IssuanceFailed'));
   assert.match(
     condition(stalled, 'Stalled')?.message ?? '',
     /ClusterIssuer company does not issue refused-reconciler-tls-issued: .*the budget for this domain is spent.*To go on/,
   );
   await issuer().resume();
-  await tickUntil('refused', isReady, 120);
+  await tickUntil('refused', isServed, 120);
+});
+
+test('the client certificate for the gateway has no common name, and the gateway takes it', async () => {
+  const client = await secret('refused-gateway-tls');
+  assert.equal(new X509Certificate(textIn(client, 'tls.crt')).subject, undefined);
+  const asked = { cluster: 'refused', ca: textIn(client, 'ca.crt'), path: '/v3/kv/range', body: '{"key":"aw=="}' };
+  assert.partialDeepStrictEqual(await askedBy(client, stage(), asked), { status: 200 });
 });
 
 test('what a shared issuer signs opens clusters without CAs or names of their own, and no other', async () => {
@@ -116,7 +124,6 @@ test('what a shared issuer signs opens clusters without CAs or names of their ow
     spec,
   };
   await kubectl(['apply', '-f', '-'], { stdin: JSON.stringify(theirs) });
-  const isServed = (found: EtcdCluster) => condition(found, 'CertificatesReady')?.status === 'True' && isReady(found);
   await tickUntil('own', isServed, 120);
   const named = await tickUntil('named', isServed, 120);
   assert.match(condition(named, 'CertificatesReady')?.message ?? '', /HTTP gateway is off/);
@@ -145,6 +152,10 @@ test('a deleted cluster takes its Certificates and what was issued for them alon
     return !left.some(({ metadata }) => metadata.name.startsWith('refused-'));
   });
 });
+
+function isServed(found: EtcdCluster): boolean {
+  return condition(found, 'CertificatesReady')?.status === 'True' && isReady(found);
+}
 
 const inItsWords =
   /issued-1-peer-tls-issued of Issuer etcd yet: DoesNotExist: Issuing certificate as Secret does not exist/;

@@ -8,13 +8,14 @@ import { condition, isReady } from './support/conditions.ts';
 import { doneIn } from './support/done.ts';
 import { type Follower, startFollower } from './support/follower.ts';
 import { assertForetold, foretell } from './support/foretold.ts';
+import { askedBy } from './support/issued-leaves.ts';
 import { readKey } from './support/keys.ts';
 import { areShown, comeDue, isPodReady, leavesOf, liveShortly, podsOf, wearOut } from './support/leaves.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 import { startVisits, watchPods } from './support/visits.ts';
-import { fingerprintIn } from './support/wire.ts';
+import { fingerprintIn, textIn } from './support/wire.ts';
 import { startWriter } from './support/writer.ts';
 
 /** One cluster, from renewals to the end of all of its certificates, and an application that follows them. */
@@ -29,7 +30,7 @@ const following = () => writer ?? assert.fail('the first test starts it');
 
 async function apply(rotationOverlap: string): Promise<void> {
   const { kubectl, namespace } = stage();
-  const stdin = clusterYaml(name, namespace, { tls: { rotationOverlap } });
+  const stdin = clusterYaml(name, namespace, { tls: { rotationOverlap, gatewayClient: 'Enabled' } });
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin });
 }
 
@@ -92,7 +93,7 @@ test('due leaves are renewed in one step, and deleted ones come back, without a 
   // Far below an election, and above what a busy machine does to a quiet cluster.
   assert.ok(gap < Math.max(500, 3 * noise), `${gap} ms; ${noise} ms in peace`);
 
-  const lost = [`${name}-0-server-tls`, `${name}-1-peer-tls`, `${name}-reconciler-tls`, `${name}-client-tls`];
+  const lost = ['0-server', '1-peer', 'reconciler', 'client', 'gateway'].map((leaf) => `${name}-${leaf}-tls`);
   await kubectl(['-n', namespace, 'delete', 'secret', ...lost]);
   await ticksUntil('they are back', async () => {
     const found = await Promise.all(lost.map((one) => get<Secret>(resources.secrets, one)));
@@ -105,6 +106,8 @@ test('due leaves are renewed in one step, and deleted ones come back, without a 
 test('new CAs under load: old and new clients reach every member until the old CA is retired', async (t) => {
   const { kubectl, namespace, tickUntil, access } = stage();
   const old = await access(name);
+  const oldOfGateway = await secretOfGateway();
+  assert.equal(await statusByGateway(oldOfGateway), 200);
   const firstTrust = await trustOfAll();
   const watcher = watchPods(stage(), name);
 
@@ -130,6 +133,7 @@ test('new CAs under load: old and new clients reach every member until the old C
     (await trustOfAll()).every(({ trust }) => trust.length === 2),
     'both are trusted',
   );
+  for (const each of [oldOfGateway, await secretOfGateway()]) assert.equal(await statusByGateway(each), 200);
   assert.equal(watcher.restarts(), 0, 'so far nobody was restarted');
   t.diagnostic(`longest gap while two are trusted: ${following().gap().milliseconds} ms`);
 
@@ -149,6 +153,8 @@ test('new CAs under load: old and new clients reach every member until the old C
     assert.ok(!trust.some((certificate) => before.includes(certificate)), `${secretName} trusts the new one`);
   }
   await assert.rejects(readKey(old, 'throughout/0'), 'the old certificate opens nothing any more');
+  assert.equal(await statusByGateway(await secretOfGateway()), 200);
+  assert.notEqual(await statusByGateway(oldOfGateway), 200);
   const noise = await gapInPeace(8_000);
   const { acknowledged, lost } = await following().finish();
   writer = undefined;
@@ -190,6 +196,25 @@ test('all certificates expired without a tick: each member is started with new o
   assert.deepEqual((await again.finish()).lost, []);
 });
 
+test('the certificate for clients of the gateway goes with its cluster', async () => {
+  const { kubectl, namespace, get, ticksUntil } = stage();
+  await kubectl(['-n', namespace, 'delete', 'etcdcluster', name, '--wait=false']);
+  await ticksUntil('it has gone', async () => !(await get<Secret>(resources.secrets, `${name}-gateway-tls`)), {
+    within: 120,
+  });
+});
+
+async function secretOfGateway(): Promise<Secret> {
+  return (await stage().get<Secret>(resources.secrets, `${name}-gateway-tls`)) ?? assert.fail('there is none');
+}
+
+/** A key is read by HTTP. */
+async function statusByGateway(shown: Secret): Promise<number | string> {
+  const asked = { cluster: name, ca: textIn(shown, 'ca.crt'), path: '/v3/kv/range', body: '{"key":"aw=="}' };
+  const answer = await askedBy(shown, stage(), asked);
+  return 'status' in answer ? answer.status : answer.refused;
+}
+
 function isOverlapping({ status }: EtcdCluster): boolean {
   return status?.lastDecision?.reason === 'RotatingAuthorities' && /rotationOverlap/.test(status.lastDecision.message);
 }
@@ -198,6 +223,6 @@ async function trustOfAll() {
   const secrets = (await stage().list<Secret>(resources.secrets)).filter(({ metadata }) =>
     metadata.name.startsWith(`${name}-`),
   );
-  assert.equal(secrets.length, 2 + 2 + 6);
+  assert.equal(secrets.length, 2 + 3 + 6);
   return secrets.map(({ metadata, data = {} }) => ({ secretName: metadata.name, trust: trustOf(data) }));
 }

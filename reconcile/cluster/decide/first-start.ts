@@ -1,8 +1,9 @@
-import { clusterLeaves, type LeafPlan, memberLeaves } from '../../../manifests/render/certificate-names.ts';
+import { type LeafPlan, memberLeaves } from '../../../manifests/render/certificate-names.ts';
 import type { FirstStart } from '../know/actions/birth.ts';
 import { authoritiesToMake, remedyFor } from '../know/certificates/due.ts';
 import { rotationAskedFor } from '../know/certificates/occasion.ts';
 import { validityFrom } from '../know/certificates/validity.ts';
+import { leavesOfCluster } from '../know/certificates/wanted.ts';
 import type { ReadCertificates } from '../know/observation.ts';
 import type { Situation } from '../know/situation.ts';
 
@@ -19,8 +20,8 @@ export function firstStartOfBirth(
 ): FirstStart | undefined {
   return firstStart(situation, (read) => {
     const authorities = authoritiesToMake(read, token, situation.at);
-    const { name } = situation.cluster.metadata;
-    const leaves = [...clusterLeaves(name), ...names.flatMap((member) => leavesOf(member, situation))];
+    const own = leavesOfCluster(situation.cluster, 'Managed');
+    const leaves = [...own, ...names.flatMap((member) => leavesOf(member, situation))];
     const isFresh =
       authorities.length === 2 && Object.values(read.authorities).every(({ state }) => state === 'missing');
     return isFresh && read.leaves.every(({ state }) => state === 'missing') ? { authorities, leaves } : undefined;

@@ -50,7 +50,7 @@ export async function weakLeafOf(plan: LeafPlan, authority: Authority): Promise<
   const keys = await promisify(generateKeyPair)('rsa', { modulusLength: 1024 });
   const { commonName, dnsNames, ipAddresses, usages } = plan;
   const der = signCertificate({
-    commonName,
+    ...(commonName !== undefined && { commonName }),
     serialNumber: Uint8Array.of(0x4d),
     ...wholeSeconds(good()),
     publicKey: keys.publicKey,

@@ -22,7 +22,7 @@ export function planOf({ spec }: CertManagerCertificate): LeafPlan {
     purpose: 'application',
     authority: 'client',
     secretName: spec.secretName,
-    commonName: spec.commonName ?? '',
+    ...(spec.commonName !== undefined && { commonName: spec.commonName }),
     dnsNames: spec.dnsNames ?? [],
     ipAddresses: spec.ipAddresses ?? [],
     usages: (spec.usages ?? []).flatMap((name) => usages[name] ?? []),

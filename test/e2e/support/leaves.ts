@@ -4,6 +4,7 @@ import type { Pod, Secret } from '../../../manifests/kube-types.ts';
 import {
   authoritySecretName,
   clusterLeaves,
+  gatewayLeaf,
   type LeafPlan,
   memberLeaves,
 } from '../../../manifests/render/certificate-names.ts';
@@ -15,7 +16,7 @@ import type { Scene } from './scene.ts';
 import { until } from './until.ts';
 import { fingerprintIn, shownAt } from './wire.ts';
 
-/** All leaves of a managed cluster of three, as time would change them. */
+/** All leaves of a managed cluster of three with a client of the gateway, as time would change them. */
 
 export type Leaf = { readonly plan: LeafPlan; readonly secret: Secret };
 
@@ -107,9 +108,10 @@ export function isPodReady({ metadata, status }: Pod): boolean {
   return isReady && metadata.deletionTimestamp === undefined;
 }
 
-function plansOf(namespace: string, name: string): readonly LeafPlan[] {
-  const peers = [0, 1, 2].map((ordinal) => `${name}-${ordinal}`);
-  return [...clusterLeaves(name), ...peers.flatMap((peer) => memberLeaves({ namespace, cluster: name }, peer))];
+function plansOf(namespace: string, cluster: string): readonly LeafPlan[] {
+  const place = { namespace, cluster };
+  const peers = [0, 1, 2].map((ordinal) => `${cluster}-${ordinal}`);
+  return [...clusterLeaves(cluster), gatewayLeaf(place), ...peers.flatMap((peer) => memberLeaves(place, peer))];
 }
 
 async function replace({ kube, get }: Scene, secretName: string, data: CertificateData): Promise<void> {

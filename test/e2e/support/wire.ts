@@ -14,6 +14,8 @@ export interface Target {
   readonly path?: string;
   /** Sent with POST; GET without. */
   readonly body?: string;
+  /** Of a user of etcd, sent as `Authorization`. */
+  readonly token?: string;
   /** HTTPS; plain HTTP without. */
   readonly tls?: {
     readonly serverName: string;
@@ -28,8 +30,10 @@ export type Answer = { readonly status: number; readonly body: string } | { read
 
 const patience = 5000;
 
-export function ask({ host, port, path = '/', body, tls }: Target): Promise<Answer> {
-  const common = { host, port, path, method: body === undefined ? 'GET' : 'POST', agent: false, timeout: patience };
+export function ask({ host, port, path = '/', body, token, tls }: Target): Promise<Answer> {
+  const method = body === undefined ? 'GET' : 'POST';
+  const headers = token === undefined ? {} : { authorization: token };
+  const common = { host, port, path, method, headers, agent: false, timeout: patience };
   return new Promise((resolve) => {
     const { serverName, ...credentials } = tls ?? { serverName: '' };
     const request = tls ? askSecurely({ ...common, ...credentials, servername: serverName }) : askPlainly(common);

@@ -156,7 +156,7 @@ async function withUsers(url: string, host: string, { certificate, key }: Issued
     credentials: { rootCertificate: pem(company.certificate), privateKey: pem(key), certChain: pem(certificate) },
     grpcOptions: { 'grpc.ssl_target_name_override': host },
   });
-  for (const name of ['root', reconcilers.commonName]) {
+  for (const name of ['root', reconcilers.commonName ?? assert.fail('ours has a name')]) {
     await etcd.user(name).create('secret');
     await etcd.user(name).addRole('root');
   }

@@ -9,7 +9,7 @@ import {
   isCurrent,
 } from '../../../manifests/render/cert-manager-certificate.ts';
 import { certificateState } from '../../../manifests/render/cert-manager-state.ts';
-import { clusterLeaves, memberLeaves } from '../../../manifests/render/certificate-names.ts';
+import { clusterLeaves, gatewayLeaf, memberLeaves } from '../../../manifests/render/certificate-names.ts';
 import { ownerReference } from '../../../manifests/render/owner-reference.ts';
 import { cluster } from '../../unit/manifests/api-documents.ts';
 import { startApiServer } from './api-server.ts';
@@ -37,6 +37,7 @@ const inputs = {
 const wanted = [
   ...memberLeaves({ namespace: 'default', cluster: 'orders', dnsNames: ['etcd.example.com'] }, 'orders-0'),
   ...clusterLeaves('orders'),
+  gatewayLeaf({ namespace: 'default', cluster: 'orders' }),
 ].map((leaf) => certManagerCertificate(leaf, inputs));
 
 for (const certificate of wanted) {

@@ -31,6 +31,7 @@ import { whenStale } from './stale.ts';
 const ofMember = 'orders-0-peer-tls';
 const ofCluster = 'orders-client-tls';
 const ofServer = 'orders-0-server-tls';
+const ofGateway = 'orders-gateway-tls';
 const tls = managed;
 
 interface LeafStart {
@@ -68,7 +69,7 @@ function leafIn({ certificates }: Observation, name: string): LeafView {
 }
 
 function ownerUidIn({ cluster, slots }: Observation, name: string): string {
-  return (name === ofCluster ? cluster.metadata.uid : slots[0]?.peer?.uid) ?? '';
+  return ([ofCluster, ofGateway].includes(name) ? cluster.metadata.uid : slots[0]?.peer?.uid) ?? '';
 }
 
 function* ownedBy(seen: Observation, plan: LeafPlan): Program<LeafOwner> {
@@ -182,6 +183,12 @@ export const leaves = {
   signLeaf: [
     { when: 'there is none', tls, start: withoutLeaf, asks: (seen) => signed(seen) },
     { when: "there is none, of the cluster's", tls, start: withoutLeaf, asks: (seen) => signed(seen, ofCluster) },
+    {
+      when: 'there is none, without a common name',
+      tls: { ...tls, gatewayClient: 'Enabled' },
+      start: withoutLeaf,
+      asks: (seen) => signed(seen, ofGateway),
+    },
     { when: 'it is renewed', tls, start: withLeaf(), asks: (seen) => signed(seen) },
     {
       when: 'it is renewed, and an issuer has signed its CA as well',

@@ -6,6 +6,7 @@ const intermediates = 'test/unit/cluster/actions/intermediate.test.ts';
 const refusedClients = 'test/unit/cluster/world/revocations.test.ts';
 const allowedNames = 'test/unit/cluster/world/allowed-names.test.ts';
 const nameLists = 'test/unit/manifests/certificate-allowance.test.ts';
+const gatewayClient = 'test/unit/cluster/world/gateway-client.test.ts';
 
 /** What an action about certificates looks at again just before it acts, and what its writes carry. */
 export const ofCertificates: readonly Mutant[] = [
@@ -43,6 +44,41 @@ export const ofCertificates: readonly Mutant[] = [
     to: 'usages: ',
     without: 'the key of a server opens members to clients whose list has a name that it bears',
     killers: ['test/unit/manifests/build-cert-manager.test.ts', allowedNames],
+  },
+  {
+    file: 'manifests/render/certificate-names.ts',
+    from: 'gateway: `gateway.',
+    to: 'gateway: `clients.',
+    without: 'the certificate for clients of the gateway has a name by which members let in',
+    killers: ['test/unit/certificates/names.test.ts', gatewayClient],
+  },
+  {
+    file: 'reconcile/cluster/know/certificates/wanted.ts',
+    from: "gatewayClient === 'Enabled' && own === undefined",
+    to: "gatewayClient === 'Enabled'",
+    without: 'an issuer is asked for a client of a gateway that is off',
+    killers: [gatewayClient],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/certificates/ask-cert-manager.ts',
+    from: "requests.filter(({ plan }) => plan.purpose !== 'gateway')",
+    to: 'requests',
+    without: 'a request is told as one for a name that lets in',
+    killers: [gatewayClient],
+  },
+  {
+    file: 'reconcile/x509/judge.ts',
+    from: 'plan.commonName === undefined && facts.commonName',
+    to: 'plan.commonName === undefined && false',
+    without: 'clients of the gateway get a certificate with a common name, which it refuses',
+    killers: ['test/unit/certificates/judge.test.ts', gatewayClient],
+  },
+  {
+    file: 'reconcile/clients/x509.ts',
+    from: 'new SubjectAlternativeName(names), !hasSubject)',
+    to: 'new SubjectAlternativeName(names), false)',
+    without: 'a certificate without a subject breaks RFC 5280, and strict verifiers refuse it',
+    killers: ['test/unit/certificates/issue.test.ts'],
   },
   {
     file: 'manifests/render/certificate-allowance.ts',

@@ -123,6 +123,16 @@ const simulated: readonly Simulated[] = [
     why: 'an upgrade, a crash and a deletion at once',
   },
   {
+    reasons: ['HasCommonName'],
+    test: 'certificates/judge',
+    why: 'as CertificateHasCommonName, of what is handed over already',
+  },
+  {
+    reasons: ['CertificateHasCommonName'],
+    test: 'cluster/world/gateway-client',
+    why: 'an issuer that names what asks for no name: that of cert-manager and the stand-in do as they are asked',
+  },
+  {
     reasons: ['CertificateNamesRefused'],
     test: 'cluster/world/certificate-names',
     why: 'a setting of the installation',

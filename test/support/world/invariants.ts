@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import type { ConfigMap, PersistentVolumeClaim, Pod, Secret, Service } from '../../../manifests/kube-types.ts';
-import { applicationSecretName } from '../../../manifests/render/certificate-names.ts';
+import { applicationSecretName, gatewaySecretName } from '../../../manifests/render/certificate-names.ts';
 import { labels, podName } from '../../../manifests/render/names.ts';
 import { isOfRecovery, readVolumeRecord, type VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
@@ -204,9 +204,11 @@ export function assertEverybodyTalks(state: State): void {
       if (why !== undefined) violate(state, `TLS: ${short(a.pod)} and ${short(b.pod)} cannot talk: ${why}`);
     }
     const fresh = applicationOf(state, a.pod.split('/')[0], a.cluster);
+    const ofGateway = applicationOf(state, a.pod.split('/')[0], a.cluster, gatewaySecretName);
     for (const [who, client] of [
       ...state.clients,
       ...(fresh ? [['whoever reads its Secret now', fresh] as const] : []),
+      ...(ofGateway ? [["a client of etcd's gateway that reads its Secret now", ofGateway] as const] : []),
     ]) {
       const why = whyNotClient(state, a, client);
       if (why !== undefined) violate(state, `TLS: ${who} cannot talk to ${short(a.pod)}: ${why}`);
@@ -233,10 +235,10 @@ function isServing(state: State, { metadata }: Pod): boolean {
   return !process || !fresh || whyNotClient(state, process, fresh) === undefined;
 }
 
-function applicationOf(state: State, namespace: string | undefined, cluster: string) {
+function applicationOf(state: State, namespace: string | undefined, cluster: string, nameOf = applicationSecretName) {
   const secret = state.kube
     .stored<Secret>(resources.secrets)
-    .find(({ metadata }) => metadata.namespace === namespace && metadata.name === applicationSecretName(cluster));
+    .find(({ metadata }) => metadata.namespace === namespace && metadata.name === nameOf(cluster));
   return secret?.data && partyOf(state, secret.data);
 }
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import { clusterLeaves } from '../../../manifests/render/certificate-names.ts';
+import { AsnConvert } from '@peculiar/asn1-schema';
+import { Certificate, id_ce_subjectAltName } from '@peculiar/asn1-x509';
+import { clusterLeaves, gatewayLeaf } from '../../../manifests/render/certificate-names.ts';
 import { canonicalAddress } from '../../../reconcile/x509/facts.ts';
 import { inspectAuthority } from '../../../reconcile/x509/inspect.ts';
 import {
@@ -20,7 +22,9 @@ const old = await createAuthority({ commonName: 'payments/c peer CA', ...life })
 const next = await createAuthority({ commonName: 'payments/c peer CA', ...life, previous: old });
 const year = { notBefore: now, notAfter: days(365) };
 
-for (const plan of [peerPlan, serverPlan, ...clusterLeaves('c')]) {
+const gatewayPlan = gatewayLeaf({ namespace: 'payments', cluster: 'c' });
+
+for (const plan of [peerPlan, serverPlan, ...clusterLeaves('c'), gatewayPlan]) {
   test(`a ${plan.purpose} leaf says what was planned, and nothing else`, async () => {
     const issued = await issueLeaf(plan, old, year);
     const data = leafData(issued, [old.certificate]);
@@ -45,6 +49,16 @@ for (const address of ['10.0.0.7', '2001:db8::10.0.0.7', '1:2:3:4:5:6:10.0.0.1',
     assert.deepEqual(missingNames(leafFacts(leafData(issued, [old.certificate])), [address]), []);
   });
 }
+
+test('where the subject is empty, the names are critical, and only there', async () => {
+  for (const plan of [gatewayPlan, peerPlan]) {
+    const { certificate } = await issueLeaf(plan, old, year);
+    const { tbsCertificate } = AsnConvert.parse(new X509Certificate(certificate).raw, Certificate);
+    const names = tbsCertificate.extensions?.find(({ extnID }) => extnID === id_ce_subjectAltName);
+    assert.equal(names?.critical, plan === gatewayPlan);
+    assert.equal(tbsCertificate.subject.length, plan === gatewayPlan ? 0 : 1);
+  }
+});
 
 test('every leaf has a key and a serial number of its own', async () => {
   const leaves = await Promise.all(Array.from({ length: 8 }, () => issueLeaf(peerPlan, old, year)));

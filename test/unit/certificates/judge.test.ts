@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gatewayLeaf } from '../../../manifests/render/certificate-names.ts';
 import { defectsOf, renewalTime } from '../../../reconcile/x509/judge.ts';
 import { keyFlawOf } from '../../../reconcile/x509/keys.ts';
 import {
@@ -131,6 +132,16 @@ test('a server leaf needs its pod and the client Service, not localhost', async 
   assert.deepEqual(defectsOf({ data: only(wild, ca), plan: serverPlan, now }), []);
   const [defect] = defectsOf({ data: only(await named([host]), ca), plan: serverPlan, now });
   assert.match(defect?.message ?? '', /c-0-server-tls is not valid for c\.payments\.svc$/);
+});
+
+test('a leaf for the gateway may lack its name, and must have no common name', async () => {
+  const plan = gatewayLeaf({ namespace: 'payments', cluster: 'c' });
+  const reasons = async (name: string) => {
+    const made = await forge({ name, by: ca, usages: ['clientAuth'] });
+    return defectsOf({ data: only(made, ca), plan, now }).map(({ reason }) => reason);
+  };
+  assert.deepEqual(await reasons(''), []);
+  assert.deepEqual(await reasons('gateway.c.payments'), ['HasCommonName']);
 });
 
 for (const [keyType, curve, bits, reason] of [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterLeaves, memberLeaves, ownNamesOf } from '../../../manifests/render/certificate-names.ts';
+import { clusterLeaves, gatewayLeaf, memberLeaves, ownNamesOf } from '../../../manifests/render/certificate-names.ts';
 import { covers, missingNames, requiredNames } from '../../../reconcile/x509/names.ts';
 import { peerPlan, serverPlan } from './forge.ts';
 
@@ -17,6 +17,15 @@ test('required are the names by which members let a leaf in', () => {
   assert.deepEqual(requiredNames(peer), ['c-0-0.c-peers.payments.svc', own.members]);
   assert.deepEqual(requiredNames(server), requiredNames(serverPlan));
   for (const plan of clusterLeaves('c', own)) assert.deepEqual(requiredNames(plan), [own.clients]);
+});
+
+test('not required is the name of the leaf for the gateway, by which no member lets in', () => {
+  const place = { namespace: 'payments', cluster: 'c' };
+  const { dnsNames, commonName, ...leaf } = gatewayLeaf(place);
+  const { members, clients } = ownNamesOf(place);
+  assert.deepEqual(requiredNames({ ...leaf, dnsNames }), []);
+  assert.deepEqual([commonName, dnsNames], [undefined, ['gateway.c.payments.etcd-ratchet.invalid']]);
+  assert.ok(![members, clients].some((name) => dnsNames.includes(name)));
 });
 
 test('not required is a name that no member asks for yet', () => {

@@ -90,9 +90,9 @@ export function leafFacts(
   change: Partial<LeafFacts> = {},
 ): LeafFacts {
   return {
-    subject: `CN=${plan.commonName}`,
+    subject: plan.commonName === undefined ? '(no name)' : `CN=${plan.commonName}`,
     issuer: authority.subject,
-    commonName: plan.commonName,
+    ...(plan.commonName !== undefined && { commonName: plan.commonName }),
     notBefore: new Date(begun),
     notAfter: new Date(Date.parse(begun) + 90 * days),
     dnsNames: plan.dnsNames.map((name) => name.toLowerCase()),

@@ -56,6 +56,7 @@ export const fullCluster: EtcdCluster = {
     defragmentation: { mode: 'Enabled', minReclaim: '256Mi', maxUsedPercent: 60 },
     tls: {
       mode: 'Managed',
+      gatewayClient: 'Enabled',
       dnsNames: ['etcd.example.com', '*.etcd.example.com', '10.0.0.1', 'FD00::1', '::', '64:ff9b::10.0.0.1'],
       certificateLifetime: '720h',
       managed: { authorityLifetime: '8760h' },
@@ -434,6 +435,25 @@ export const badClusters = rows('a cluster', cluster, [
     { ...cluster.spec, etcd: { extraArgs: { 'enable-grpc-gateway': 'true' } }, tls: own() },
     "can't have enable-grpc-gateway with tls.certManager.allowedNames Own",
   ],
+  ['spec/tls', { gatewayClient: 'Yes' }, 'must be one of Enabled, Disabled, is "Yes"'],
+  ['spec/tls', { ...own(), gatewayClient: 'Enabled' }, 'does not go with certManager.allowedNames Own'],
+  ['spec/tls', { mode: 'Disabled', gatewayClient: 'Enabled' }, 'goes with modes Managed and CertManager'],
+  [
+    'spec/tls',
+    {
+      mode: 'Provided',
+      provided: { peerSecretName: 'a', serverSecretName: 'b', clientSecretName: 'c' },
+      gatewayClient: 'Enabled',
+    },
+    'goes with modes Managed and CertManager',
+  ],
+  ...['false', 'F', '0'].map(
+    (off): Row => [
+      'spec',
+      { ...cluster.spec, etcd: { extraArgs: { 'enable-grpc-gateway': off } }, tls: { gatewayClient: 'Enabled' } },
+      "needs etcd's HTTP gateway, which etcd.extraArgs turns off",
+    ],
+  ),
   ['spec/tls', { ...named({}), peerSourceAddress: 'Any' }, 'needs certManager.peerIssuerRef, or allowedNames Own'],
   ['spec/tls', { mode: 'Provided' }, secretsMissing],
   [

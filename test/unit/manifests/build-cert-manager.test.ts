@@ -11,7 +11,13 @@ import {
   isCurrent,
 } from '../../../manifests/render/cert-manager-certificate.ts';
 import { type CertificateState, certificateState } from '../../../manifests/render/cert-manager-state.ts';
-import { clusterLeaves, type LeafPlan, memberLeaves, ownNamesOf } from '../../../manifests/render/certificate-names.ts';
+import {
+  clusterLeaves,
+  gatewayLeaf,
+  type LeafPlan,
+  memberLeaves,
+  ownNamesOf,
+} from '../../../manifests/render/certificate-names.ts';
 import { ownerReference } from '../../../manifests/render/owner-reference.ts';
 import { clusterOf } from './build-fixtures.ts';
 
@@ -189,6 +195,15 @@ test('a client Certificate with an edited name is not current', () => {
   const found = { ...client, spec: { ...client.spec, dnsNames: ['orders-0-0.orders-peers.payments.svc'] } };
   assert.ok(!isCurrent(found, client));
   assert.ok(!('dnsNames' in corrected(found, client).spec));
+});
+
+test('a Certificate for the gateway has no common name, and one that got it is put right', () => {
+  const gateway = certManagerCertificate(gatewayLeaf({ namespace: 'payments', cluster: 'orders' }), inputs);
+  assert.ok(!('commonName' in gateway.spec));
+  assert.deepEqual(gateway.spec.dnsNames, ['gateway.orders.payments.etcd-ratchet.invalid']);
+  const found = { ...gateway, spec: { ...gateway.spec, commonName: 'orders' } };
+  assert.ok(!isCurrent(found, gateway));
+  assert.ok(!('commonName' in corrected(found, gateway).spec));
 });
 
 test("a Certificate of the cluster's namesake, or without our label, is not current", () => {

@@ -65,9 +65,9 @@ export function leafFacts(plan: LeafPlan, authority: AuthorityFacts, { notBefore
   return {
     ...key,
     ...(authority.keyId !== undefined && !namesNoKey && { issuerKeyId: authority.keyId }),
-    subject: `CN=${plan.commonName}`,
+    subject: plan.commonName === undefined ? '(no name)' : `CN=${plan.commonName}`,
     issuer: authority.subject,
-    commonName: plan.commonName,
+    ...(plan.commonName !== undefined && { commonName: plan.commonName }),
     notBefore: new Date(notBefore),
     notAfter: earlier(new Date(notAfter), authority.notAfter),
     dnsNames: plan.dnsNames.map((name) => name.toLowerCase()),

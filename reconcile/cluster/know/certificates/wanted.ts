@@ -4,6 +4,7 @@ import type { TlsMode } from '../../../../manifests/api/tls-settings.ts';
 import { type Asked, type NameAllowance, namesRefused } from '../../../../manifests/render/certificate-allowance.ts';
 import {
   clusterLeaves,
+  gatewayLeaf,
   issuedSecretName,
   type LeafPlan,
   memberLeaves,
@@ -106,9 +107,21 @@ export function wantedLeaves(
   const members = slots
     .filter(({ peer }) => peer?.current && !peer.leaving)
     .flatMap((slot) => memberLeaves({ namespace, cluster: name, dnsNames: namesOf(slot.name), own }, slot.name));
+  return [...leavesOfCluster(cluster, mode, own), ...members];
+}
+
+/** The leaves that are not a member's, ours first. */
+export function leavesOfCluster(
+  { metadata: { name, namespace = '' }, spec }: Pick<EtcdCluster, 'metadata' | 'spec'>,
+  mode: TlsMode,
+  own?: NamesOfLeaves,
+): readonly LeafPlan[] {
   const [reconciler, application] = clusterLeaves(name, own);
-  // With mode Provided the applications' certificate is the person's own matter.
-  return mode === 'Provided' ? [reconciler, ...members] : [reconciler, application, ...members];
+  // With mode Provided the applications' certificates are the person's own matter.
+  if (mode === 'Provided') return [reconciler];
+  // Where members let in names, the gateway is off.
+  const gateway = spec.tls?.gatewayClient === 'Enabled' && own === undefined;
+  return [reconciler, application, ...(gateway ? [gatewayLeaf({ namespace, cluster: name })] : [])];
 }
 
 /** The peer that a leaf is for; the cluster's own leaves have none. */
@@ -133,6 +146,7 @@ export function sourceNameOf({ spec }: EtcdCluster, mode: TlsMode, plan: LeafPla
     case 'reconciler':
       return clientSecretName;
     case 'application':
+    case 'gateway':
       return undefined;
   }
 }

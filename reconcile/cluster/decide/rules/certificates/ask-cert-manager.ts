@@ -101,7 +101,8 @@ function ask({ cluster, slots }: Situation, { leaves }: ReadCertificates): Decis
 
 /** The issuer must sign these, and for no other cluster. */
 function letIn(requests: readonly CertificateOrder[]): string {
-  const names = requests.flatMap(({ plan }) => plan.dnsNames.filter((name) => name.endsWith(`.${ownNamesDomain}`)));
+  const inByNames = requests.filter(({ plan }) => plan.purpose !== 'gateway');
+  const names = inByNames.flatMap(({ plan }) => plan.dnsNames.filter((name) => name.endsWith(`.${ownNamesDomain}`)));
   return names.length === 0 ? '' : `, with what members let in: ${[...new Set(names)].join(', ')}`;
 }
 
