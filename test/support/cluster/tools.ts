@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { provideAzurite } from './binaries/azurite.ts';
 import {
   certManager as certManagerBinary,
+  coreDns as coreDnsBinary,
   type EmulatorBinary,
   emulators as emulatorBinaries,
   gitea as giteaBinary,
@@ -73,7 +74,9 @@ const pageTools = handed<PageTools>('RATCHET_PAGE_TOOLS', async (options) => ({
 
 const goClient = handed<string>('RATCHET_GO_CLIENT_BINARY', (options) => only(goClientBinary, options));
 
-export const tools = { helm, emulators, azurite, monitoring, gitea, certManager, pageTools, goClient };
+const coreDns = handed<string>('RATCHET_COREDNS_BINARY', (options) => only(coreDnsBinary, options));
+
+export const tools = { helm, emulators, azurite, monitoring, gitea, certManager, pageTools, goClient, coreDns };
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -87,6 +90,7 @@ const toolsOfTests: readonly (readonly [files: RegExp, tool: () => Promise<Envir
   [/(tutorials|forge|uninstall|gitea-labels)\.test\.ts$/, () => handIn(gitea)],
   [/\/e2e\/cert-manager-controllers\.test\.ts$/, () => handIn(certManager)],
   [/\/e2e\/go-client\.test\.ts$/, () => handIn(goClient)],
+  [/\/e2e\/coredns\.test\.ts$/, () => handIn(coreDns)],
 ];
 
 /** With which these test files find what they need without looking. @throws {ProvisionError} */

@@ -21,7 +21,7 @@ export type ForgeBinary = 'gitea';
 export type IssuerBinary = 'cert-manager';
 
 /** A program that uses etcd. */
-export type ConsumerBinary = 'go-client';
+export type ConsumerBinary = 'coredns' | 'go-client';
 
 /** A binary that tests need, and everything that says where it may come from. */
 interface Source {
@@ -156,6 +156,18 @@ export const goClient = {
   goPackage: '.',
   ldflags: '-s -w',
   buildSeconds: 10,
+  onlyBuilt: true,
+} as const satisfies Wanted;
+
+/** A DNS server that answers from etcd, without its other plugins. */
+export const coreDns = {
+  name: 'coredns',
+  version: '1.15.0',
+  variable: 'RATCHET_COREDNS',
+  module: 'coredns',
+  goPackage: '.',
+  ldflags: '-s -w',
+  buildSeconds: 60,
   onlyBuilt: true,
 } as const satisfies Wanted;
 
