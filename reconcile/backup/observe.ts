@@ -2,12 +2,13 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { claimNamedIn, parseObjectTemplate } from '../../manifests/api/object-template.ts';
 import type { Egress } from '../../manifests/egress/egress.ts';
-import type { Job, Pod } from '../../manifests/kube-types.ts';
+import type { Job } from '../../manifests/kube-types.ts';
 import { annotations, backupJobName } from '../../manifests/render/names.ts';
 import { namedByBackup } from '../../manifests/render/offers.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { reportedOf } from '../cluster/observe/reported.ts';
 import { type Kube, resources } from '../interfaces/kube.ts';
+import { podsOfJob } from '../jobs/pods.ts';
 import { problemOfClaim } from '../objects/member-volume.ts';
 import { problemOfOffers } from '../objects/offers.ts';
 import { stateOfJob } from './job-state.ts';
@@ -78,17 +79,10 @@ interface When {
 }
 
 async function jobView(kube: Kube, job: Job, backup: EtcdBackup, { at, signal }: When): Promise<JobView> {
-  const { name, namespace, uid = '', creationTimestamp = '' } = job.metadata;
+  const { name, uid = '', creationTimestamp = '' } = job.metadata;
   const ours = isControlledBy(job, backup.metadata.uid ?? '');
-  const pods = ours
-    ? await kube.list<Pod>(resources.pods, {
-        namespace,
-        labelSelector: `batch.kubernetes.io/job-name=${name}`,
-        limit: 10,
-        signal,
-      })
-    : { items: [] };
-  const pod = pods.items.find((one) => isControlledBy(one, uid));
+  const pods = ours ? await podsOfJob(kube, job, signal) : [];
+  const pod = pods.find((one) => isControlledBy(one, uid));
   const state = stateOfJob(job, pod);
   const isSilent = ours && state.kind === 'under-way' && state.trouble === undefined;
   const reported = isSilent ? await reportedOf(kube, pod ?? job, pod ? 'pod' : 'job', { at, signal }) : undefined;

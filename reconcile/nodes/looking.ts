@@ -1,9 +1,10 @@
 import { parseDuration } from '../../manifests/api/duration.ts';
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import { nodePolicyDefaults } from '../../manifests/api/spec-defaults.ts';
-import type { Job, Node, Pod } from '../../manifests/kube-types.ts';
+import type { Job, Node } from '../../manifests/kube-types.ts';
 import { type LookOrder, lookJob, lookJobName } from '../../manifests/render/look-job.ts';
 import { isReason, KubeError, resources } from '../interfaces/kube.ts';
+import { podsOfJob } from '../jobs/pods.ts';
 import { writeEvent } from '../objects/event.ts';
 import { inParallel } from '../stepping/in-parallel.ts';
 import { earliest } from '../time/later-look.ts';
@@ -82,9 +83,7 @@ async function lookOn(due: Due, path: string, context: LookContext): Promise<'op
   const name = lookJobName(order);
   const job = await kube.get<Job>(resources.jobs, namespace, name, { signal });
   if (!job) return begin(due, order, context);
-  const labelSelector = `batch.kubernetes.io/job-name=${name}`;
-  const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, signal });
-  const answer = answerOf(job, items, due.marks);
+  const answer = answerOf(job, await podsOfJob(kube, job, signal), due.marks);
   if (answer === 'under-way') return 'open';
   const isNoted = answer === 'stale' || (await note(due, answer, path, context));
   if (!isNoted) return 'open';

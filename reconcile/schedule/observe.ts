@@ -1,10 +1,11 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
-import type { Job, Pod } from '../../manifests/kube-types.ts';
+import type { Job } from '../../manifests/kube-types.ts';
 import { pruneJobName } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { type Kube, resources } from '../interfaces/kube.ts';
 import { isOver } from '../jobs/job-end.ts';
+import { podsOfJob } from '../jobs/pods.ts';
 import { pruneEndOf } from './prune-result.ts';
 import type { PruneView, ScheduleObservation } from './situation.ts';
 
@@ -38,9 +39,7 @@ async function readPruning(
   if (job === undefined) return { kind: 'gone' };
   if (!isControlledBy(job, uid)) return { kind: 'name-taken', job: name };
   if (!isOver(job)) return { kind: 'running' };
-  const labelSelector = `batch.kubernetes.io/job-name=${name}`;
-  const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, signal });
-  const said = items
+  const said = (await podsOfJob(kube, job, signal))
     .filter((pod) => isControlledBy(pod, job.metadata.uid ?? ''))
     .flatMap(({ status }) => status?.containerStatuses?.[0]?.state?.terminated?.message ?? []);
   return { kind: 'ended', end: pruneEndOf(said.at(-1)) };

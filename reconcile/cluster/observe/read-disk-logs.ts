@@ -5,6 +5,7 @@ import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
 import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { diskLogIn } from '../../jobs/disk-log.ts';
 import { isOver } from '../../jobs/job-end.ts';
+import { podsOfJob } from '../../jobs/pods.ts';
 import { recordOf } from '../know/life.ts';
 import type { DiskLogView, Observation, Slot } from '../know/observation.ts';
 import { type LogToRead, logsToRead } from '../know/recovery/disk-logs.ts';
@@ -56,9 +57,11 @@ async function readLog(
     }
     if (!isControlledBy(job, peer.uid)) return { kind: 'unread', job: name, why: `Job ${name} is not ours` };
     const ours = logPodLabels(cluster.metadata.name)[labels.name];
-    const pod = pods.find(
-      (one) => one.metadata.labels?.[labels.name] === ours && isControlledBy(one, job.metadata.uid ?? ''),
-    );
+    const isIts = (one: Pod) =>
+      one.metadata.labels?.[labels.name] === ours && isControlledBy(one, job.metadata.uid ?? '');
+    const listed = pods.find(isIts);
+    // The Job was read after the pods: what ended in between has its answer in a newer list.
+    const pod = isOver(job) && !answeredBy(listed) ? (await podsOfJob(kube, job, signal)).find(isIts) : listed;
     return { job: name, ...answerOf(job, pod, { slot, at }) };
   } catch (error) {
     if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;

@@ -15,6 +15,7 @@ import { isReason, type Kube, KubeError, resources } from '../../interfaces/kube
 import { toldFailure } from '../../jobs/failure.ts';
 import { endOf, isCompleted, isOver } from '../../jobs/job-end.ts';
 import { startSeconds } from '../../jobs/pod-start.ts';
+import { podsOfJob } from '../../jobs/pods.ts';
 import { isFromRecovery, recordOf } from '../know/life.ts';
 import type { NodeState, RecoveryJobView, RecoveryPodView, RecoveryView, Slot } from '../know/observation.ts';
 import { isKilled } from '../know/pods/job-pod.ts';
@@ -51,11 +52,21 @@ export async function readRecovery(
     ]);
     const notStarted = job && chosen ? await whyNotStarted(kube, job, found, { at, signal }) : undefined;
     const seenJob = job && { job: { ...jobView(job), ...(notStarted && { notStarted }) } };
-    return { kind: 'known', ...seenJob, pods: found.map(podView), nodes };
+    const ended = job && (await asEnded(kube, job, found, signal));
+    return { kind: 'known', ...seenJob, pods: (ended ?? found).map(podView), nodes };
   } catch (error) {
     if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
     return { kind: 'unknown', cause: error.message };
   }
+}
+
+/** The Job was read after the pods: why one failed that ended in between is in a newer list. */
+async function asEnded(kube: Kube, job: Job, pods: readonly Pod[], signal: AbortSignal): Promise<readonly Pod[]> {
+  const isIts = (pod: Pod) => isControlledBy(pod, job.metadata.uid ?? '');
+  const hasEnded = ({ status }: Pod) => status?.phase === 'Succeeded' || status?.phase === 'Failed';
+  if (!isOver(job) || !pods.some((pod) => isIts(pod) && !hasEnded(pod))) return pods;
+  const newer = new Map((await podsOfJob(kube, job, signal)).filter(isIts).map((pod) => [pod.metadata.uid, pod]));
+  return pods.map((pod) => newer.get(pod.metadata.uid) ?? pod);
 }
 
 /** A status says nothing of a volume that is not mounted, or of a pod that was never made: events do. */

@@ -40,6 +40,20 @@ export const ofRecovery: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/observe/read-disk-logs.ts',
+    from: 'isOver(job) && !answeredBy(listed)',
+    to: 'false',
+    without: 'a pod that ended after the list of pods has no answer, and a person is shown less than is known',
+    killers: [diskLogs],
+  },
+  {
+    file: 'reconcile/cluster/observe/read-recovery.ts',
+    from: 'if (!isOver(job) || ',
+    to: 'if (true || ',
+    without: 'a recovery whose pod failed after the list of pods is made again, and its reason is not told',
+    killers: ['test/unit/cluster/read-recovery.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/observe/read-disk-logs.ts',
     from: 'if (age > 2 * logDeadline * 1000)',
     to: 'if (age < 0)',
     without: 'a Job that is suspended keeps a person from approving',

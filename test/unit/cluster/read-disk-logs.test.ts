@@ -37,7 +37,11 @@ interface There {
   readonly beside?: string;
   /** Seconds ago. */
   readonly made?: number;
+  /** Its pod ended after the pods were listed, and before the Job was read. */
+  readonly endedMeanwhile?: true;
 }
+
+const jobName = 'batch.kubernetes.io/job-name';
 
 const ended = (name: string, exitCode: number, message: string) => ({
   ...{ name, ready: false, restartCount: 0 },
@@ -60,7 +64,7 @@ async function viewOf(there?: There, refusal?: KubeError) {
     metadata: {
       name: `${order.job}-x`,
       namespace,
-      labels: logPodLabels('orders'),
+      labels: { ...logPodLabels('orders'), [jobName]: order.job },
       ownerReferences: controlled('Job', podOf),
     },
     spec: { containers: [] },
@@ -72,7 +76,10 @@ async function viewOf(there?: There, refusal?: KubeError) {
     },
   } as unknown as Pod;
   const asked = refusal ? { ...kube, get: () => Promise.reject(refusal) } : kube;
-  const objects = { pods: message === undefined && beside === undefined ? [] : [pod] };
+  const isThere = message !== undefined || beside !== undefined;
+  if (isThere) kube.seed(resources.pods, pod);
+  const running = { ...pod, status: { containerStatuses: [] } };
+  const objects = { pods: isThere ? [there?.endedMeanwhile ? running : pod] : [] };
   const { slots } = await withDiskLogs(asked, seen, objects, AbortSignal.timeout(10_000));
   const { job: _, ...view } = slots[0]?.log ?? { job: '' };
   return view;
@@ -82,6 +89,14 @@ test('what a Job has read on a disk is seen, and that it reads, or is not there'
   assert.deepEqual(await viewOf(), {});
   assert.deepEqual(await viewOf({}), { kind: 'reading' });
   assert.deepEqual(await viewOf({ message: diskLogText(log) }), { kind: 'read', log });
+});
+
+// On a real kubelet: the Job was complete, its pod in the list still ran, and a person was shown less than was known.
+test('the answer of a pod that ended between the list of pods and the look at its Job is seen', async () => {
+  const there = { over: true, message: diskLogText(log), endedMeanwhile: true } as const;
+  assert.deepEqual(await viewOf(there), { kind: 'read', log });
+  const of = await viewOf({ ...there, podOf: 'another' });
+  assert.equal('kind' in of && of.kind, 'unread');
 });
 
 for (const [what, there, why] of [
@@ -112,7 +127,7 @@ test('an answer of a pod that another Job controls is not believed', async () =>
 
 test('a pod that is replaced again and again makes no third Job while two wait', async () => {
   const waiting = (name: string, terminated?: object, phase = 'Pending') => ({
-    metadata: { name, namespace, labels: { ...logPodLabels('orders'), 'batch.kubernetes.io/job-name': name } },
+    metadata: { name, namespace, labels: { ...logPodLabels('orders'), [jobName]: name } },
     spec: { containers: [] },
     status: { phase, containerStatuses: [{ ...ended('read-log', 0, ''), state: terminated ? { terminated } : {} }] },
   });

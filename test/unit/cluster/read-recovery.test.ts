@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Event, Job, Pod } from '../../../manifests/kube-types.ts';
-import { restorePodLabels } from '../../../manifests/render/names.ts';
+import { recoveryPodLabels, restorePodLabels } from '../../../manifests/render/names.ts';
 import { readRecovery } from '../../../reconcile/cluster/observe/read-recovery.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
@@ -56,6 +56,32 @@ async function failureOf(trial: object, place: object): Promise<unknown> {
   const view = await readRecovery(createFakeKube(), { cluster, pods: [pod] }, slots, options);
   return view?.kind === 'known' ? view.pods[0]?.failure : assert.fail('not known');
 }
+
+// On a real kubelet: a Job that had failed seemed to have no reason, and was made again.
+test('why a pod failed that ended between the list of pods and the look at its Job is seen', async () => {
+  const kube = createFakeKube();
+  const controlled = [{ apiVersion: 'v1', kind: 'Job', name: 'x', uid: 'job', controller: true }];
+  const metadata = {
+    ...{ name: 'orders-0-recovery-x', namespace, uid: 'pod', ownerReferences: controlled },
+    labels: { ...recoveryPodLabels('orders'), 'batch.kubernetes.io/job-name': 'orders-0-recovery' },
+  };
+  const pod = (phase: string, state: object) =>
+    ({
+      metadata,
+      spec: { containers: [] },
+      status: { phase, initContainerStatuses: [{ ...etcd, name: 'set-aside', state }] },
+    }) as unknown as Pod;
+  kube.seed(resources.jobs, { ...job, status: { conditions: [{ type: 'Failed', status: 'True' }] } });
+  kube.seed(resources.pods, pod('Failed', exited(3, 'no room')));
+  const recovery = { id: '0123456789ab', attempt: 1, lastSeenOn: {} };
+  const { slots } = healthy(1, { slots: { 0: withRecord({ state: 'recovering', recovery }) } });
+  const cluster = { metadata: { name: 'orders', namespace } } as EtcdCluster;
+  const when = { at: new Date('2026-01-02T03:00:00Z'), signal: AbortSignal.timeout(60_000) };
+  const listed = [pod('Running', { running: {} })];
+  const view = await readRecovery(kube, { cluster, pods: listed }, slots, when);
+  assert.equal(view?.kind, 'known');
+  assert.partialDeepStrictEqual(view.pods, [{ failure: { container: 'set-aside', code: 3 } }]);
+});
 
 test('the etcd of a trial that kubelet starts again has failed, in its last words', async () => {
   const words = '{"level":"panic","msg":"invalid database"}\n\ngoroutine 1 [running]:';
