@@ -21,9 +21,10 @@ import { ProvisionError } from './support/cluster/binaries/error.ts';
 import { type Binaries, binariesEnvironment, provisionBinaries } from './support/cluster/binaries.ts';
 import type { LocalCluster } from './support/cluster/local-cluster.ts';
 import { buildOwnImage } from './support/cluster/own-image.ts';
+import { needRealNode } from './support/cluster/real-node/needs.ts';
 import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
 import { offerControlPlane } from './support/cluster/shared-control-plane.ts';
-import { toolsFor } from './support/cluster/tools.ts';
+import { realNodeEnvironment, toolsFor } from './support/cluster/tools.ts';
 import { notedProcessorSeconds, notesVariable, processorSeconds } from './support/processor-time.ts';
 
 /**
@@ -47,8 +48,8 @@ const preloaded = (name: string) => `--import=${pathToFileURL(resolve(import.met
  * `npm test`: unit tests, a short search, integration and end-to-end tests of ring 1, and one summary at the end.
  *
  * Integration and end-to-end tests run inside the sandbox, so that whatever they leave behind goes with it. One local
- * cluster serves all end-to-end tests; it starts when the others are done. With RATCHET_USE_KUBECONFIG=1 they use the
- * cluster of KUBECONFIG.
+ * cluster serves all end-to-end tests; it starts when the others are done. With --real-node its nodes are real ones.
+ * With RATCHET_USE_KUBECONFIG=1 they use the cluster of KUBECONFIG.
  */
 async function main(): Promise<number> {
   process.env.NODE_COMPILE_CACHE ??= join(cache, 'compiled');
@@ -57,15 +58,16 @@ async function main(): Promise<number> {
   const options = parseOptions(process.argv.slice(2));
   if (options.extent === 'ring1') process.env[partVariable] ??= String(await commits());
   const selections = await select(options);
-  const binaries = await prepare(selections);
+  const onRealNodes = options.extent === 'realNode';
+  const binaries = await prepare(selections, onRealNodes);
   // Where unit tests note which rights their requests take: an integration test holds them against the roles.
   using rights = mkdtempDisposableSync(join(currentSandbox()?.directory ?? tmpdir(), 'etcd-ratchet-rights-'));
   process.env.RATCHET_USED_RIGHTS = rights.path;
   using times = mkdtempDisposableSync(join(currentSandbox()?.directory ?? tmpdir(), 'etcd-ratchet-times-'));
   process.env[notesVariable] = times.path;
   const needsCluster = selections.some(({ room }) => room === 'e2e') && !usesOwnCluster();
-  await using offer = binaries && currentSandbox() ? await offerControlPlane(binaries) : undefined;
-  await using cluster = needsCluster ? sharedCluster(binaries, offer) : undefined;
+  await using offer = binaries && currentSandbox() && !onRealNodes ? await offerControlPlane(binaries) : undefined;
+  await using cluster = needsCluster ? sharedCluster(binaries, { offer, onRealNodes }) : undefined;
 
   const meter = roomMeter();
   const yardstick = takeYardstick();
@@ -106,18 +108,22 @@ function usesOwnCluster(): boolean {
  * Binaries come from outside; everything after this runs inside, unless only unit tests or an own cluster are asked
  * for.
  */
-async function prepare(selections: readonly Selection[]): Promise<Binaries | undefined> {
+async function prepare(selections: readonly Selection[], onRealNodes: boolean): Promise<Binaries | undefined> {
   if (selections.every(({ room }) => room === 'unit' || room === 'explore')) return undefined;
+  const startsRealNodes = onRealNodes && !usesOwnCluster();
+  if (startsRealNodes) needRealNode();
   const before = processorSeconds();
   const binaries = await provisionBinaries();
   const provisioning = processorSeconds() - before;
   const files = selections.flatMap((selection) => selection.files);
-  const environment = { ...binariesEnvironment(binaries), ...(await toolsFor(files)) };
+  const ofNodes = startsRealNodes ? await realNodeEnvironment() : {};
+  const environment = { ...binariesEnvironment(binaries), ...(await toolsFor(files)), ...ofNodes };
   if (usesOwnCluster()) Object.assign(process.env, environment);
   else {
     // On a new machine, binaries are built first: that is not part of a run.
     const started = String(processorSeconds() - provisioning);
-    const sandbox = await enterSandbox({ ...environment, [startedVariable]: started });
+    const rights = startsRealNodes ? 'root' : 'any';
+    const sandbox = await enterSandbox({ ...environment, [startedVariable]: started }, rights);
     if (files.some(startsPods)) await buildOwnImage(sandbox);
   }
   return binaries;
@@ -130,7 +136,7 @@ function sayProcessorTime(): void {
 
 /** On the shared cluster, or on one of its own. */
 function startsPods(file: string): boolean {
-  return /\/test\/(e2e|integration\/(node|local-cluster))\//.test(file);
+  return /\/test\/(e2e|real-node|integration\/(node|local-cluster))\//.test(file);
 }
 
 /** Asked to stop, the run still tells what it knows: what failed so far, and the totals. */

@@ -5,9 +5,10 @@ export type Room = (typeof rooms)[number];
 
 /**
  * `ring1`: what every change waits for. `all`: everything. `slice`: one part of what ring 1 leaves out, by a count that
- * goes round. `perMinor`: what depends on the minor of Kubernetes (per-minor.ts).
+ * goes round. `perMinor`: what depends on the minor of Kubernetes (per-minor.ts). `realNode`: stories of real kubelets,
+ * or any other story on them.
  */
-export type Extent = 'ring1' | 'all' | 'perMinor' | { readonly slice: number };
+export type Extent = 'ring1' | 'all' | 'perMinor' | 'realNode' | { readonly slice: number };
 
 export interface RunOptions {
   readonly rooms: readonly Room[];
@@ -27,6 +28,7 @@ const usage = `usage: npm test                       what every change waits for
        npm test -- --slice N          one slice of what ring 1 leaves out; N goes round
        npm test -- --only unit|explore|integration|e2e [SCENARIO]
        npm run e2e -- SCENARIO        a test file, or part of a test's name
+       npm run e2e -- --real-node [SCENARIO]   on real kubelets; as root, with containerd, runc and CNI plugins
        npm test -- --per-minor        what depends on the minor of Kubernetes
        … --json FILE                  also writes the seconds of each room and file; keeps what FILE says of others`;
 
@@ -38,31 +40,36 @@ export function parseOptions(args: readonly string[]): RunOptions {
   const only = values.only === undefined ? undefined : rooms.find((room) => room === values.only);
   if (values.only !== undefined && !only)
     throw new UsageError(`--only takes ${rooms.join(', ')}, not ${JSON.stringify(values.only)}`);
+  if (values['real-node'] && only !== 'e2e')
+    throw new UsageError(`--real-node is for stories: npm run e2e -- --real-node`);
   return { rooms: only ? [only] : rooms, scenario, extent: extentOf(values, only, scenario), json: values.json };
 }
 
 interface Extents {
   readonly all: boolean;
   readonly 'per-minor': boolean;
+  readonly 'real-node': boolean;
   readonly slice?: string | undefined;
 }
 
 /** One room, and a scenario, are asked for as they are: whole. */
 function extentOf(values: Extents, only: Room | undefined, scenario: string | undefined): Extent {
-  const asked = [values.all, values['per-minor'], values.slice !== undefined].filter(Boolean);
-  if (asked.length > 1) throw new UsageError(`--all, --slice and --per-minor exclude each other\n${usage}`);
-  if (values['per-minor']) return 'perMinor';
-  if (values.slice === undefined) return values.all || only || scenario !== undefined ? 'all' : 'ring1';
-  if (!/^\d{1,9}$/.test(values.slice))
-    throw new UsageError(`--slice takes a whole number, not ${JSON.stringify(values.slice)}`);
-  return { slice: Number(values.slice) };
+  const { all, 'per-minor': perMinor, 'real-node': realNode, slice } = values;
+  if ([all, perMinor, realNode, slice !== undefined].filter(Boolean).length > 1)
+    throw new UsageError(`--all, --slice, --per-minor and --real-node exclude each other\n${usage}`);
+  if (perMinor) return 'perMinor';
+  if (realNode) return 'realNode';
+  if (slice === undefined) return all || only || scenario !== undefined ? 'all' : 'ring1';
+  if (!/^\d{1,9}$/.test(slice)) throw new UsageError(`--slice takes a whole number, not ${JSON.stringify(slice)}`);
+  return { slice: Number(slice) };
 }
 
 function parse(args: readonly string[]) {
   try {
     const flag = { type: 'boolean', default: false } as const;
     const text = { type: 'string' } as const;
-    const options = { only: text, all: flag, slice: text, 'per-minor': flag, json: text } as const;
+    const flags = { all: flag, 'per-minor': flag, 'real-node': flag } as const;
+    const options = { only: text, slice: text, json: text, ...flags } as const;
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : error}\n${usage}`);

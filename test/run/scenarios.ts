@@ -48,8 +48,8 @@ const checkout = resolve(import.meta.dirname, '../..');
 
 /** What to run, room by room. @throws {UsageError} listing the names there are, when the scenario is none of them. */
 export async function select({ rooms, scenario, extent }: RunOptions): Promise<readonly Selection[]> {
-  const all = ofExtent(extent, rooms);
-  if (scenario === undefined) return extent === 'perMinor' ? all : failedFirst(all);
+  const all = extent === 'realNode' ? onRealNodes(scenario) : ofExtent(extent, rooms);
+  if (scenario === undefined) return extent === 'perMinor' || extent === 'realNode' ? all : failedFirst(all);
 
   const byFile = narrow(all, (file) => nameOf(file) === scenario);
   if (byFile.length > 0) return byFile;
@@ -65,7 +65,13 @@ export async function select({ rooms, scenario, extent }: RunOptions): Promise<r
   return byTest.map((selection) => ({ ...selection, pattern }));
 }
 
-function ofExtent(extent: Extent, among: readonly Room[]): readonly Selection[] {
+/** What only they enforce; asked for by name, any other story too, as far as it can do without the process node. */
+function onRealNodes(scenario: string | undefined): readonly Selection[] {
+  const folders = scenario === undefined ? (['real-node'] as const) : (['real-node', 'e2e'] as const);
+  return [{ room: 'e2e', files: folders.flatMap(testFiles), pattern: undefined, sideBySide: 1 }];
+}
+
+function ofExtent(extent: Exclude<Extent, 'realNode'>, among: readonly Room[]): readonly Selection[] {
   if (extent === 'perMinor') return ofEachMinor(among);
   const all = among.flatMap(selectionsOf);
   if (extent === 'all') return all;
@@ -107,7 +113,7 @@ function selectionsOf(room: Room): readonly Selection[] {
 }
 
 /** The longest go first, as measured: files run side by side, and a room ends with the one that is the last to end. */
-function testFiles(room: Room): string[] {
+function testFiles(room: Room | 'real-node'): string[] {
   const measured = measuredTimes();
   const seconds = (file: string) => measured(file)?.seconds ?? 0;
   return globSync(`test/${room}/**/*.test.ts`, { cwd: checkout })

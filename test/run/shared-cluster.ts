@@ -1,7 +1,9 @@
+import { resolve } from 'node:path';
 import { installEverything } from '../e2e/support/everything.ts';
 import { shop, shopIn } from '../e2e/support/shop.ts';
 import type { Binaries } from '../support/cluster/binaries.ts';
 import { type LocalCluster, startLocalCluster } from '../support/cluster/local-cluster.ts';
+import { startRealCluster } from '../support/cluster/real-node/real-cluster.ts';
 import type { Offer } from '../support/cluster/shared-control-plane.ts';
 
 /** The one local cluster of all end-to-end tests. */
@@ -15,11 +17,20 @@ export interface SharedCluster extends AsyncDisposable {
 /** A day that no year has: a scenario makes its own ticks, and nobody else's may come between. */
 const never = '0 0 31 2 *';
 
-/** With all that we install, and with other people's work, which each scene finds as it was (shop.ts). */
-export function sharedCluster(binaries: Binaries | undefined, offer: Offer | undefined): SharedCluster {
+export interface Ground {
+  readonly offer: Offer | undefined;
+  readonly onRealNodes: boolean;
+}
+
+/**
+ * With all that we install, and with other people's work, which each scene finds as it was (shop.ts). On real nodes
+ * with our kinds alone: stories of theirs install what people install.
+ */
+export function sharedCluster(binaries: Binaries | undefined, { offer, onRealNodes }: Ground): SharedCluster {
   let starting: Promise<LocalCluster> | undefined;
   const start = async () => {
     await offer?.withdraw();
+    if (onRealNodes) return await realCluster(binaries);
     const cluster = await startLocalCluster(binaries ? { binaries } : {});
     await installEverything(cluster.kubectl, never);
     const objects = shopIn(shop).map((one) => JSON.stringify(one));
@@ -43,4 +54,12 @@ export function sharedCluster(binaries: Binaries | undefined, offer: Offer | und
       if (cluster && cluster !== 'failed') await cluster.stop();
     },
   };
+}
+
+async function realCluster(binaries: Binaries | undefined): Promise<LocalCluster> {
+  const cluster = await startRealCluster(binaries ? { binaries } : {});
+  const kinds = resolve(import.meta.dirname, '../../manifests/install/crds');
+  await cluster.kubectl(['apply', '--server-side', '-k', kinds]);
+  await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
+  return cluster;
 }

@@ -16,6 +16,8 @@ export interface Daemon {
   readonly log: string;
   /** Resolves with what ended it, also when it was `stop` that did. */
   readonly ended: Promise<string>;
+  /** To it alone, whatever it has started. */
+  signal(name: NodeJS.Signals): void;
   /** SIGTERM, then SIGKILL after the grace in milliseconds. Resolves once it is gone. */
   stop(graceMilliseconds?: number): Promise<void>;
 }
@@ -30,6 +32,9 @@ export function startDaemon(binary: string, args: readonly string[], log: string
     name,
     log,
     ended,
+    signal: (name) => {
+      child.kill(name);
+    },
     async stop(graceMilliseconds = 5_000) {
       child.kill('SIGTERM');
       const timer = setTimeout(() => child.kill('SIGKILL'), graceMilliseconds);

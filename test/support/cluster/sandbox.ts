@@ -5,7 +5,8 @@ import { rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { answerListenRequests } from './bridge.ts';
-import { unsharePrefix } from './sandbox/unshare.ts';
+import { cgroupVariable, removeCgroups } from './sandbox/cgroups.ts';
+import { type Rights, unsharePrefix } from './sandbox/unshare.ts';
 
 /** Which script the sandbox was made for. */
 const scriptVariable = 'RATCHET_SANDBOX_SCRIPT';
@@ -45,12 +46,12 @@ export function currentSandbox(): Sandbox | undefined {
  *
  * @throws {SandboxError} when the kernel or a missing tool does not allow it, saying what is needed.
  */
-export async function enterSandbox(environment: Record<string, string> = {}): Promise<Sandbox> {
+export async function enterSandbox(environment: Record<string, string> = {}, rights: Rights = 'any'): Promise<Sandbox> {
   const script = process.argv[1] ?? '';
   const here = currentSandbox();
   if (here && process.env[scriptVariable] === script) return here;
   const command = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
-  process.exit(await runInSandbox(command, { ...environment, [scriptVariable]: script }));
+  process.exit(await runInSandbox(command, { ...environment, [scriptVariable]: script }, rights));
 }
 
 /**
@@ -62,12 +63,22 @@ export async function enterSandbox(environment: Record<string, string> = {}): Pr
 export async function runInSandbox(
   command: readonly string[],
   environment: Record<string, string> = {},
+  rights: Rights = 'any',
 ): Promise<number> {
-  const shared = join(tmpdir(), `etcd-ratchet-${randomBytes(6).toString('hex')}`);
+  const name = `etcd-ratchet-${randomBytes(6).toString('hex')}`;
+  const shared = join(tmpdir(), name);
+  const cgroup = { [cgroupVariable]: rights === 'root' ? name : undefined };
   const directory = runDirectory([...command, process.cwd(), shared, ...Object.values(environment)]);
-  const [program, ...flags] = await unsharePrefix();
+  const [program, ...flags] = await unsharePrefix(rights);
   const child = spawn(program, [...flags, '/bin/sh', init, directory, ...command], {
-    env: { ...process.env, ...noProxy, [scriptVariable]: undefined, ...environment, [sharedVariable]: shared },
+    env: {
+      ...process.env,
+      ...noProxy,
+      [scriptVariable]: undefined,
+      ...environment,
+      ...cgroup,
+      [sharedVariable]: shared,
+    },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'],
     // Its own session, so that a Ctrl-C reaches it once, through us, and not each of its processes at random.
     detached: true,
@@ -78,6 +89,7 @@ export async function runInSandbox(
   } finally {
     // The sandbox removes it too, for when we are not there any more; this is for when it was killed first.
     await rm(shared, { recursive: true, force: true });
+    if (rights === 'root') await removeCgroups(name);
   }
 }
 

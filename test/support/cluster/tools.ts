@@ -12,8 +12,10 @@ import {
   type MonitoringBinary,
   monitoring as monitoringBinaries,
   type OnlyBuilt,
+  pause as pauseBinary,
 } from './binaries/catalogue.ts';
 import { ProvisionError } from './binaries/error.ts';
+import { chosenKubernetes, kubernetes } from './binaries/kubernetes.ts';
 import { type ProvideOptions, pathIn, provide } from './binaries/provide.ts';
 import { sourceOf } from './binaries/source.ts';
 import { type Handed, handed, handedOrMissing, type Missing } from './handed.ts';
@@ -76,7 +78,37 @@ const goClient = handed<string>('RATCHET_GO_CLIENT_BINARY', (options) => only(go
 
 const coreDns = handed<string>('RATCHET_COREDNS_BINARY', (options) => only(coreDnsBinary, options));
 
-export const tools = { helm, emulators, azurite, monitoring, gitea, certManager, pageTools, goClient, coreDns };
+/** What a real node runs beside the distribution's containerd and runc. */
+export interface RealNodeBinaries {
+  readonly kubelet: string;
+  readonly kubeProxy: string;
+  readonly pause: string;
+}
+
+const realNode = handed<RealNodeBinaries>('RATCHET_REAL_NODE_BINARIES', async (options) => {
+  // Another minor than the API server's may be refused by it: no kubelet is newer.
+  const chosen = { ...chosenKubernetes(options.environment ?? process.env), asked: true };
+  const wanted = [kubernetes('kubelet', chosen), kubernetes('kube-proxy', chosen), pauseBinary];
+  const path = pathIn(await provide(wanted, options));
+  return {
+    kubelet: path('kubelet', chosen.version),
+    kubeProxy: path('kube-proxy', chosen.version),
+    pause: path('pause', pauseBinary.version),
+  };
+});
+
+export const tools = {
+  helm,
+  emulators,
+  azurite,
+  monitoring,
+  gitea,
+  certManager,
+  pageTools,
+  goClient,
+  coreDns,
+  realNode,
+};
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -99,6 +131,11 @@ export async function toolsFor(files: readonly string[]): Promise<Environment> {
   for (const [pattern, tool] of toolsOfTests)
     if (files.some((file) => pattern.test(file))) Object.assign(environment, await tool());
   return environment;
+}
+
+/** With which a run finds what its real nodes run. @throws {ProvisionError} */
+export async function realNodeEnvironment(): Promise<Environment> {
+  return handIn(realNode);
 }
 
 async function handIn<T>({ provide, environment }: Handed<T>): Promise<Environment> {

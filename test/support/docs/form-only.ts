@@ -9,7 +9,7 @@ interface FormOnly {
 
 export const formOnly: readonly FormOnly[] = [
   {
-    places: ['CONTRIBUTING.md', 'README.md#try-it'],
+    places: ['CONTRIBUTING.md', 'CONTRIBUTING.md#on-real-nodes', 'README.md#try-it'],
     why: 'they start the tests, the demo and the tools themselves: a test of them would run all others again',
   },
   {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
+import { type Machine, needRealNode } from '../../support/cluster/real-node/needs.ts';
 import { checkout, read } from './pages.ts';
 
 type Rights = Readonly<Record<string, string>>;
@@ -125,6 +126,30 @@ test('the security policy says within how many days, and how a weakness becomes 
   assert.match(policy, /disclosure/i);
   assert.match(policy, /within \d+ (working )?days/);
   assert.match(policy, /workflows\/image\\\.yml@refs\/tags\/v/, 'the image is signed by the workflow that built it');
+});
+
+test('real nodes are tried with what they ask for: all that a bare machine is told to install', () => {
+  const bare = { isRoot: true, hasProgram: () => false, hasFile: () => false, fileSystems: '' };
+  const asked = (machine: Machine) => {
+    try {
+      return needRealNode(machine);
+    } catch (error) {
+      return error instanceof Error ? error.message : '';
+    }
+  };
+  const commands = workflow('ci').jobs['real-node']?.steps?.flatMap(({ run }) => run ?? []) ?? [];
+  const [, packages = ''] = /apt-get install (.+)$/.exec(`${asked(bare)}`) ?? [];
+  const [, modules = ''] =
+    /modprobe -a (.+)$/.exec(
+      `${asked({ ...bare, hasProgram: () => true, hasFile: (path) => path.includes('cni') })}`,
+    ) ?? [];
+  // Every machine has these.
+  const special = packages.split(' ').filter((name) => !['mount', 'tar'].includes(name));
+  assert.ok(special.length >= 4 && modules !== '');
+  for (const name of special) assert.match(commands.join('\n'), new RegExp(`apt-get install .*\\b${name}\\b`));
+  for (const name of modules.split(' ')) assert.match(commands.join('\n'), new RegExp(`modprobe .*\\b${name}\\b`));
+  assert.match(commands.at(-1) ?? '', /^sudo .*npm run e2e -- --real-node$/);
+  for (const name of special) assert.match(read('CONTRIBUTING.md'), new RegExp(`apt-get install .*\\b${name}\\b`));
 });
 
 for (const file of files) {

@@ -15,6 +15,8 @@ for (const [args, expected, scenario, extent] of [
   [['bootstrap'], rooms, 'bootstrap', 'all'],
   [['--per-minor'], rooms, undefined, 'perMinor'],
   [['--only', 'e2e', '--per-minor'], ['e2e'], undefined, 'perMinor'],
+  [['--only', 'e2e', '--real-node'], ['e2e'], undefined, 'realNode'],
+  [['--only', 'e2e', '--real-node', 'restore'], ['e2e'], 'restore', 'realNode'],
 ] as const) {
   test(`"${args.join(' ')}" means ${JSON.stringify(extent)} of ${expected.join(', ')}`, () => {
     assert.deepEqual(parseOptions(args), { rooms: expected, scenario, extent, json: undefined });
@@ -29,6 +31,8 @@ for (const [args, message] of [
   [['--slice', 'half'], /--slice takes a whole number, not "half"/],
   [['--slice', '-1'], /usage: npm test/],
   [['--slice', '1', '--all'], /exclude each other/],
+  [['--only', 'e2e', '--real-node', '--all'], /exclude each other/],
+  [['--real-node'], /--real-node is for stories: npm run e2e -- --real-node/],
 ] as const) {
   test(`"${args.join(' ')}" is refused`, () => {
     assert.throws(() => parseOptions(args), { name: 'UsageError', message });
@@ -117,4 +121,14 @@ test('a scenario that does not depend on the minor is unknown among those that d
   await assert.rejects(select({ rooms, scenario: 'run-options', extent: 'perMinor', json: undefined }), {
     name: 'UsageError',
   });
+});
+
+test('real nodes run the stories that are about them, and by its name any other', async () => {
+  const ran = async (scenario: string | undefined) => {
+    const selections = await select({ rooms: ['e2e'], scenario, extent: 'realNode', json: undefined });
+    return selections.flatMap(({ room, files }) => files.map((file) => `${room}: ${basename(file, '.test.ts')}`));
+  };
+  assert.deepEqual((await ran(undefined)).toSorted(), ['e2e: installed', 'e2e: limits']);
+  assert.deepEqual(await ran('limits'), ['e2e: limits']);
+  assert.deepEqual(await ran('restore'), ['e2e: restore']);
 });

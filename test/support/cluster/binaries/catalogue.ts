@@ -3,6 +3,8 @@ export const etcdVersions = ['3.5.35', '3.6.16', '3.7.3'] as const;
 export type EtcdVersion = (typeof etcdVersions)[number];
 
 export type KubernetesBinary = 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kubectl';
+/** What a real node runs beside the distribution's containerd. */
+export type NodeBinary = 'kubelet' | 'kube-proxy';
 export type EtcdBinary = 'etcd' | 'etcdutl' | 'etcdctl';
 /** One for all minors: what people type is the same for each of them. */
 export const etcdctlVersion = '3.6.16';
@@ -23,6 +25,9 @@ export type IssuerBinary = 'cert-manager';
 /** A program that uses etcd. */
 export type ConsumerBinary = 'coredns' | 'go-client';
 
+/** What holds a pod's namespaces on a real node: it sleeps. */
+export type PauseBinary = 'pause';
+
 /** A binary that tests need, and everything that says where it may come from. */
 interface Source {
   readonly version: string;
@@ -41,7 +46,7 @@ interface Source {
 
 /** A binary that people have, or that its project releases: it reports its version. */
 export interface Released extends Source {
-  readonly name: KubernetesBinary | EtcdBinary;
+  readonly name: KubernetesBinary | NodeBinary | EtcdBinary;
   readonly onlyBuilt?: never;
   /** Of Kubernetes: whether another minor that we support does not do. */
   readonly onlyThisMinor?: boolean;
@@ -56,7 +61,8 @@ export interface OnlyBuilt extends Source {
     | ForgeBinary
     | IssuerBinary
     | MonitoringBinary
-    | ConsumerBinary;
+    | ConsumerBinary
+    | PauseBinary;
   readonly onlyBuilt: true;
 }
 
@@ -168,6 +174,18 @@ export const coreDns = {
   goPackage: '.',
   ldflags: '-s -w',
   buildSeconds: 60,
+  onlyBuilt: true,
+} as const satisfies Wanted;
+
+/** A program of ours, for the image of the container that every pod of a real node has. */
+export const pause = {
+  name: 'pause',
+  version: '1.0.0',
+  variable: 'RATCHET_PAUSE',
+  module: 'pause',
+  goPackage: '.',
+  ldflags: '-s -w',
+  buildSeconds: 3,
   onlyBuilt: true,
 } as const satisfies Wanted;
 

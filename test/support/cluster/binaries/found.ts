@@ -99,6 +99,8 @@ const versionArguments = {
   'kube-controller-manager': ['--version'],
   'kube-scheduler': ['--version'],
   kubectl: ['version', '--client'],
+  kubelet: ['--version'],
+  'kube-proxy': ['--version'],
   etcd: ['--version'],
   etcdutl: ['version'],
   etcdctl: ['version'],

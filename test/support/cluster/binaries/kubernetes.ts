@@ -1,4 +1,4 @@
-import type { KubernetesBinary, Released } from './catalogue.ts';
+import type { KubernetesBinary, NodeBinary, Released } from './catalogue.ts';
 import { ProvisionError } from './error.ts';
 
 /** The minors that tests can run with, newest first, each at the patch release that its module pins. */
@@ -41,9 +41,11 @@ const buildSeconds = {
   'kube-controller-manager': 60,
   'kube-scheduler': 5,
   kubectl: 17,
-} as const satisfies Record<KubernetesBinary, number>;
+  kubelet: 60,
+  'kube-proxy': 15,
+} as const satisfies Record<KubernetesBinary | NodeBinary, number>;
 
-export function kubernetes(name: KubernetesBinary, chosen: ChosenKubernetes): Released {
+export function kubernetes(name: KubernetesBinary | NodeBinary, chosen: ChosenKubernetes): Released {
   const { version, asked } = chosen;
   const [major, minor] = version.split('.');
   const stamped = 'k8s.io/component-base/version';

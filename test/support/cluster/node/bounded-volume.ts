@@ -36,7 +36,8 @@ function boundedPath({ metadata, spec }: PersistentVolume): string | undefined {
   return metadata.annotations?.[mark] === undefined ? undefined : spec?.local?.path;
 }
 
-async function isMounted(path: string): Promise<boolean> {
+/** Whether something is mounted on it. @throws when it is not there */
+export async function isMounted(path: string): Promise<boolean> {
   const [own, around] = await Promise.all([stat(path), stat(dirname(path))]);
   return own.dev !== around.dev;
 }

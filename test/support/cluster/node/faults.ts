@@ -1,14 +1,15 @@
-import { open, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Informer } from './informer.ts';
 import type { LocalNode } from './local-node.ts';
 import { logDirectory } from './logs.ts';
 import type { PodWorker } from './pod-worker.ts';
 import { signalTree } from './process-tree.ts';
+import { createVolumeFaults, type VolumeFaults } from './volume-faults.ts';
 import { type Claim, keyOf, type PersistentVolume, type Pod } from './wire.ts';
 
 /** What can be broken on request. Each resolves when it has happened; each throws when what it names is not there. */
-export type Faults = {
+export type Faults = VolumeFaults & {
   /** Signals a container's first process; the restart policy does the rest. */
   killContainer(namespace: string, pod: string, container?: string, signal?: NodeJS.Signals): Promise<void>;
   /**
@@ -32,16 +33,6 @@ export type Faults = {
   restoreNode(node: string): Promise<void>;
   /** It reboots without a word to anybody: all its processes die, and after so long it is back with another boot. */
   rebootNode(node: string, downMs?: number): Promise<void>;
-  /** Empties the PVC's volume, under whatever uses it. */
-  wipeVolume(namespace: string, claim: string): Promise<void>;
-  /** Overwrites the middle of each of the volume's files (or those whose path contains `part`); says how many. */
-  corruptVolume(namespace: string, claim: string, part?: string): Promise<number>;
-  /**
-   * Puts other text of the same length in the place of what is found in those of the volume's files whose path contains
-   * `part`, under whatever uses it, as a disk does that lies: nothing else of the file changes. Says how often it was
-   * found.
-   */
-  alterVolume(namespace: string, claim: string, part: string, found: string, other: string): Promise<number>;
   /**
    * The PVC's volume can't be mounted for a pod that is made from now on, as with a broken file system; `false`: it
    * can again.
@@ -67,7 +58,7 @@ export type FaultContext = {
 export const defaultDownMs = 2_000;
 
 export function createFaults(context: FaultContext): Faults {
-  const { dir, nodes, pods, claims, persistentVolumes, pulls, unmountable } = context;
+  const { dir, nodes, pods, pulls, unmountable } = context;
 
   function podNamed(namespace: string, name: string): Pod {
     const pod = pods.get(`${namespace}/${name}`);
@@ -85,20 +76,6 @@ export function createFaults(context: FaultContext): Faults {
     const node = nodes.find((candidate) => candidate.name === name);
     if (!node) throw new Error(`there is no node ${name}: there are ${nodes.map((known) => known.name).join(', ')}`);
     return node;
-  }
-
-  function volumePath(namespace: string, name: string): string {
-    const volume = persistentVolumes.get(claims.get(`${namespace}/${name}`)?.spec?.volumeName ?? '');
-    const path = volume?.spec?.local?.path;
-    if (path === undefined) throw new Error(`claim ${namespace}/${name} has no volume`);
-    return path;
-  }
-
-  async function filesOf(namespace: string, claim: string, part = ''): Promise<string[]> {
-    const path = volumePath(namespace, claim);
-    const entries = await readdir(path, { recursive: true, withFileTypes: true });
-    const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-    return files.filter((file) => file.slice(path.length).includes(part));
   }
 
   const signalPod = (namespace: string, name: string, signal: NodeJS.Signals) => {
@@ -134,22 +111,7 @@ export function createFaults(context: FaultContext): Faults {
     cutNode: async (node) => nodeNamed(node).cut(),
     restoreNode: (node) => nodeNamed(node).restore(pods.list()),
     rebootNode: (node, downMs = defaultDownMs) => nodeNamed(node).reboot(downMs, pods.list),
-    wipeVolume: async (namespace, claim) => {
-      const path = volumePath(namespace, claim);
-      for (const entry of await readdir(path)) await rm(join(path, entry), { recursive: true, force: true });
-    },
-    corruptVolume: async (namespace, claim, part) => {
-      const changed = await Promise.all((await filesOf(namespace, claim, part)).map(corrupt));
-      return changed.filter(Boolean).length;
-    },
-    alterVolume: async (namespace, claim, part, found, other) => {
-      const [before, after] = [Buffer.from(found), Buffer.from(other)];
-      if (before.length !== after.length) throw new Error('what is put in its place must be as long');
-      const changes = await Promise.all(
-        (await filesOf(namespace, claim, part)).map((file) => alter(file, before, after)),
-      );
-      return changes.reduce((sum, count) => sum + count, 0);
-    },
+    ...createVolumeFaults(context),
     failMounts: async (namespace, claim, failing) => {
       if (failing) unmountable.add(`${namespace}/${claim}`);
       else unmountable.delete(`${namespace}/${claim}`);
@@ -164,36 +126,6 @@ export function createFaults(context: FaultContext): Faults {
       return readLogs(join(logDirectory(dir, pod), wanted));
     },
   };
-}
-
-/** Whether there was anything to spoil. */
-async function corrupt(file: string): Promise<boolean> {
-  const handle = await open(file, 'r+');
-  try {
-    const { size } = await handle.stat();
-    if (size === 0) return false;
-    const length = Math.min(4096, size);
-    const garbage = Buffer.alloc(length, 0xa5);
-    await handle.write(garbage, 0, length, Math.floor((size - length) / 2));
-    return true;
-  } finally {
-    await handle.close();
-  }
-}
-
-async function alter(file: string, before: Buffer, after: Buffer): Promise<number> {
-  const handle = await open(file, 'r+');
-  try {
-    const content = await handle.readFile();
-    let count = 0;
-    for (let at = content.indexOf(before); at >= 0; at = content.indexOf(before, at + before.length)) {
-      await handle.write(after, 0, after.length, at);
-      count += 1;
-    }
-    return count;
-  } finally {
-    await handle.close();
-  }
 }
 
 async function readLogs(directory: string): Promise<string> {

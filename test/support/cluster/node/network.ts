@@ -4,7 +4,7 @@ import { addressesOf, type Families, type Family } from '../families.ts';
 import { quote, run } from './command.ts';
 
 /** The bridge that all pods hang on; the process node and the control plane reach them through it. */
-const bridge = 'pods';
+export const bridge = 'pods';
 /**
  * A bridge without an address of its own takes the lowest of its ports. When that pod comes or goes, all others send to
  * an address that nothing has, for up to half a minute: until their kernels ask again who the gateway is.

@@ -9,6 +9,23 @@ import { type Claim, keyOf, type PersistentVolume, type StorageClass } from './w
 
 export const provisionerName = 'process-node.ratchet.dev/volumes';
 
+/** What volumes are made of. A real node has others: real-node/disks.ts. */
+export type Disks = {
+  /** Makes what is at the path of a new PersistentVolume. May be asked again for the same. */
+  make(path: string, capacity: string): Promise<void>;
+  /** Before the path is removed with all that is below it. */
+  drop(volume: PersistentVolume): Promise<void>;
+};
+
+const directories: Disks = {
+  make: async (path) => {
+    await mkdir(path, { recursive: true });
+    // Any user of a pod may write, as with fsGroup; there is only one user here anyway.
+    await chmod(path, 0o777);
+  },
+  drop: dropFileSystem,
+};
+
 export type ProvisionerOptions = {
   readonly api: Api;
   readonly log: Log;
@@ -19,6 +36,7 @@ export type ProvisionerOptions = {
   readonly claims: Informer<Claim>;
   readonly volumes: Informer<PersistentVolume>;
   readonly classes: Informer<StorageClass>;
+  readonly disks?: Disks;
 };
 
 /**
@@ -43,7 +61,7 @@ export function startProvisioner(options: ProvisionerOptions): void {
 }
 
 async function provision(
-  { api, claims, volumes, classes, directory, nodeNames }: ProvisionerOptions,
+  { api, claims, volumes, classes, directory, nodeNames, disks = directories }: ProvisionerOptions,
   key: string,
 ): Promise<void> {
   const claim = claims.get(key);
@@ -56,9 +74,8 @@ async function provision(
   const name = `pvc-${claim.metadata.uid}`;
   if (volumes.get(name)) return;
   const path = join(directory, name);
-  await mkdir(path, { recursive: true });
-  // Any user of a pod may write, as with fsGroup; there is only one user here anyway.
-  await chmod(path, 0o777);
+  const capacity = resources?.requests?.storage ?? '1Gi';
+  await disks.make(path, capacity);
   const { namespace, uid, name: claimName } = claim.metadata;
   const volume = {
     metadata: {
@@ -69,7 +86,7 @@ async function provision(
       },
     },
     spec: {
-      capacity: { storage: resources?.requests?.storage ?? '1Gi' },
+      capacity: { storage: capacity },
       accessModes,
       persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
       storageClassName,
@@ -91,11 +108,14 @@ function onNodes(values: readonly string[]) {
   return { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values }] };
 }
 
-async function reclaim({ api, directory, volumes }: ProvisionerOptions, key: string): Promise<void> {
+async function reclaim(
+  { api, directory, volumes, disks = directories }: ProvisionerOptions,
+  key: string,
+): Promise<void> {
   const volume = volumes.get(key);
   if (volume?.status?.phase !== 'Released' || volume.spec?.persistentVolumeReclaimPolicy !== 'Delete') return;
   if (volume.metadata.annotations?.['pv.kubernetes.io/provisioned-by'] !== provisionerName) return;
-  await dropFileSystem(volume);
+  await disks.drop(volume);
   await rm(join(directory, volume.metadata.name), { recursive: true, force: true });
   try {
     await api.remove(`/api/v1/persistentvolumes/${volume.metadata.name}`, {

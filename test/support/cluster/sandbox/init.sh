@@ -39,4 +39,16 @@ exec 3<&- 4<&- 5<&-
 
 code=0
 wait "$command" || code=$?
+
+# Cgroups outlive namespaces. Whoever started us removes them too; this is for when that process was killed.
+if [ -n "${RATCHET_CGROUP:-}" ]; then
+  kill -s KILL -- -1 2>/dev/null || :
+  rm -rf "$RATCHET_SHARED_DIRECTORY"
+  for attempt in 1 2 3 4 5 6 7 8 9 10; do
+    left=$(find /sys/fs/cgroup -maxdepth 2 -type d -name "$RATCHET_CGROUP")
+    [ -n "$left" ] || break
+    [ "$attempt" = 1 ] || sleep 0.3
+    find $left -depth -type d -exec rmdir {} + 2>/dev/null || :
+  done
+fi
 exit "$code"

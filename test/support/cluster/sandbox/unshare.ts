@@ -13,14 +13,17 @@ const ways = [
   ['unshare', ...namespaces],
 ] as const satisfies readonly (readonly [string, ...string[]])[];
 
+/** `root`: with the machine's own users, whom containers of a real node run as. `any`: with as few rights as do. */
+export type Rights = 'any' | 'root';
+
 /**
  * The command line that runs what follows it as PID 1 of private namespaces.
  *
  * @throws {SandboxError} when none of the ways works here.
  */
-export async function unsharePrefix(): Promise<readonly [string, ...string[]]> {
+export async function unsharePrefix(rights: Rights): Promise<readonly [string, ...string[]]> {
   const reasons: string[] = [];
-  for (const way of ways) {
+  for (const way of rights === 'root' ? ways.slice(1) : ways) {
     const reason = await failure([...way, '/bin/sh', '-c', 'ip link set lo up']);
     if (reason === undefined) return way;
     reasons.push(reason);

@@ -1,0 +1,3 @@
+module etcd.ratchet.dev/test/pause
+
+go 1.26.0
