@@ -85,8 +85,8 @@ function countOf(count: unknown): number {
   return typeof count === 'number' && Number.isInteger(count) && count > 0 ? Math.min(count, 1_000_000) : 1;
 }
 
-/** So much of a message is read, and shown. */
-const longest = { read: 4096, shown: 240 };
+/** So much of a message is read, and shown: of its end more, because runtimes put the cause last. */
+const longest = { read: 4096, begin: 80, end: 160 };
 
 /** One line, without what deceives: control characters, overrides of direction, halves of characters. */
 function safe(message: string): string {
@@ -95,5 +95,6 @@ function safe(message: string): string {
     .replaceAll(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .trim();
   const characters = Array.from(line);
-  return characters.length <= longest.shown ? line : `${characters.slice(0, longest.shown).join('')}…`;
+  if (characters.length <= longest.begin + longest.end) return line;
+  return `${characters.slice(0, longest.begin).join('')}…${characters.slice(-longest.end).join('')}`;
 }

@@ -117,8 +117,17 @@ describe('the text of an event may be anything', () => {
   test('a huge message is cut, in one line, without what deceives', () => {
     const note = `a\u0000b\r\nc\u202edrowssap\u200b \ud800${'😀'.repeat(1_000_000)}`;
     const [warning] = warningsIn([event('FailedMount', 1, { note })], pod, now);
-    assert.match(warning?.message ?? '', /^a b c drowssap 😀+…$/u);
+    assert.match(warning?.message ?? '', /^a b c drowssap 😀+…😀+$/u);
     assert.equal(Array.from(warning?.message ?? '').length, 241);
+  });
+
+  // What kubelet says of a pod whose memory limit is less than runc itself needs.
+  test('of a long message the end is shown, where runtimes put the cause', () => {
+    const cause = 'container init was OOM-killed (memory limit too low?)';
+    const note = `Failed to create pod sandbox: rpc error: code = Unknown desc = failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: ${cause}`;
+    const [warning] = warningsIn([event('FailedCreatePodSandBox', 1, { note })], pod, now);
+    assert.match(warning?.message ?? '', /^Failed to create pod sandbox: .*…/);
+    assert.ok(warning?.message.endsWith(cause), warning?.message);
   });
 
   test('wrong types, and times that are none, are left out', () => {

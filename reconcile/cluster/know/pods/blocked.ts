@@ -59,7 +59,7 @@ const rows: readonly Row[] = [
     passing: true,
     says: ({ name, pod }) => `kubelet on node ${pod?.node} cannot set up the pod of ${name}`,
     cure: (slot) =>
-      `correct the network plugin or the container runtime of that node; or cordon it, and ${kubectl(slot, `delete pod ${podName(slot.name)}`)}`,
+      `correct the network plugin or the container runtime of that node, or raise spec.resources.limits.memory where the message says that it is too low; or cordon the node, and ${kubectl(slot, `delete pod ${podName(slot.name)}`)}`,
   },
 ];
 
