@@ -284,6 +284,18 @@ test('a Job that may not be made is 500 without a word, and the log says why', a
   assert.match(JSON.stringify(one.logged), /orbidden/);
 });
 
+test('where a quota leaves no room for the Job, the forge is asked to come again', async () => {
+  const one = await open({
+    before: ({ key }) => {
+      const facts = { class: 'terminal', status: 403, reason: 'Forbidden' } as const;
+      if (key === 'POST jobs')
+        throw new KubeError('POST jobs: 403 Forbidden "a" is forbidden: exceeded quota: small', facts);
+    },
+  });
+  const response = await post(one, await pushed());
+  assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '2']);
+});
+
 test('a body of more than 4 MiB is 413, declared or not; one of almost as much is taken', async () => {
   const large = { ...callers.GitHub.push(push), padding: 'x'.repeat(4 * 1024 * 1024) };
   assert.equal((await post(scene, await callers.GitHub.send('secret', 'push', large))).status, 413);
