@@ -77,7 +77,8 @@ function httpGet(get: HttpGet, { container, podIP }: HandlerTarget, timeoutMs: n
   const options = {
     host: get.host || podIP,
     port: portNumber(get.port, container),
-    path: get.path || '/',
+    // A path without its slash is one all the same.
+    path: get.path?.startsWith('/') ? get.path : `/${get.path ?? ''}`,
     headers: {
       'user-agent': 'kube-probe/process-node',
       ...Object.fromEntries((get.httpHeaders ?? []).map((h) => [h.name, h.value])),
