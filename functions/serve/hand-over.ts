@@ -25,7 +25,8 @@ export interface HandOverContext {
   readonly signal: AbortSignal;
 }
 
-const triggerLabel = 'etcd.ratchet.dev/trigger';
+/** Knative leaves out what has it: manifests/knative/events/sink-bindings.yaml. */
+export const triggerLabel = 'etcd.ratchet.dev/trigger';
 const fleetLabel = 'etcd.ratchet.dev/fleet';
 const reasonAnnotation = 'etcd.ratchet.dev/reason';
 const bodyAnnotation = 'etcd.ratchet.dev/body';

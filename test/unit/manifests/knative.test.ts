@@ -10,6 +10,7 @@ import { Broker, Trigger } from '@kubernetes-models/knative/eventing.knative.dev
 import { Service } from '@kubernetes-models/knative/serving.knative.dev/v1';
 import { ApiServerSource, PingSource, SinkBinding } from '@kubernetes-models/knative/sources.knative.dev/v1';
 import { parseAllDocuments } from 'yaml';
+import { triggerLabel } from '../../../functions/serve/hand-over.ts';
 
 /**
  * What manifests/knative says, held against models that others generate from Knative's own sources: their validators
@@ -163,4 +164,13 @@ test('all that is named is there: brokers, services, accounts', () => {
     if (target) assert.ok(names(target.ref.kind).includes(target.ref.name), `${kind}: ${target.ref.name}`);
     if (kind === 'ApiServerSource') assert.ok(names('ServiceAccount').includes(String(spec.serviceAccountName)));
   }
+});
+
+test('no sink is written into the Jobs of webhooks, whose policy admits no other container', () => {
+  const binding = ours.find(({ metadata }) => metadata.name === 'etcd-ratchet-jobs');
+  const subject = binding?.spec.subject as { readonly selector: object } | undefined;
+  assert.deepEqual(subject?.selector, {
+    matchLabels: { 'app.kubernetes.io/name': 'etcd-ratchet' },
+    matchExpressions: [{ key: triggerLabel, operator: 'DoesNotExist' }],
+  });
 });
