@@ -104,7 +104,10 @@ export async function startBroker({
     under.add(source(resource));
   }
 
-  /** Lists and watches, and begins again whenever that ends, as client-go's reflectors do. */
+  /**
+   * Lists and watches, and begins again whenever that ends, as client-go's reflectors do. As Knative's source, it tells
+   * nothing of what it lists: neither what was there before it began, nor what changed while it did not watch.
+   */
   async function source(resource: Resource): Promise<void> {
     while (!stopping.signal.aborted) {
       await listedAndWatched(resource).catch(async (error: unknown) => {
@@ -117,8 +120,7 @@ export async function startBroker({
 
   async function listedAndWatched(resource: Resource): Promise<void> {
     const options = { namespace, signal: stopping.signal };
-    const { items, resourceVersion } = await kube.list<KubeObject>(resource, options);
-    for (const object of items) void send(eventOf(resource, object, 'add'));
+    const { resourceVersion } = await kube.list<KubeObject>(resource, options);
     const verbs = { ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const;
     for await (const { type, object } of kube.watch<KubeObject>(resource, { ...options, resourceVersion })) {
       void send(eventOf(resource, object, verbs[type]));
