@@ -62,6 +62,9 @@ const hostile: Readonly<Record<string, () => Whole>> = {
   'a variable more': container({
     env: [...((first.env as Fields[]) ?? []), { name: 'NODE_OPTIONS', value: '--import=data:text/javascript,x' }],
   }),
+  'the sink that a SinkBinding writes into what it selects': container({
+    env: [...((first.env as Fields[]) ?? []), { name: 'K_SINK', value: 'http://broker.example.org/' }],
+  }),
   'no variables': container({ env: [] }),
   'variables of another Secret': container({ envFrom: [{ secretRef: { name: 'git-credentials' } }] }),
   'rights of its own': container({ securityContext: { runAsUser: 0, runAsNonRoot: false } }),

@@ -100,31 +100,43 @@ export async function startBroker({
     }
   }
 
-  for (const resource of [resources.clusters, resources.peers, resources.pods, resources.volumeClaims]) {
-    under.add(source(resource));
-  }
+  // What changes from now on is told.
+  const watched = [resources.clusters, resources.peers, resources.pods, resources.volumeClaims];
+  const began = await Promise.all(watched.map(async (resource) => ({ resource, from: await listed(resource) })));
+  for (const { resource, from } of began) under.add(source(resource, from));
 
   /**
-   * Lists and watches, and begins again whenever that ends, as client-go's reflectors do. As Knative's source, it tells
+   * Watches on and on, and lists again when that fails, as client-go's reflectors do. As Knative's source, it tells
    * nothing of what it lists: neither what was there before it began, nor what changed while it did not watch.
    */
-  async function source(resource: Resource): Promise<void> {
+  async function source(resource: Resource, from: string): Promise<void> {
+    let resourceVersion: string | undefined = from;
     while (!stopping.signal.aborted) {
-      await listedAndWatched(resource).catch(async (error: unknown) => {
+      try {
+        resourceVersion = await watchedFrom(resource, resourceVersion ?? (await listed(resource)));
+      } catch (error) {
         if (stopping.signal.aborted) return;
         console.error(`the test's source of ${resource.plural} begins again:`, error);
         await pause(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      });
+        resourceVersion = undefined;
+      }
     }
   }
 
-  async function listedAndWatched(resource: Resource): Promise<void> {
-    const options = { namespace, signal: stopping.signal };
-    const { resourceVersion } = await kube.list<KubeObject>(resource, options);
+  async function listed(resource: Resource): Promise<string> {
+    return (await kube.list<KubeObject>(resource, { namespace, signal: stopping.signal })).resourceVersion;
+  }
+
+  /** Until it ends; from where another one goes on. */
+  async function watchedFrom(resource: Resource, resourceVersion: string): Promise<string> {
+    let last = resourceVersion;
     const verbs = { ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const;
-    for await (const { type, object } of kube.watch<KubeObject>(resource, { ...options, resourceVersion })) {
+    const options = { namespace, signal: stopping.signal, resourceVersion };
+    for await (const { type, object } of kube.watch<KubeObject>(resource, options)) {
+      last = object.metadata.resourceVersion ?? last;
       void send(eventOf(resource, object, verbs[type]));
     }
+    return last;
   }
 
   const server = createServer((request, response) => void take(request, response));
