@@ -48,6 +48,10 @@ export const onlyHere = {
   'go-client': { onlyHere: "etcd's own Go client keeps its lease and its watch while everything changes", ring: 2 },
   heal: { onlyHere: 'etcd replaces a member whose dead node never ends its pod, under a writer', ring: 1 },
   'held-up': { onlyHere: 'kubelet and admission say why pods do not start, and the birth goes on later', ring: 2 },
+  'knative-real': {
+    onlyHere: "Knative's own programs deliver, repeat, scale to zero and wake, with our manifests as they are",
+    ring: 2,
+  },
   'kube-apiserver': {
     onlyHere: 'the watch caches of an API server go on through whatever happens to its etcd',
     ring: 2,

@@ -21,6 +21,8 @@ export interface LocalClusterOptions {
   readonly families?: Families;
   /** Of the nodes; kind to whoever waits if not given. */
   readonly timing?: Partial<Timing>;
+  /** Further images of the nodes: reference → a program. */
+  readonly programs?: Readonly<Record<string, string>>;
 }
 
 export interface LocalCluster extends AsyncDisposable {
@@ -50,7 +52,7 @@ export async function startLocalCluster(options: LocalClusterOptions = {}): Prom
   if (!sandbox) throw new Error('the local cluster needs its sandbox: call enterSandbox() first');
 
   const binaries = options.binaries ?? (await provisionBinaries());
-  const { nodes = 3, families = ['IPv4'], timing = {} } = options;
+  const { nodes = 3, families = ['IPv4'], timing = {}, programs = {} } = options;
   const directory = join(sandbox.directory, `cluster-${families.join('-')}`);
   await mkdir(directory, { mode: 0o700 });
 
@@ -62,7 +64,7 @@ export async function startLocalCluster(options: LocalClusterOptions = {}): Prom
   const kubectl = kubectlFor(binaries.kubernetes.kubectl, kubeconfigPath);
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: baseObjects() });
   const node =
-    nodes === 0 ? undefined : await startNode(controlPlane, { binaries, directory, nodes, families, timing });
+    nodes === 0 ? undefined : await startNode(controlPlane, { binaries, directory, nodes, families, timing, programs });
   if (node) parts.defer(() => node.stop());
 
   const started = parts.move();
@@ -93,11 +95,12 @@ interface NodeOptions {
   readonly nodes: number;
   readonly families: Families;
   readonly timing: Partial<Timing>;
+  readonly programs: Readonly<Record<string, string>>;
 }
 
 async function startNode(
   controlPlane: ControlPlane,
-  { binaries, directory, nodes, families, timing }: NodeOptions,
+  { binaries, directory, nodes, families, timing, programs }: NodeOptions,
 ): Promise<ProcessNode> {
   const { url, ca, identities } = controlPlane;
   return await startProcessNode({
@@ -107,6 +110,7 @@ async function startNode(
     families,
     binaries,
     checkout,
+    programs,
     log: pino({ base: null }, pino.destination({ dest: join(directory, 'logs/process-node.log'), sync: true })),
     // The controllers call a node lost after 12 s (flags.ts): a lease must be renewed well within that.
     timing: { leaseMs: 3_000, ...timing },

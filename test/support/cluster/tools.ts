@@ -8,6 +8,7 @@ import {
   gitea as giteaBinary,
   goClient as goClientBinary,
   helm as helmBinary,
+  knative as knativeBinaries,
   kustomize as kustomizeBinary,
   type MonitoringBinary,
   monitoring as monitoringBinaries,
@@ -74,6 +75,26 @@ const pageTools = handed<PageTools>('RATCHET_PAGE_TOOLS', async (options) => ({
   knative: await knativeKinds(),
 }));
 
+/** Knative's own programs, and its manifests, as they come with its source. */
+export interface Knative {
+  /** By the name of the image that the manifests give: the program's Go package. */
+  readonly programs: Readonly<Record<string, string>>;
+  /** Directories of modules: `serving`, `eventing`, and what Serving is made with. */
+  readonly sources: Readonly<Record<'serving' | 'eventing' | 'networking' | 'caching', string>>;
+}
+
+const knative = handed<Knative>('RATCHET_KNATIVE', async (options) => {
+  const path = pathIn(await provide(knativeBinaries, options));
+  const programs = knativeBinaries.map(({ name, version, goPackage }) => [goPackage, path(name, version)]);
+  const [serving, eventing, networking, caching] = await Promise.all([
+    sourceOf('knative-serving', 'knative.dev/serving'),
+    sourceOf('knative-eventing', 'knative.dev/eventing'),
+    sourceOf('knative-serving', 'knative.dev/networking'),
+    sourceOf('knative-serving', 'knative.dev/caching'),
+  ]);
+  return { programs: Object.fromEntries(programs), sources: { serving, eventing, networking, caching } };
+});
+
 const goClient = handed<string>('RATCHET_GO_CLIENT_BINARY', (options) => only(goClientBinary, options));
 
 const coreDns = handed<string>('RATCHET_COREDNS_BINARY', (options) => only(coreDnsBinary, options));
@@ -108,6 +129,7 @@ export const tools = {
   goClient,
   coreDns,
   realNode,
+  knative,
 };
 
 type Environment = Readonly<Record<string, string>>;
@@ -123,6 +145,7 @@ const toolsOfTests: readonly (readonly [files: RegExp, tool: () => Promise<Envir
   [/\/e2e\/cert-manager-controllers\.test\.ts$/, () => handIn(certManager)],
   [/\/e2e\/go-client\.test\.ts$/, () => handIn(goClient)],
   [/\/e2e\/coredns\.test\.ts$/, () => handIn(coreDns)],
+  [/\/e2e\/knative-real\.test\.ts$/, () => handIn(knative)],
 ];
 
 /** With which these test files find what they need without looking. @throws {ProvisionError} */
@@ -144,10 +167,11 @@ async function handIn<T>({ provide, environment }: Handed<T>): Promise<Environme
 
 async function knativeKinds(): Promise<readonly string[] | Missing> {
   try {
-    const [serving, eventing] = await Promise.all(
-      ['knative.dev/serving', 'knative.dev/eventing'].map((goModule) => sourceOf('knative', goModule)),
-    );
-    return [join(serving ?? '', 'config/core/300-resources'), join(eventing ?? '', 'config/core/resources')];
+    const [serving, eventing] = await Promise.all([
+      sourceOf('knative-serving', 'knative.dev/serving'),
+      sourceOf('knative-eventing', 'knative.dev/eventing'),
+    ]);
+    return [join(serving, 'config/core/300-resources'), join(eventing, 'config/core/resources')];
   } catch (error) {
     if (!(error instanceof ProvisionError)) throw error;
     return { missing: error.message.split('\n', 1)[0] ?? '' };

@@ -8,6 +8,7 @@ const source = {
   checkout: '/checkout',
   nodeBinary: '/bin/node',
   images: { [`quay.io/coreos/etcd@${digest}`]: 'quay.io/coreos/etcd:v3.6.16' },
+  programs: { 'example.org/tool/cmd/serve': '/bin/serve' },
 };
 
 const known = [
@@ -30,6 +31,15 @@ test('our own image exists under every tag', () => {
   assert.ok(found.found && found.image.kind === 'node');
   assert.equal(found.image.files['/app'], '/checkout/dist');
   assert.deepEqual(found.image.entrypoint, ['node', '/app/tick.js']);
+});
+
+test('a program that was named is its own image, and no root', () => {
+  const found = lookUpImage(source, 'example.org/tool/cmd/serve');
+  assert.ok(found.found && found.image.kind === 'program' && !found.image.runsAsRoot);
+  assert.deepEqual(
+    found.image.entrypoint.map((path) => found.image.files[path]),
+    ['/bin/serve'],
+  );
 });
 
 const unknown = [

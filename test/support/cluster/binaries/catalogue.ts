@@ -28,6 +28,9 @@ export type ConsumerBinary = 'coredns' | 'go-client';
 /** What holds a pod's namespaces on a real node: it sleeps. */
 export type PauseBinary = 'pause';
 
+/** A program of Knative: each is an image of its own. */
+export type KnativeBinary = (typeof servingPrograms | typeof eventingPrograms)[number]['name'];
+
 /** A binary that tests need, and everything that says where it may come from. */
 interface Source {
   readonly version: string;
@@ -62,7 +65,8 @@ export interface OnlyBuilt extends Source {
     | IssuerBinary
     | MonitoringBinary
     | ConsumerBinary
-    | PauseBinary;
+    | PauseBinary
+    | KnativeBinary;
   readonly onlyBuilt: true;
 }
 
@@ -188,6 +192,48 @@ export const pause = {
   buildSeconds: 3,
   onlyBuilt: true,
 } as const satisfies Wanted;
+
+const servingPrograms = [
+  { name: 'serving-activator', command: 'activator' },
+  { name: 'serving-autoscaler', command: 'autoscaler' },
+  { name: 'serving-controller', command: 'controller' },
+  { name: 'serving-queue', command: 'queue' },
+  { name: 'serving-webhook', command: 'webhook' },
+] as const;
+
+const eventingPrograms = [
+  { name: 'eventing-apiserver-receive-adapter', command: 'apiserver_receive_adapter' },
+  { name: 'eventing-broker-filter', command: 'broker/filter' },
+  { name: 'eventing-broker-ingress', command: 'broker/ingress' },
+  { name: 'eventing-controller', command: 'controller' },
+  { name: 'eventing-channel-controller', command: 'in_memory/channel_controller' },
+  { name: 'eventing-channel-dispatcher', command: 'in_memory/channel_dispatcher' },
+  { name: 'eventing-mtchannel-broker', command: 'mtchannel_broker' },
+  { name: 'eventing-mtping', command: 'mtping' },
+  { name: 'eventing-webhook', command: 'webhook' },
+] as const;
+
+/** What a test of Knative itself needs besides. */
+export const knative = [
+  ...servingPrograms.map((program) => knativeProgram('serving', program)),
+  ...eventingPrograms.map((program) => knativeProgram('eventing', program)),
+];
+
+function knativeProgram(
+  half: 'serving' | 'eventing',
+  { name, command }: { readonly name: KnativeBinary; readonly command: string },
+): OnlyBuilt & { readonly name: KnativeBinary } {
+  return {
+    name,
+    version: '0.46.0',
+    variable: `RATCHET_KNATIVE_${name.toUpperCase().replaceAll('-', '_')}`,
+    module: `knative-${half}`,
+    goPackage: `knative.dev/${half}/cmd/${command}`,
+    ldflags: '-s -w',
+    buildSeconds: 15,
+    onlyBuilt: true,
+  };
+}
 
 /** What tests of metrics and alerts need besides. */
 export const monitoring = [

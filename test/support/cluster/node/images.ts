@@ -3,7 +3,7 @@ import type { Binaries } from './options.ts';
 
 /** What a container finds in its root besides the usual directories, and what its image configures. */
 export type Image = {
-  readonly kind: 'etcd' | 'node' | 'pause';
+  readonly kind: 'etcd' | 'node' | 'pause' | 'program';
   /** Path in the container → path on this machine. */
   readonly files: Readonly<Record<string, string>>;
   readonly entrypoint: readonly string[];
@@ -23,6 +23,7 @@ export type ImageSource = {
   readonly checkout: string;
   readonly nodeBinary: string;
   readonly images: Readonly<Record<string, string>>;
+  readonly programs: Readonly<Record<string, string>>;
 };
 
 const reference =
@@ -42,10 +43,12 @@ export function lookUpImage(source: ImageSource, name: string): ImageLookup {
   return { found: false, reason: 'ErrImagePull', message };
 }
 
-function resolve({ binaries, checkout, nodeBinary }: ImageSource, name: string): Image | undefined {
+function resolve({ binaries, checkout, nodeBinary, programs }: ImageSource, name: string): Image | undefined {
   const { repository, tag } = split(name);
   if (repository === 'registry.k8s.io/pause') return pause;
   if (repository === ownRepository) return ownImage(checkout, nodeBinary);
+  const program = programs[name];
+  if (program !== undefined) return programImage(program);
   const version = etcdVersion(repository, tag);
   const etcd = version === undefined ? undefined : binaries.etcd[version];
   if (version === undefined || etcd === undefined) return undefined;
@@ -78,6 +81,13 @@ function ownImage(checkout: string, nodeBinary: string): Image {
     workingDir: '/tmp',
     runsAsRoot: false,
   };
+}
+
+/** One program that needs no library, as Go's are. */
+function programImage(path: string): Image {
+  const at = '/usr/local/bin/program';
+  // Like etcd: many share two processors.
+  return { ...pause, kind: 'program', files: { [at]: path }, entrypoint: [at], env: { GOMAXPROCS: '1' } };
 }
 
 function etcdVersion(repository: string, tag: string): string | undefined {

@@ -134,7 +134,7 @@ function createNodes(
   api: Api,
   shared: Shared,
 ): LocalNode[] {
-  const { dir, log, binaries, checkout, version, families = ['IPv4'], images = {} } = options;
+  const { dir, log, binaries, checkout, version, families = ['IPv4'], images = {}, programs = {} } = options;
   return Array.from({ length: options.nodes }, (_, position) => {
     const index = position + 1;
     const [primary, ...others] = families;
@@ -158,7 +158,7 @@ function createNodes(
       nameserver: addressesOf[primary].dns,
       events: createEventRecorder(ownApi, identity.name, log),
       allocatable: nodeCapacity(),
-      images: { binaries, checkout, nodeBinary: process.execPath, images },
+      images: { binaries, checkout, nodeBinary: process.execPath, images, programs },
       hostPaths: { [systemBus]: busOf(dir, index) },
       pulled: new Set(),
       pulling: new Map(),

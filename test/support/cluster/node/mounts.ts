@@ -106,7 +106,7 @@ function imageBinds(image: Image): Bind[] {
   if (image.kind === 'pause') return [];
   const files = Object.entries(image.files).filter(([, source]) => existsSync(source));
   const own = files.map(([target, source]) => ({ source, target, readOnly: true }));
-  if (image.kind === 'etcd') return own;
+  if (image.kind !== 'node') return own;
   const linked = libraries
     .filter((path) => existsSync(path))
     .map((path) => ({ source: path, target: path, readOnly: true }));

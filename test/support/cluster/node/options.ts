@@ -32,6 +32,8 @@ export type ProcessNodeOptions = {
   readonly signal?: AbortSignal;
   /** Further image references → one of the known ones, for digests and mirrors. */
   readonly images?: Readonly<Record<string, string>>;
+  /** Image references → a program that is its own image: of Go, as it needs no library. */
+  readonly programs?: Readonly<Record<string, string>>;
   /** Further names that the cluster's DNS answers → IPv4 address (a Git server beside the cluster). */
   readonly hosts?: Readonly<Record<string, string>>;
   readonly timing?: Partial<Timing>;
