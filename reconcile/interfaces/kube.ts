@@ -231,11 +231,6 @@ export function isNotInstalled({ status }: KubeError): boolean {
   return status === 404 || status === 403;
 }
 
-/** An admission's no for the lack of room: it may pass by itself, and no right is missing. */
-export function isOverQuota({ status, message }: KubeError): boolean {
-  return status === 403 && /\bexceeded quota: /.test(message);
-}
-
 export function isReason(error: unknown, reason: string): error is KubeError {
   return error instanceof KubeError && error.reason === reason;
 }

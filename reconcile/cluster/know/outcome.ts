@@ -1,5 +1,5 @@
 import { EtcdError } from '../../interfaces/etcd.ts';
-import { isOverQuota, KubeError } from '../../interfaces/kube.ts';
+import { KubeError } from '../../interfaces/kube.ts';
 import { withCure } from '../../reasons/cure.ts';
 import { reasonOfApi } from '../../reasons/reasons.ts';
 import type { RefusalReason } from '../../reasons/refusals.ts';
@@ -47,13 +47,11 @@ function ofEtcd({ outcome, message, reason }: EtcdError): Failure {
   return { class: 'retryable', reason: outcome === 'ambiguous' ? 'EtcdDidNotAnswer' : 'EtcdUnreachable', message };
 }
 
-/** What a person can do about a refusal. A 403 of RBAC names a verb and a resource; one of admission does not. */
-function cureOf(error: KubeError): string {
-  const { status, message } = error;
-  if (isOverQuota(error)) return 'raise the quota that the message names, or delete what fills it';
-  if (status === 403 && !/ cannot [a-z]+ resource /.test(message))
-    return 'let the admission policy or the quota that refuses this take it, or change what it refuses';
-  return status === 401 || status === 403
-    ? 'grant the service account of etcd-ratchet the right that it was refused'
+/** What a person can do about a refusal. RBAC, a quota and admission all refuse with 403, and differ in words alone. */
+function cureOf({ status }: KubeError): string {
+  if (status === 403)
+    return 'grant the service account of etcd-ratchet the right, raise the quota, or correct the admission policy, whichever refused it';
+  return status === 401
+    ? 'let the API server know the service account of etcd-ratchet'
     : 'change the part of the spec that the API server does not accept';
 }

@@ -6,10 +6,15 @@ import { KubeError } from '../../../reconcile/interfaces/kube.ts';
 const account = 'User "system:serviceaccount:etcd-ratchet:etcd-ratchet"';
 
 for (const [what, status, said, cure] of [
-  ['RBAC', 403, `pods "a" is forbidden: ${account} cannot create resource "pods" in API group ""`, /grant the service/],
-  ['no identity', 401, 'Unauthorized', /grant the service account/],
+  [
+    'RBAC',
+    403,
+    `pods "a" is forbidden: ${account} cannot create resource "pods" in API group ""`,
+    /grant the service account .* raise the quota/,
+  ],
+  ['no identity', 401, 'Unauthorized', /let the API server know/],
   ['a quota', 403, 'pods "a" is forbidden: exceeded quota: small, requested: pods=1', /raise the quota/],
-  ['a policy', 403, 'pods "a" is forbidden: violates PodSecurity "restricted:latest"', /admission policy or the quota/],
+  ['a policy', 403, 'pods "a" is forbidden: violates PodSecurity "restricted:latest"', /admission policy/],
   ['a schema', 422, 'Pod "a" is invalid', /change the part of the spec/],
 ] as const) {
   test(`where ${what} says no, the cure is about that`, () => {

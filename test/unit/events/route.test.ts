@@ -194,19 +194,16 @@ test('a suspended CronJob stops everything: 204, said in the log, and seen again
   assert.deepEqual(stepped(scene), ['payments/orders']);
 });
 
-const overQuota =
-  'POST jobs: 403 Forbidden jobs.batch "a" is forbidden: exceeded quota: small, requested: count/jobs.batch=1';
-
 for (const [what, error, status] of [
   ['does not answer', { class: 'retryable', reason: 'Unreachable' }, 503],
-  ['refuses', { class: 'terminal', status: 403, reason: 'Forbidden' }, 422],
-  ['has no room', { class: 'terminal', status: 403, reason: 'Forbidden' }, 503],
+  ['refuses', { class: 'terminal', status: 422, reason: 'Invalid' }, 422],
+  ['has no room, or grants no right', { class: 'terminal', status: 403, reason: 'Forbidden' }, 503],
 ] as const) {
   test(`an API server that ${what} is ${status}, and the event is news when it comes again`, async () => {
     let isAway = true;
     const one = await open({
       before: () => {
-        if (isAway) throw new KubeError(what === 'has no room' ? overQuota : 'no', error);
+        if (isAway) throw new KubeError('no', error);
       },
     });
     const event = changed(one, 'orders');

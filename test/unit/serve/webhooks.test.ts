@@ -277,23 +277,21 @@ test('while the API server does not answer, every delivery gets 503 with a time 
   assert.equal((await one.app.request('/readyz')).status, 503);
 });
 
-test('a Job that may not be made is 500 without a word, and the log says why', async () => {
+test('where the Job is refused for now, by RBAC or a quota, the forge is asked to come again', async () => {
   const one = await open({ authorize: ({ key }) => key !== 'POST jobs' });
   const response = await post(one, await pushed());
-  assert.deepEqual([response.status, await response.text()], [500, '']);
+  assert.deepEqual([response.status, response.headers.get('retry-after'), await response.text()], [503, '2', '']);
   assert.match(JSON.stringify(one.logged), /orbidden/);
 });
 
-test('where a quota leaves no room for the Job, the forge is asked to come again', async () => {
+test('a Job that the API server does not take is 500 without a word', async () => {
   const one = await open({
     before: ({ key }) => {
-      const facts = { class: 'terminal', status: 403, reason: 'Forbidden' } as const;
-      if (key === 'POST jobs')
-        throw new KubeError('POST jobs: 403 Forbidden "a" is forbidden: exceeded quota: small', facts);
+      if (key === 'POST jobs') throw new KubeError('no', { class: 'terminal', status: 422, reason: 'Invalid' });
     },
   });
   const response = await post(one, await pushed());
-  assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '2']);
+  assert.deepEqual([response.status, await response.text()], [500, '']);
 });
 
 test('a body of more than 4 MiB is 413, declared or not; one of almost as much is taken', async () => {
