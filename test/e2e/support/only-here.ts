@@ -35,6 +35,7 @@ export const onlyHere = {
   corruption: { onlyHere: 'etcd finds bytes that changed on its disk, and raises its own alarm', ring: 2 },
   cures: { onlyHere: 'what scheduler, kubelet and provisioner say of a wrong spec is understood, and cured', ring: 2 },
   deaths: { onlyHere: 'a killed process leaves real objects half-made, and the next one finishes them', ring: 2 },
+  'dedicated-nodes': { onlyHere: 'the scheduler places what we start for a cluster, past its taint', ring: 2 },
   drains: { onlyHere: 'the Eviction API answers by the disruption budget that we made', ring: 2 },
   events: { onlyHere: "the server's process lives on events alone, without a Job", ring: 2 },
   'external-clients': { onlyHere: 'a client outside connects by a node port, and verifies TLS in full', ring: 2 },
