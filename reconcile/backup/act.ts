@@ -10,7 +10,7 @@ import type { BackupDecision } from './decision.ts';
 import { deleteOwn } from './delete-own.ts';
 import type { Outcome } from './report.ts';
 import { freeScratch, settle } from './settle.ts';
-import { type BackupSituation, hasScratchVolumes, isFinished, isSettled } from './situation.ts';
+import { type BackupSituation, hasScratchVolumes, isFinished, isSettled, type JobView } from './situation.ts';
 
 export interface BackupContext {
   readonly kube: Kube;
@@ -24,14 +24,22 @@ export interface BackupContext {
 /** Once it is told how an attempt to verify ended, nothing needs the volume any more that it was restored to. */
 export async function tidy(
   told: EtcdBackup,
-  { attempt: { stage, number } }: BackupSituation,
+  { attempt: { stage, number }, job }: BackupSituation,
   decision: BackupDecision,
   { kube, signal }: BackupContext,
 ): Promise<EtcdBackup> {
+  const { namespace } = told.metadata;
+  // Its word is written down by now: the next Job may need its volume.
+  if (job && isKeptJob(job) && (isFinished(told) || told.status?.attempt?.job !== job.name))
+    await deleteOwn(kube, resources.jobs, { ...job, namespace }, signal);
   if (!isSettled(told) && isFinished(told)) return settle(kube, told, signal);
   if (decision.kind === 'retry' && stage === 'Verify' && hasScratchVolumes(told))
     await freeScratch(kube, told, { from: number, to: number }, signal);
   return told;
+}
+
+function isKeptJob({ ours, state }: JobView): boolean {
+  return ours && state.kind === 'said' && state.kept === true;
 }
 
 export async function actOnBackup(

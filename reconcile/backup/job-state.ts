@@ -1,6 +1,7 @@
 import type { ContainerStatus, Job, Pod } from '../../manifests/kube-types.ts';
 import { drillContainers } from '../../manifests/render/backup-jobs.ts';
 import { isCompleted } from '../jobs/job-end.ts';
+import { isKept, ownStatuses } from '../jobs/own-containers.ts';
 import { oneLine, parseSaid } from './said.ts';
 import type { JobState, Trouble } from './situation.ts';
 
@@ -12,24 +13,12 @@ export function stateOfJob(job: Job, pod: Pod | undefined): JobState {
     ({ type, status }) => (type === 'Failed' || type === 'FailureTarget') && status === 'True',
   );
   // The last one is the one that the others work for.
-  const spoken = containers.flatMap(saidBy).at(-1);
-  if (spoken !== undefined && (spoken.kind === 'failure' || isDone || isKept(job, pod)))
-    return { kind: 'said', said: spoken };
+  const spoken = ownStatuses(job, pod).flatMap(saidBy).at(-1);
+  if (spoken !== undefined && (spoken.kind === 'failure' || isDone)) return { kind: 'said', said: spoken };
+  if (spoken !== undefined && isKept(job, pod)) return { kind: 'said', said: spoken, kept: true };
   if (isDone) return broke('AgentBroke', 'its pod is done, and what the agent said is not to be had');
   if (failed === undefined) return underWay(pod, containers);
   return whatBroke(failed.reason, pod, containers);
-}
-
-/**
- * Whether all that the Job asked for has ended well, and only what something put into its pod runs on: a Job ends with
- * the last container, and at its deadline the pod goes, with the agent's word.
- */
-function isKept({ spec }: Job, pod: Pod | undefined): boolean {
-  const asked = new Set(spec.template.spec.containers.map(({ name }) => name));
-  const containers = pod?.status?.containerStatuses ?? [];
-  const ours = containers.filter(({ name }) => asked.has(name));
-  const isOver = ours.length === asked.size && ours.every(({ state }) => state?.terminated?.exitCode === 0);
-  return isOver && containers.length > ours.length;
 }
 
 function saidBy({ name, state }: ContainerStatus) {

@@ -50,7 +50,8 @@ export interface JobView {
 
 export type JobState =
   | { readonly kind: 'under-way'; readonly trouble?: Trouble }
-  | { readonly kind: 'said'; readonly said: Said }
+  /** `kept`: only what something put into its pod keeps that from ending. */
+  | { readonly kind: 'said'; readonly said: Said; readonly kept?: true }
   /** It ended without a word of the agent. */
   | { readonly kind: 'broke'; readonly reason: Breaking; readonly words: string };
 

@@ -5,6 +5,7 @@ import { pruneJobName } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { type Kube, resources } from '../interfaces/kube.ts';
 import { isOver } from '../jobs/job-end.ts';
+import { isKept, ownStatuses } from '../jobs/own-containers.ts';
 import { podsOfJob } from '../jobs/pods.ts';
 import { pruneEndOf } from './prune-result.ts';
 import type { PruneView, ScheduleObservation } from './situation.ts';
@@ -38,9 +39,8 @@ async function readPruning(
   const job = await kube.get<Job>(resources.jobs, namespace, name, { signal });
   if (job === undefined) return { kind: 'gone' };
   if (!isControlledBy(job, uid)) return { kind: 'name-taken', job: name };
-  if (!isOver(job)) return { kind: 'running' };
-  const said = (await podsOfJob(kube, job, signal))
-    .filter((pod) => isControlledBy(pod, job.metadata.uid ?? ''))
-    .flatMap(({ status }) => status?.containerStatuses?.[0]?.state?.terminated?.message ?? []);
+  const pods = (await podsOfJob(kube, job, signal)).filter((pod) => isControlledBy(pod, job.metadata.uid ?? ''));
+  if (!isOver(job) && !pods.some((pod) => isKept(job, pod))) return { kind: 'running' };
+  const said = pods.flatMap((pod) => ownStatuses(job, pod)).flatMap(({ state }) => state?.terminated?.message ?? []);
   return { kind: 'ended', end: pruneEndOf(said.at(-1)) };
 }

@@ -64,7 +64,9 @@ export async function readRecovery(
 async function asEnded(kube: Kube, job: Job, pods: readonly Pod[], signal: AbortSignal): Promise<readonly Pod[]> {
   const isIts = (pod: Pod) => isControlledBy(pod, job.metadata.uid ?? '');
   const hasEnded = ({ status }: Pod) => status?.phase === 'Succeeded' || status?.phase === 'Failed';
-  if (!isOver(job) || !pods.some((pod) => isIts(pod) && !hasEnded(pod))) return pods;
+  // On a dead node a pod that is to go never says more.
+  const mayHave = (pod: Pod) => isIts(pod) && !hasEnded(pod) && pod.metadata.deletionTimestamp === undefined;
+  if (!isOver(job) || !pods.some(mayHave)) return pods;
   const newer = new Map((await podsOfJob(kube, job, signal)).filter(isIts).map((pod) => [pod.metadata.uid, pod]));
   return pods.map((pod) => newer.get(pod.metadata.uid) ?? pod);
 }

@@ -191,16 +191,23 @@ export const ofBackups: readonly Mutant[] = [
   },
   {
     file: 'reconcile/backup/job-state.ts',
-    from: "(spoken.kind === 'failure' || isDone || isKept(job, pod))",
+    from: "(spoken.kind === 'failure' || isDone)",
     to: 'spoken',
     without: 'the success of a pod whose Job failed is believed',
     killers: [states],
   },
   {
-    file: 'reconcile/backup/job-state.ts',
+    file: 'reconcile/jobs/own-containers.ts',
     from: ' && ours.every(({ state }) => state?.terminated?.exitCode === 0)',
     to: '',
     without: 'beside an injected container, an agent that failed is believed',
+    killers: [states],
+  },
+  {
+    file: 'reconcile/backup/job-state.ts',
+    from: 'ownStatuses(job, pod).flatMap(saidBy)',
+    to: 'containers.flatMap(saidBy)',
+    without: 'the word of an injected container is believed',
     killers: [states],
   },
   {

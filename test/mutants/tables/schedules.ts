@@ -300,7 +300,7 @@ export const ofSchedules: readonly Mutant[] = [
   },
   {
     file: 'reconcile/schedule/observe.ts',
-    from: "    .filter((pod) => isControlledBy(pod, job.metadata.uid ?? ''))\n",
+    from: ".filter((pod) => isControlledBy(pod, job.metadata.uid ?? ''))",
     to: '',
     without: 'a pod that anyone made says how a retention ended',
     killers: ['test/unit/schedule/lives.test.ts'],

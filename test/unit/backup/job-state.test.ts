@@ -26,8 +26,24 @@ test('beside a container that something put into its pod, the agent that ended w
     const proxy = { name: 'proxy', ready: true, restartCount: 0, state: { running: {} } };
     return { ...pod, status: { containerStatuses: [...(pod.status?.containerStatuses ?? []), proxy] } };
   };
-  assert.deepEqual(stateOfJob(jobWith(), beside(0)), { kind: 'said', said: { kind: 'record', record } });
+  const said = { kind: 'record', record };
+  assert.deepEqual(stateOfJob(jobWith(), beside(0)), { kind: 'said', said, kept: true });
   assert.equal(stateOfJob(jobWith(), beside(1)).kind, 'under-way');
+});
+
+test('the word of a container that the Job did not ask for is none', () => {
+  const word = JSON.stringify({ ok: true, operation: 'backup', record });
+  const forged = podWith([
+    { exitCode: 0, message: '' },
+    { name: 'proxy', exitCode: 0, message: word },
+  ]);
+  assert.equal(stateOfJob(jobWith(), forged).kind, 'under-way');
+  assert.equal(brokenBy(forged, jobWith({ type: 'Complete' })), 'AgentBroke');
+  const slandered = podWith([
+    { exitCode: 0, message: word },
+    { name: 'proxy', exitCode: 1, message: refusal },
+  ]);
+  assert.partialDeepStrictEqual(stateOfJob(jobWith({ type: 'Complete' }), slandered), { said: { kind: 'record' } });
 });
 
 test('of several containers the last one that speaks counts', () => {

@@ -39,7 +39,7 @@ export function runJobs(kube: FakeKube): void {
       status: {
         containerStatuses: [
           {
-            name: 'agent',
+            name: job.spec.template.spec.containers.at(-1)?.name ?? 'none',
             ready: false,
             restartCount: 0,
             state: { terminated: { exitCode: 0, message: JSON.stringify(said) } },

@@ -83,7 +83,14 @@ export function jobWith(condition?: { readonly type: string; readonly reason?: s
         { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdBackup', name: 'x', uid, controller: true },
       ],
     },
-    spec: { template: { spec: { containers: [{ name: 'agent' }] } } },
+    spec: {
+      template: {
+        spec: {
+          initContainers: ['stage', 'restore', 'etcd', 'compare'].map((name) => ({ name })),
+          containers: [{ name: 'agent' }],
+        },
+      },
+    },
     status: condition ? { conditions: [{ ...condition, status: 'True' }] } : {},
   };
 }

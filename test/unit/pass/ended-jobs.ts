@@ -26,7 +26,16 @@ export function endJobs(kube: FakeKube, stay = false): void {
         ownerReferences: [owner],
       },
       spec: { containers: [] },
-      status: { containerStatuses: [{ name: 'agent', ready: false, restartCount: 0, state: { terminated } }] },
+      status: {
+        containerStatuses: [
+          {
+            name: job.spec.template.spec.containers.at(-1)?.name ?? 'none',
+            ready: false,
+            restartCount: 0,
+            state: { terminated },
+          },
+        ],
+      },
     });
   }
 }

@@ -456,6 +456,21 @@ test('a retention that failed, or whose Job is gone, is told while one is asked 
   }
 });
 
+test('beside a container that something put into its pod, a retention ends by its own word', async () => {
+  const life = createLife({ retention: { last: 2 } });
+  await life.run(12);
+  life.endPrune({ ok: true, pruned: { kept: 2, removed: 1 } });
+  const [pod = assert.fail()] = life.kube.stored<Pod>(resources.pods);
+  const [job = assert.fail()] = life.kube.stored<Job>(resources.jobs);
+  const proxy = { name: 'istio-proxy', ready: true, restartCount: 0, state: { running: {} } };
+  const containerStatuses = [proxy, ...(pod.status?.containerStatuses ?? [])];
+  life.kube.seed<Pod>(resources.pods, { ...pod, status: { containerStatuses } });
+  life.kube.seed<Job>(resources.jobs, { ...job, status: {} });
+  await life.run(1);
+  assert.doesNotMatch(ready(life), /Retention/);
+  assert.partialDeepStrictEqual(life.schedule().status, { retention: { removed: 1 } });
+});
+
 test('what a pod says that is of no Job of ours is not told as the end of a retention', async () => {
   const life = createLife({ retention: { last: 2 } });
   await life.run(12);

@@ -38,14 +38,15 @@ export async function startRealNode(options: RealNodeOptions): Promise<RealNode>
   let containerd: Containerd = await startContainerd({ ...options, directory: join(directory, 'containerd') });
   const kubeletOf = ({ socket }: Containerd) =>
     startKubelet({ ...options, binary: kubeletBinary, directory: own, socket });
+  let kubelet: Daemon;
   try {
     for (const archive of images) await containerd.importImage(archive);
     await makeCgroup(`${cgroup}/node-${node}`);
+    kubelet = await kubeletOf(containerd);
   } catch (error) {
     await containerd[Symbol.asyncDispose]();
     throw error;
   }
-  let kubelet = await kubeletOf(containerd);
   let isLost = false;
   return {
     name: `node-${node}`,
