@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { KubeError } from '../../reconcile/interfaces/kube.ts';
+import { isFinal, KubeError } from '../../reconcile/interfaces/kube.ts';
 import { identityFrom } from '../environment.ts';
 import { createReader } from '../read/reader.ts';
 import { changeOf, createMemory } from './events/change.ts';
@@ -99,8 +99,7 @@ export async function events(context: ServeContext): Promise<RouteGroup> {
     }
     if (!(error instanceof KubeError)) throw error;
     log({ problem: error.message }, 'no step could be taken for an event');
-    // A quota that is full is a 403 as well, and has room by and by.
-    return error.class === 'terminal' && error.status !== 403 ? http.body(null, 422) : again(http);
+    return isFinal(error) ? http.body(null, 422) : again(http);
   }
 
   return { app };

@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono';
 import { MalformedDelivery, type WebhookEvent } from '../../gitops/webhooks/receiver.ts';
 import { isProven, proofs, receiverOf } from '../../gitops/webhooks/receivers.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { KubeError } from '../../reconcile/interfaces/kube.ts';
+import { isFinal, KubeError } from '../../reconcile/interfaces/kube.ts';
 import { identityFrom } from '../environment.ts';
 import { meaningOf } from './about-fleet.ts';
 import { createDirectory, type Hook } from './directory.ts';
@@ -85,8 +85,7 @@ export async function webhooks({ kube, log, env, namespace }: ServeContext): Pro
     if (!(error instanceof KubeError)) throw error;
     log({ problem: error.message }, 'a delivery could not be handled');
     // Some forges try again, all show it; the tick finds what changed in any case.
-    // A quota that is full is a 403 as well, and has room by and by.
-    return error.class === 'terminal' && error.status !== 403 ? context.body(null, 500) : busy(context);
+    return isFinal(error) ? context.body(null, 500) : busy(context);
   }
 
   return { app, ready: () => lackOf(directory.look) };

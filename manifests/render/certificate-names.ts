@@ -37,7 +37,7 @@ export function applicationSecretName(cluster: string): string {
   return `${cluster}-client-tls`;
 }
 
-/** For applications that speak to etcd's HTTP gateway. `-gateway-client-tls` would be that of a cluster `…-gateway`. */
+/** For clients of etcd's HTTP gateway. `-gateway-client-tls` would be that of a cluster `…-gateway`. */
 export function gatewaySecretName(cluster: string): string {
   return `${cluster}-gateway-tls`;
 }

@@ -231,6 +231,11 @@ export function isNotInstalled({ status }: KubeError): boolean {
   return status === 404 || status === 403;
 }
 
+/** No other try is worth while. A 403 is none of these: a quota that is full is one as well, and has room by and by. */
+export function isFinal({ class: kind, status }: KubeError): boolean {
+  return kind === 'terminal' && status !== 403;
+}
+
 export function isReason(error: unknown, reason: string): error is KubeError {
   return error instanceof KubeError && error.reason === reason;
 }

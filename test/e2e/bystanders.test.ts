@@ -7,7 +7,7 @@ import { backupStore } from './support/backup-store.ts';
 import { installEverything } from './support/everything.ts';
 import { installCertificates } from './support/issuer.ts';
 import { inOwnSandbox, startOwnCluster } from './support/own-cluster.ts';
-import { type Seen, shopIn, told } from './support/shop.ts';
+import { lasting, type Seen, shopIn, told } from './support/shop.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 
@@ -49,8 +49,7 @@ const kinds = [
 
 async function seen(): Promise<readonly Seen[]> {
   const { items } = JSON.parse(await at(theirs, 'get', kinds, '--show-managed-fields', '-o', 'json'));
-  // Their Jobs come and go each minute.
-  return (items as readonly Seen[]).filter(({ metadata }) => !metadata.name.startsWith('nightly-'));
+  return lasting(items);
 }
 
 async function done(): Promise<number> {

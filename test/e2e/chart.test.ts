@@ -7,6 +7,7 @@ import { helmFor } from '../support/cluster/helm.ts';
 import { tools } from '../support/cluster/tools.ts';
 import { localSettings } from '../support/network.ts';
 import { isReady } from './support/conditions.ts';
+import { never } from './support/installed.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
@@ -19,10 +20,9 @@ after(() => rm(home, { recursive: true }));
 const helm = (args: readonly string[]) => helmFor(binary, home, process.env.KUBECONFIG)(args);
 const release = () => ['etcd-ratchet', chart, '--namespace', stage().namespace];
 
-/** A day that no year has: the scenario's triggers are its own. */
 const values = [
   ['--set', 'namespaced=true'],
-  ['--set', 'tick.schedule=0 0 31 2 *'],
+  ['--set', `tick.schedule=${never}`],
   ['--set-json', `settings=${JSON.stringify(localSettings)}`],
 ].flat();
 

@@ -1,7 +1,8 @@
-import { resolve } from 'node:path';
 import { installEverything } from '../e2e/support/everything.ts';
+import { never } from '../e2e/support/installed.ts';
 import { shop, shopIn } from '../e2e/support/shop.ts';
 import type { Binaries } from '../support/cluster/binaries.ts';
+import { installKinds } from '../support/cluster/kinds.ts';
 import { type LocalCluster, startLocalCluster } from '../support/cluster/local-cluster.ts';
 import { startRealCluster } from '../support/cluster/real-node/real-cluster.ts';
 import type { Offer } from '../support/cluster/shared-control-plane.ts';
@@ -13,9 +14,6 @@ export interface SharedCluster extends AsyncDisposable {
   /** `undefined`: it was never asked for. */
   outcome(): Promise<LocalCluster | 'failed' | undefined>;
 }
-
-/** A day that no year has: a scenario makes its own ticks, and nobody else's may come between. */
-const never = '0 0 31 2 *';
 
 export interface Ground {
   readonly offer: Offer | undefined;
@@ -30,8 +28,12 @@ export function sharedCluster(binaries: Binaries | undefined, { offer, onRealNod
   let starting: Promise<LocalCluster> | undefined;
   const start = async () => {
     await offer?.withdraw();
-    if (onRealNodes) return await realCluster(binaries);
-    const cluster = await startLocalCluster(binaries ? { binaries } : {});
+    const cluster = await (onRealNodes ? startRealCluster : startLocalCluster)(binaries ? { binaries } : {});
+    if (onRealNodes) {
+      await installKinds(cluster.kubectl);
+      return cluster;
+    }
+    // A scenario makes its own ticks, and nobody else's may come between.
     await installEverything(cluster.kubectl, never);
     const objects = shopIn(shop).map((one) => JSON.stringify(one));
     await cluster.kubectl(['apply', '-f', '-'], { stdin: objects.join('\n---\n') });
@@ -54,12 +56,4 @@ export function sharedCluster(binaries: Binaries | undefined, { offer, onRealNod
       if (cluster && cluster !== 'failed') await cluster.stop();
     },
   };
-}
-
-async function realCluster(binaries: Binaries | undefined): Promise<LocalCluster> {
-  const cluster = await startRealCluster(binaries ? { binaries } : {});
-  const kinds = resolve(import.meta.dirname, '../../manifests/install/crds');
-  await cluster.kubectl(['apply', '--server-side', '-k', kinds]);
-  await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
-  return cluster;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { freePort } from '../../../reconcile/backup/agent/free-port.ts';
 import type { Access } from '../../e2e/support/client.ts';
 import { startDaemon, untilReady } from '../../support/cluster/daemon.ts';
+import { putCertificates } from '../certificates.ts';
 
 /** CoreDNS that answers for `zone` from an etcd cluster of ours. */
 export interface CoreDns extends AsyncDisposable {
@@ -27,15 +28,13 @@ const patience = 1_000;
  *
  * @throws with the last lines of its log
  */
-export async function startCoreDns(binary: string, { url, credentials }: Access, known: string): Promise<CoreDns> {
+export async function startCoreDns(binary: string, access: Access, known: string): Promise<CoreDns> {
   const directory = await mkdtemp(join(tmpdir(), 'coredns-'));
   const file = (name: string) => join(directory, name);
-  const files = { 'ca.crt': credentials?.rootCertificate, 'tls.crt': credentials?.certChain };
-  for (const [name, content = ''] of Object.entries(files)) await writeFile(file(name), content);
-  await writeFile(file('tls.key'), credentials?.privateKey ?? '', { mode: 0o600 });
+  await putCertificates(directory, access);
   const port = await freePort();
   const certificates = ['tls.crt', 'tls.key', 'ca.crt'].map(file).join(' ');
-  const etcd = `etcd {\n  path /skydns\n  endpoint ${url}\n  tls ${certificates}\n}`;
+  const etcd = `etcd {\n  path /skydns\n  endpoint ${access.url}\n  tls ${certificates}\n}`;
   await writeFile(file('Corefile'), `${zone}:${port} {\nbind 127.0.0.1\nerrors\n${etcd}\n}\n`);
   const daemon = startDaemon(binary, ['-conf', file('Corefile')], file('coredns.log'));
   const end = async () => {

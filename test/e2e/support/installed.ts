@@ -19,8 +19,17 @@ export function installNamespacedWith(...components: readonly string[]): (scene:
   return (scene) => applied(scene, components);
 }
 
+/** A day that no year has: where triggers are the scenario's own. */
+export const never = '0 0 31 2 *';
+
 /** The scene's Git server and forge are beside the cluster, and speak plain HTTP. */
-const settings = Object.entries(localSettings).map(([key, value]) => `${key}=${value}`);
+export const settings = Object.entries(localSettings).map(([key, value]) => `${key}=${value}`);
+
+/** For a kustomization. */
+export function ticksAt(schedule: string): object {
+  const patch = JSON.stringify([{ op: 'replace', path: '/spec/schedule', value: schedule }]);
+  return { target: { kind: 'CronJob', name: 'etcd-ratchet' }, patch };
+}
 
 async function applied(
   { namespace, kubectl }: Pick<Scene, 'namespace' | 'kubectl'>,
@@ -28,15 +37,13 @@ async function applied(
 ): Promise<void> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), `${namespace}-`)));
   try {
-    // A day that no year has: the scenario's triggers are its own.
-    const never = [{ op: 'replace', path: '/spec/schedule', value: '0 0 31 2 *' }];
     const kustomization = {
       namespace,
       resources: [relative(directory, join(manifests, 'namespaced'))],
       configMapGenerator: [{ name: 'etcd-ratchet-settings', literals: settings }],
       generatorOptions: { disableNameSuffixHash: true },
       components: components.map((name) => relative(directory, join(manifests, 'components', name))),
-      patches: [{ target: { kind: 'CronJob' }, patch: JSON.stringify(never) }],
+      patches: [ticksAt(never)],
     };
     await writeFile(join(directory, 'kustomization.yaml'), JSON.stringify(kustomization));
     await kubectl(['apply', '--server-side', '-k', directory]);

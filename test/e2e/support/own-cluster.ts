@@ -1,5 +1,5 @@
-import { resolve } from 'node:path';
 import { type Binaries, binariesEnvironment, provisionBinaries } from '../../support/cluster/binaries.ts';
+import { installKinds } from '../../support/cluster/kinds.ts';
 import { type LocalCluster, type LocalClusterOptions, startLocalCluster } from '../../support/cluster/local-cluster.ts';
 import { runInSandbox } from '../../support/cluster/sandbox.ts';
 
@@ -19,13 +19,7 @@ export async function inOwnSandbox(): Promise<Binaries> {
 /** With our CRDs, and as the cluster of this process's scenes from now on. */
 export async function startOwnCluster(options: LocalClusterOptions): Promise<LocalCluster> {
   const cluster = await startLocalCluster(options);
-  await cluster.kubectl([
-    'apply',
-    '--server-side',
-    '-k',
-    resolve(import.meta.dirname, '../../../manifests/install/crds'),
-  ]);
-  await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
+  await installKinds(cluster.kubectl);
   process.env.KUBECONFIG = cluster.kubeconfigPath;
   if (cluster.node) process.env.RATCHET_NODE_SOCKET = cluster.node.controlSocket;
   return cluster;

@@ -4,11 +4,12 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
 import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
-import { type Kubectl, kubectlFor } from '../../support/cluster/kubectl.ts';
+import type { Kubectl } from '../../support/cluster/kubectl.ts';
 import { type ForgeServer, startForge } from '../../support/git/forge.ts';
 import type { Repository } from '../../support/git/repository.ts';
 import { type GitServer, startGitServer } from '../../support/git/server.ts';
 import { type Access, accessTo, lookUpAccess } from './client.ts';
+import { environment } from './environment.ts';
 import { fleetObject, furnishNamespace, releaseFinalizers } from './furniture.ts';
 import { watchOver } from './shop.ts';
 import { clusterYaml } from './specs.ts';
@@ -116,9 +117,8 @@ export async function openScene({
   ticksAs,
 }: SceneOptions = {}): Promise<Scene & { close(): Promise<void> }> {
   const namespace = `e2e-${randomBytes(4).toString('hex')}`;
-  const { kubeconfig, kubectlPath } = environment();
+  const { kubeconfig, kubectl } = environment();
   const kube = await connectKube({ userAgent: 'e2e/0', kubeconfig });
-  const kubectl = kubectlFor(kubectlPath, kubeconfig);
   await using opening = new AsyncDisposableStack();
   opening.defer(() => kube.close());
   const git = opening.use(await startGitServer({ ...(host && { host }) }));
@@ -207,12 +207,4 @@ export async function openScene({
       await undisturbed();
     },
   };
-}
-
-function environment(): { readonly kubeconfig: string; readonly kubectlPath: string } {
-  const kubeconfig = process.env.KUBECONFIG;
-  if (!kubeconfig) throw new Error('KUBECONFIG is not set: run "npm run e2e", which starts the local cluster');
-  const handed = process.env.RATCHET_BINARIES;
-  const binaries = handed === undefined ? undefined : (JSON.parse(handed) as { kubernetes: { kubectl: string } });
-  return { kubeconfig, kubectlPath: binaries?.kubernetes.kubectl ?? 'kubectl' };
 }

@@ -76,6 +76,11 @@ export interface Seen {
   readonly status?: { readonly containerStatuses?: readonly { readonly restartCount: number }[] };
 }
 
+/** Without their Jobs and the pods of these, which come and go each minute. */
+export function lasting(objects: readonly Seen[]): readonly Seen[] {
+  return objects.filter(({ metadata }) => !metadata.name.startsWith('nightly-'));
+}
+
 /** What a person would miss if it had changed. */
 export function told(objects: readonly Seen[]) {
   return objects.map(({ kind, metadata: { name, uid, generation, labels, annotations }, spec, data, status }) => {
@@ -104,9 +109,9 @@ export async function watchOver(kube: Kube): Promise<() => Promise<void>> {
 
 async function looked(kube: Kube) {
   const lists = await Promise.all(kinds.map((kind) => kube.list<KubeObject & Seen>(kind, { namespace: shop })));
-  // Their Jobs come and go each minute.
-  const lasting = lists.flatMap(({ items }) => items).filter(({ metadata }) => !metadata.name.startsWith('nightly-'));
-  return told(lasting).toSorted((a, b) => `${a.kind}/${a.name}`.localeCompare(`${b.kind}/${b.name}`));
+  return told(lasting(lists.flatMap(({ items }) => items))).toSorted((a, b) =>
+    `${a.kind}/${a.name}`.localeCompare(`${b.kind}/${b.name}`),
+  );
 }
 
 async function refusals(kube: Kube): Promise<readonly string[]> {

@@ -3,10 +3,11 @@ import { after, before } from 'node:test';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
 import { type Kube, type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
+import { environment } from '../../e2e/support/environment.ts';
 import { releaseFinalizers } from '../../e2e/support/furniture.ts';
 import { clusterYaml } from '../../e2e/support/specs.ts';
 import { until } from '../../e2e/support/until.ts';
-import { type Kubectl, kubectlFor } from '../../support/cluster/kubectl.ts';
+import type { Kubectl } from '../../support/cluster/kubectl.ts';
 
 /**
  * A namespace on the ground of KUBECONFIG, and nothing beside the API server to ask: what runs there runs in pods, so
@@ -46,10 +47,7 @@ export function ground(): () => Ground {
 const usualPatience = 180;
 
 async function openGround(): Promise<Ground & AsyncDisposable> {
-  const { KUBECONFIG: kubeconfig, RATCHET_BINARIES: handed } = process.env;
-  if (!kubeconfig) throw new Error('KUBECONFIG is not set: run "npm run e2e -- --real-node"');
-  const binaries = handed === undefined ? undefined : (JSON.parse(handed) as { kubernetes: { kubectl: string } });
-  const kubectl = kubectlFor(binaries?.kubernetes.kubectl ?? 'kubectl', kubeconfig);
+  const { kubeconfig, kubectl } = environment();
   const kube = await connectKube({ userAgent: 'e2e/0', kubeconfig });
   const namespace = `real-${randomBytes(4).toString('hex')}`;
   await kubectl(['create', 'namespace', namespace]);

@@ -2,26 +2,22 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { after, before } from 'node:test';
 import { parse } from 'yaml';
-import { type Kubectl, kubectlFor } from '../../support/cluster/kubectl.ts';
+import { environment } from '../../e2e/support/environment.ts';
 
 const manifests = resolve(import.meta.dirname, '../../../manifests');
 
 /** What people install, unchanged, for the tests of a file: its CronJob is the only one that ticks. */
 export function installation(): void {
   before(async () => {
-    await kubectl()(['apply', '--server-side', '-k', `${manifests}/install`]);
-    await kubectl()(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
+    await environment().kubectl(['apply', '--server-side', '-k', `${manifests}/install`]);
+    await environment().kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
   });
   // But for its kinds: other files of a run use them.
   after(async () => {
-    await kubectl()(['delete', '--ignore-not-found', 'namespace', 'etcd-ratchet'], { timeoutMilliseconds: 120_000 });
+    await environment().kubectl(['delete', '--ignore-not-found', 'namespace', 'etcd-ratchet'], {
+      timeoutMilliseconds: 120_000,
+    });
   });
-}
-
-function kubectl(): Kubectl {
-  const { KUBECONFIG: kubeconfig = '', RATCHET_BINARIES: handed } = process.env;
-  const binaries = handed === undefined ? undefined : (JSON.parse(handed) as { kubernetes: { kubectl: string } });
-  return kubectlFor(binaries?.kubernetes.kubectl ?? 'kubectl', kubeconfig);
 }
 
 /** As the installation names it. */
