@@ -187,7 +187,9 @@ test('a signed webhook makes a Job; the events are not public', { timeout: 300_0
     assert.equal((await posted(events)).status, 404, events.host);
   }
   await ready('hooked', 1);
-  await until('a success', () => forge.statusesOf(after).get('etcd-ratchet/production')?.state === 'success');
+  const told = () => forge.statusesOf(after).get('etcd-ratchet/production');
+  const last = () => JSON.stringify(told());
+  await until('a success', () => told()?.state === 'success', { last });
   await at(home, 'create', 'job', '--from=cronjob/etcd-ratchet', 'by-hand');
   const variables = 'jsonpath={.spec.template.spec.containers[*].env[*].name}';
   assert.match(await at(home, 'get', 'job', 'by-hand', '-o', variables), /\bK_SINK\b/);
