@@ -1,3 +1,4 @@
+import { isSent } from '../../gitops/statuses/sent.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { forgeLimit } from '../../reconcile/fleet/forge-limit.ts';
 import { pendingOf } from '../../reconcile/fleet/pending-record.ts';
@@ -44,7 +45,7 @@ async function sendStatuses(
 ): Promise<ForgeOutcome | undefined> {
   if (!fleet.spec.forge) return undefined;
   const before = fleet.status?.commitStatuses ?? [];
-  if (wanted.every((status) => before.some((sent) => isSame(status, sent)))) return { remembered: before };
+  if (wanted.every((status) => before.some((sent) => isSent(status, sent)))) return { remembered: before };
   const limit = forgeLimit(fleet, Date.now());
   if (limit) return { remembered: before, failure: limit };
 
@@ -55,14 +56,4 @@ async function sendStatuses(
   const lastSent = before as Parameters<typeof sendChanged>[2];
   const { sent, failure } = await sendChanged(opened.forge, wanted, lastSent, { signal, deadline });
   return { remembered: sent, ...(failure && { failure }) };
-}
-
-function isSame(wanted: WantedStatus, sent: ForgeOutcome['remembered'][number]): boolean {
-  return (
-    wanted.sha === sent.sha &&
-    wanted.context === sent.context &&
-    wanted.state === sent.state &&
-    wanted.description === sent.description &&
-    wanted.targetURL === sent.targetURL
-  );
 }

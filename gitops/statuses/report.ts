@@ -1,9 +1,7 @@
 import { ForgeError, type ForgeReason } from '../forges/error.ts';
 import type { CommitStatus, Forge } from '../forges/forge.ts';
 import { describe } from './describe.ts';
-
-/** A status as it was last sent: kept in the fleet's status, so that an equal one is never sent again. */
-export type SentStatus = CommitStatus;
+import { isSent, type SentStatus } from './sent.ts';
 
 export interface ReportOptions {
   readonly signal: AbortSignal;
@@ -47,7 +45,7 @@ export async function sendChanged(
 
   for (const [key, status] of latest) {
     const before = last.get(key);
-    if (before && sameStatus(before, status)) {
+    if (before && isSent(status, before)) {
       sent.push(before);
       continue;
     }
@@ -67,16 +65,6 @@ export async function sendChanged(
 /** GitHub compares contexts without regard to case, so two that differ only there would overwrite one another. */
 function keyOf({ context }: CommitStatus): string {
   return context.toLowerCase();
-}
-
-function sameStatus(a: CommitStatus, b: CommitStatus): boolean {
-  return (
-    a.sha === b.sha &&
-    a.context === b.context &&
-    a.state === b.state &&
-    a.description === b.description &&
-    a.targetURL === b.targetURL
-  );
 }
 
 /** Sends one status; the error if that failed for good or for as long as there is time. */

@@ -38,6 +38,11 @@ const commitStatusSchema = object({
   state: text(16, { description: 'pending, success, failure or error.' }),
   description: text(140, { description: 'Its words.' }),
   targetURL: Type.Optional(text(2048, { description: 'Where it leads.' })),
+  uncertain: Type.Optional(
+    Type.Boolean({
+      description: 'Two invocations sent one at once. Which came last is not known, so it is sent again.',
+    }),
+  ),
 });
 
 const requestCheckSchema = object({

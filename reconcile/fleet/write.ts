@@ -5,9 +5,13 @@ import { isRecord } from '../../manifests/json.ts';
 import { isReason, type Kube, resources } from '../interfaces/kube.ts';
 import { conditionOf } from '../objects/conditions.ts';
 
+/** How often it looks again after a conflict: each time another invocation has written meanwhile. */
+const maxLooks = 3;
+
 /**
- * Writes the report, fenced by its fleet's resourceVersion; `false`: it did not. After a conflict it tries once more if
- * the fleet is at the same attempt; else another invocation reports. @throws {KubeError} other than a conflict
+ * Writes the report, fenced by its fleet's resourceVersion; `false`: it did not. After a conflict it looks again: at the
+ * same attempt, what is news is written; else another invocation reports, and of this report only that stays which the
+ * forge has been told. @throws {KubeError} other than a conflict
  */
 export async function writeFleetStatus(
   kube: Kube,
@@ -18,12 +22,21 @@ export async function writeFleetStatus(
   if (await tryWrite(kube, { ...fleet, status }, signal)) return true;
 
   const { namespace, name, uid } = fleet.metadata;
-  const now = await kube.get<EtcdFleet>(resources.fleets, namespace, name, { signal });
-  if (now?.metadata.uid !== uid || !now) return false;
-  if (now.status?.revision?.attempted !== fleet.status?.revision?.attempted) return false;
-  // Another invocation reported on the same revision meanwhile, and may know more about what was applied.
-  if (now.status?.revision?.applied !== fleet.status?.revision?.applied) return false;
-  return tryWrite(kube, { ...now, status: merged(status, fleet.status, now.status) }, signal);
+  for (let look = 0; look < maxLooks; look++) {
+    const now = await kube.get<EtcdFleet>(resources.fleets, namespace, name, { signal });
+    if (now?.metadata.uid !== uid || !now?.status) return false;
+    const isSameAttempt = isSame(fleet, now, 'attempted') && isSame(fleet, now, 'applied');
+    const { commitStatuses: _, ...more } = isSameAttempt ? merged(status, fleet.status, now.status) : now.status;
+    const next = { ...more, ...withSent(status, fleet.status, now.status) };
+    if (!isSameAttempt && isDeepStrictEqual(next, now.status)) return false;
+    if (await tryWrite(kube, { ...now, status: next }, signal)) return isSameAttempt;
+  }
+  return false;
+}
+
+/** Of another revision another invocation reported meanwhile, and may know more about what was applied. */
+function isSame(one: EtcdFleet, other: EtcdFleet, which: 'attempted' | 'applied'): boolean {
+  return one.status?.revision?.[which] === other.status?.revision?.[which];
 }
 
 /** Fields that other passes write; a report copies all but the first two unless it answered or sent something. */
@@ -33,7 +46,6 @@ const copied = [
   'requestsSeen',
   'forgeRetryAfter',
   'lastHandledReconcileAt',
-  'commitStatuses',
   'inventory',
   'verification',
 ] as const;
@@ -47,6 +59,30 @@ function merged(ours: EtcdFleetStatus, base?: EtcdFleetStatus, theirs?: EtcdFlee
     stale.flatMap((name) => (theirs?.[name] === undefined ? [] : [[name, theirs[name]]])),
   );
   return { ...news, ...lately, conditions: withVerdict(ours, base, theirs) };
+}
+
+/**
+ * What the forge has been told by both, by context. Where both told it something else of one commit, the order in which
+ * that arrived is not known: it may show for ever what the older look found, unless the next pass tells it again.
+ */
+function withSent(
+  ours: EtcdFleetStatus,
+  base: EtcdFleetStatus | undefined,
+  theirs: EtcdFleetStatus,
+): Pick<EtcdFleetStatus, 'commitStatuses'> {
+  const [mine, before, others] = [sentOf(ours), sentOf(base), sentOf(theirs)];
+  const sent = [...new Set([...others.keys(), ...mine.keys()])].flatMap((context) => {
+    const [own, last, other] = [mine.get(context), before.get(context), others.get(context)];
+    if (isDeepStrictEqual(own, last)) return other ?? [];
+    if (isDeepStrictEqual(other, last) || isDeepStrictEqual(own, other)) return own ?? [];
+    return own && own.sha === other?.sha ? { ...own, uncertain: true } : (other ?? own ?? []);
+  });
+  return sent.length > 0 ? { commitStatuses: sent } : {};
+}
+
+/** By what forges compare: without regard to case. */
+function sentOf(status: EtcdFleetStatus | undefined) {
+  return new Map((status?.commitStatuses ?? []).map((sent) => [sent.context.toLowerCase(), sent]));
 }
 
 /** `RequestsChecked` is the verdict of checks; a report only takes it away once checks are not wanted. */

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Kube } from '../../../reconcile/interfaces/kube.ts';
+import { fleetSecretLabels } from '../../../functions/pass/secret.ts';
+import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
+import { startForge } from '../../support/git/forge.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
-type Write = 'apply' | 'create' | 'updateStatus';
+type Request = 'apply' | 'create' | 'updateStatus' | 'readSecret';
 
-/** A kube of one invocation whose first such write waits, as that of a frozen process does, until it is woken. */
-function freezing(scene: Scene, write: Write): { kube: Kube; frozen: Promise<void>; wake: () => void } {
+/** A kube of one invocation whose first such request waits, as that of a frozen process does, until it is woken. */
+function freezing(scene: Scene, request: Request): { kube: Kube; frozen: Promise<void>; wake: () => void } {
   const frozen = Promise.withResolvers<void>();
   const woken = Promise.withResolvers<void>();
   let first = true;
@@ -15,9 +17,9 @@ function freezing(scene: Scene, write: Write): { kube: Kube; frozen: Promise<voi
       get(target, property) {
         const value: unknown = Reflect.get(target, property);
         if (property === 'as') return (account: Parameters<Kube['as']>[0]) => wrap(target.as(account));
-        if (property !== write || typeof value !== 'function') return value;
+        if (property !== (request === 'readSecret' ? 'get' : request) || typeof value !== 'function') return value;
         return async (...args: unknown[]) => {
-          if (first) {
+          if (first && (request !== 'readSecret' || args[0] === resources.secrets)) {
             first = false;
             frozen.resolve();
             await woken.promise;
@@ -108,9 +110,43 @@ test('a status written by a step between listing and applying does not stop the 
   await slow.frozen;
   const live = scene.cluster('orders');
   assert.ok(live);
-  const { resources } = await import('../../../reconcile/interfaces/kube.ts');
   await scene.fake.updateStatus(resources.clusters, { ...live, status: { observedGeneration: 1, leader: 'orders-0' } });
   slow.wake();
   await running;
   assert.deepEqual(sizes(scene), { orders: 3 });
+});
+
+test('what an older invocation told the forge last does not stay there', async () => {
+  await using scene = await setScene();
+  await using forge = await startForge({ token: 'forge-secret' });
+  scene.fake.seed(resources.secrets, {
+    metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
+    ...{ data: { token: Buffer.from('forge-secret').toString('base64') } },
+  });
+  const repository = await scene.git.createRepository('team/etcd');
+  const sha = await repository.commit({ 'a.yaml': clusterYaml('orders') });
+  scene.addFleet('production', {
+    git: { url: repository.url, ref: 'main', path: '.' },
+    forge: { type: 'GitHub', apiURL: forge.url, secretName: 'forge' },
+  });
+  const shown = () => [...forge.statusesOf(sha).values()].map(({ state }) => state);
+  const old = freezing(scene, 'readSecret');
+  const late = scene.pass('production', { kube: old.kube });
+  await old.frozen;
+  const live = scene.cluster('orders');
+  assert.ok(live);
+  const ready = { type: 'Ready', status: 'True', reason: 'Converged', message: 'all is well' } as const;
+  const lastTransitionTime = '2026-05-01T10:00:00Z';
+  const conditions = [{ ...ready, lastTransitionTime, observedGeneration: 1 }];
+  await scene.fake.updateStatus(resources.clusters, { ...live, status: { observedGeneration: 1, conditions } });
+  await scene.pass();
+  assert.deepEqual(shown(), ['success', 'success']);
+  old.wake();
+  await late;
+  assert.deepEqual(shown(), ['pending', 'pending'], 'the older invocation came last');
+  await scene.pass();
+  assert.deepEqual(shown(), ['success', 'success']);
+  const sent = forge.requests.length;
+  await scene.pass();
+  assert.equal(forge.requests.length, sent, 'what is known again is not sent again');
 });

@@ -5,6 +5,20 @@ const deletedFleet = 'test/integration/fleet/deleted-fleet.test.ts';
 /** What belongs to a fleet, and what is deleted because Git does not list it any more (I8). */
 export const ofFleets: readonly Mutant[] = [
   {
+    file: 'reconcile/fleet/write.ts',
+    from: '? { ...own, uncertain: true }',
+    to: '? own',
+    without: 'of two commit statuses sent at once, the one that came last may be remembered as the other',
+    killers: ['test/unit/fleet/sent-at-once.test.ts'],
+  },
+  {
+    file: 'reconcile/fleet/write.ts',
+    from: 'if (!isSameAttempt && isDeepStrictEqual(next, now.status)) return false;',
+    to: 'if (!isSameAttempt) return false;',
+    without: 'what an overtaken report has sent is forgotten, and the forge shows it for ever',
+    killers: ['test/unit/fleet/sent-at-once.test.ts'],
+  },
+  {
     file: 'reconcile/fleet/names.ts',
     from: " && uids.has(object.metadata.uid ?? '')",
     to: ' && uids.size >= 0',
