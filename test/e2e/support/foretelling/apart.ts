@@ -32,7 +32,11 @@ export const apart: Readonly<Record<string, Clusters>> = {
     disk: { because: person },
     contested: { because: 'another client writes into its StatefulSet while steps are taken' },
   },
-  'runbooks-data': { retained: { because: person }, unborn: { endsFor: ['RestoreFailed'] } },
+  'runbooks-data': {
+    differs: { because: 'a person disarms the alarm by the runbook, before or after a step does' },
+    retained: { because: person },
+    unborn: { endsFor: ['RestoreFailed'] },
+  },
   'runbooks-recovery': {
     job: { endsFor: ['NoRoomForCopy', 'RecoveryPodStuck', 'RecoveryOutOfMemory', 'RecoveryFailed'] },
     returns: { because: breaks },
