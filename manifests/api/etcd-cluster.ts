@@ -87,7 +87,8 @@ const gatewayClientNeedsGateway = rule<{
   readonly etcd?: { readonly extraArgs?: Readonly<Record<string, string>> };
   readonly tls?: { readonly gatewayClient?: string };
 }>({
-  message: "tls.gatewayClient Enabled needs etcd's HTTP gateway, which etcd.extraArgs turns off (enable-grpc-gateway)",
+  message:
+    "tls.gatewayClient Enabled needs etcd's HTTP gateway: of etcd.extraArgs leave enable-grpc-gateway out (it is on), or write true",
   cel: `!has(self.tls) || !has(self.tls.gatewayClient) || self.tls.gatewayClient != 'Enabled' || !has(self.etcd) || !has(self.etcd.extraArgs) || !('enable-grpc-gateway' in self.etcd.extraArgs) || self.etcd.extraArgs['enable-grpc-gateway'] == 'true'`,
   holds: ({ etcd, tls }) =>
     tls?.gatewayClient !== 'Enabled' || (etcd?.extraArgs?.['enable-grpc-gateway'] ?? 'true') === 'true',

@@ -9,9 +9,9 @@ import { conditionOf } from '../objects/conditions.ts';
 const maxLooks = 3;
 
 /**
- * Writes the report, fenced by its fleet's resourceVersion; `false`: it did not. After a conflict it looks again: at the
- * same attempt, what is news is written; else another invocation reports, and of this report only that stays which the
- * forge has been told. @throws {KubeError} other than a conflict
+ * Writes the report, fenced by its fleet's resourceVersion; `false`: it did not. After a conflict it looks again: what
+ * is news is written at the same attempt; else another invocation reports, and of this one only what the forge was told
+ * stays. @throws {KubeError} other than a conflict
  */
 export async function writeFleetStatus(
   kube: Kube,

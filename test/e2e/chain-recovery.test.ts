@@ -67,7 +67,7 @@ test('follow-ups alone take a lost quorum from its approval to Converged', async
   await kubectl(['-n', namespace, 'delete', 'pvc', 'lost-1', 'lost-2', '--wait=false']);
   await kubectl(['-n', namespace, 'delete', 'pod', 'lost-1-0', 'lost-2-0', '--grace-period=0', '--force']);
   await trigger('loss');
-  const stalled = await seen('lost', asks(annotations.recoverQuorum), 60);
+  const stalled = await seen('lost', asks(annotations.recoverQuorum), 120);
   await approve(stage(), 'lost', approvalAskedBy(stalled));
   const whole = await carriedOut('recovery', 'lost', isWhole);
   assert.deepEqual(whole.status?.gaveUp, [stalled.status?.clusterID]);

@@ -191,17 +191,17 @@ suite('pods', { concurrency: 6 }, () => {
   test('a pod is asked to end, and made to when its grace is over', async () => {
     const polite = `process.on('SIGTERM', () => { console.log('asked'); process.exit(0); }); ${forever}`;
     const deaf = `process.on('SIGTERM', () => console.log('ignored')); console.log('ready'); ${forever}`;
-    await apply(scriptPod('polite', polite, { terminationGracePeriodSeconds: 20 }), scriptPod('deaf', deaf));
+    await apply(scriptPod('polite', polite, { terminationGracePeriodSeconds: 120 }), scriptPod('deaf', deaf));
     await podWhere('polite', isReady);
     await podWhere('deaf', isReady);
     await until('deaf to listen', async () => (await logs('deaf')).includes('ready'));
     const started = Date.now();
     await remove('pod', 'polite');
-    assert.ok(Date.now() - started < 10_000, 'a polite pod does not use up its grace of 20 s');
+    assert.ok(Date.now() - started < 60_000, 'a polite pod does not use up its grace of 120 s');
     const slow = Date.now();
     await remove('pod', 'deaf');
     const took = Date.now() - slow;
-    assert.ok(took > 2500 && took < 15_000, `the grace of 3 s was not kept: ${took} ms`);
+    assert.ok(took > 2500 && took < 30_000, `it is the grace of 3 s, and not the usual one of 30 s: ${took} ms`);
   });
 
   test('a Job runs to completion, and a failing one to its limit', async () => {

@@ -451,7 +451,7 @@ export const badClusters = rows('a cluster', cluster, [
     (off): Row => [
       'spec',
       { ...cluster.spec, etcd: { extraArgs: { 'enable-grpc-gateway': off } }, tls: { gatewayClient: 'Enabled' } },
-      "needs etcd's HTTP gateway, which etcd.extraArgs turns off",
+      "needs etcd's HTTP gateway: of etcd.extraArgs leave enable-grpc-gateway out",
     ],
   ),
   ['spec/tls', { ...named({}), peerSourceAddress: 'Any' }, 'needs certManager.peerIssuerRef, or allowedNames Own'],
