@@ -33,7 +33,8 @@ function wanting({ clusterID, memberIDs, podLabels }: Existing): Readonly<Record
 
 test('a StatefulSet by hand of 3 is taken over under a writer: nothing acknowledged is lost', async (t) => {
   const { namespace, kube, kubectl, tickUntil, list } = stage();
-  const spec = { name: 'old', replicas: 3, labels: { app: 'old' } };
+  const known = { 'app.kubernetes.io/instance': 'old', 'app.kubernetes.io/name': 'kamaji-etcd' };
+  const spec = { name: 'old', replicas: 3, labels: { app: 'old', ...known } };
   const existing = await startExisting(stage(), byHand(namespace, spec), spec);
   const writer = await writerAt(
     kube,
@@ -50,7 +51,7 @@ test('a StatefulSet by hand of 3 is taken over under a writer: nothing acknowled
   const document = clusterYaml('orders', namespace, wanting(existing));
   const saved = line(`cat > orders.yaml <<'END'\n${document}END`);
   await type(stage(), 'orders', {}, [saved, ...ofPage('1-look:1', '1-look:3')]);
-  const planned = await plannedBy(namespace, document);
+  const planned = await plannedBy(namespace, document, { ...existing, podLabels: known });
   const untouched = await list<EtcdCluster>(resources.clusters);
   assert.deepEqual(untouched, [], 'a plan changes nothing');
 
@@ -89,21 +90,18 @@ test('a StatefulSet by hand of 3 is taken over under a writer: nothing acknowled
 });
 
 /** As `kubectl ratchet adopt --plan` has it, which also tells what manages the pods. */
-async function plannedBy(namespace: string, document: string) {
+async function plannedBy(namespace: string, document: string, found: Existing) {
   await using plugin = await kubectlRatchet(process.env.KUBECONFIG ?? assert.fail('KUBECONFIG is not set'));
   const file = join(plugin.directory, 'orders.yaml');
   await writeFile(file, document);
-  const { code, stdout, stderr } = await plugin.ratchet(
-    '-n',
-    namespace,
-    'adopt',
-    'orders',
-    '--plan',
-    '-f',
-    file,
-    '-o',
-    'json',
-  );
+  const adopt = (...args: readonly string[]) =>
+    plugin.ratchet('-n', namespace, 'adopt', 'orders', '--plan', ...args, '-o', 'json');
+  const unnamed = await adopt();
+  assert.equal(unnamed.code, 0, unnamed.stderr);
+  const { clusterID, memberIDs, podLabels } = JSON.parse(unnamed.stdout).existing;
+  assert.deepEqual(podLabels, found.podLabels, 'without --pods it is found by labels that are known');
+  assert.deepEqual([clusterID, memberIDs], [found.clusterID, found.memberIDs.toSorted()]);
+  const { code, stdout, stderr } = await adopt('-f', file);
   assert.equal(code, 0, stderr);
   const { planned, pods, differs, approvalBefore } = JSON.parse(stdout);
   assert.equal(planned.end.kind, 'done', stdout);

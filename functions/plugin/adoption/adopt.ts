@@ -12,6 +12,7 @@ import { dataText } from '../objects.ts';
 import { codeOf, dataOf, foresee, intentFor, tell } from '../plan.ts';
 import { type Answers, askPods } from './ask-pods.ts';
 import { differences, existingFound, type FoundPod, foundPods } from './found.ts';
+import { findKnown, knownText } from './makers.ts';
 import { managersOf } from './managers.ts';
 import { existingText, planText, podsText, warningsOf } from './text.ts';
 
@@ -37,21 +38,29 @@ export async function adopt(name: string, asked: Asked, options: AdoptOptions): 
     );
   }
   if (pods && file === undefined) return look(name, asked, pods);
+  const { kube, namespace, stop } = asked;
+  if (file === undefined && !(await kube.get<EtcdCluster>(resources.clusters, namespace, name, { signal: stop })))
+    return look(name, asked, await known(asked));
   const given = await intentFor(name, asked, file);
   const place = file ?? `EtcdCluster ${asked.namespace}/${name}`;
   const named = wanted(given).spec.bootstrap?.existing;
   if (named && pods) throw new Refusal(`${place} has spec.bootstrap.existing: leave --pods out, it has podLabels`);
   if (named) return foretell(given, named, await lookAt(wanted(given), named, asked), asked, options);
-  if (!pods) {
-    throw new Refusal(
-      `${place} has no spec.bootstrap.existing: it says which etcd cluster is taken over. --pods KEY=VALUE finds it (docs/how-to/adopt.md)`,
-    );
-  }
-  const sought = { podLabels: pods };
+  const sought = { podLabels: pods ?? (await known(asked, place)) };
   const looked = await lookAt(wanted(given), sought, asked);
   const existing = existingFound(looked.found, looked.answers, sought);
   if (asked.output === 'text') asked.out(`add to the spec of ${place}:\n${existingText(existing)}\n`);
   return foretell(taking(given, existing), existing, looked, asked, options);
+}
+
+/** Of the etcd cluster of others that is there, where nothing says which one. */
+async function known(asked: Asked, place?: string): Promise<Sought['podLabels']> {
+  const found = await findKnown(asked).catch((error: unknown) => {
+    if (!(error instanceof Refusal) || place === undefined) throw error;
+    throw new Refusal(`${place} has no spec.bootstrap.existing, and ${error.message}`);
+  });
+  if (asked.output === 'text') asked.out(`${printable(knownText(found))}\n`);
+  return found.podLabels;
 }
 
 /** Before there is any document: what is there, and what a document has to say of it. Without TLS. */

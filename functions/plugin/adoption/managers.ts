@@ -1,19 +1,7 @@
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { KubeError, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { Asked } from '../command.ts';
-
-/** Operators whose clusters are taken over, by the API group of what owns their pods: each repairs its member list. */
-export const operators: ReadonlyMap<string, string> = new Map([
-  ['operator.etcd.io', 'etcd-io/etcd-operator'],
-  ['etcd-operator.cozystack.io', 'cozystack/etcd-operator'],
-  ['etcd.aenix.io', 'aenix-io/etcd-operator'],
-  ['etcd.improbable.io', 'improbable-eng/etcd-cluster-operator'],
-]);
-
-/** Of the operator whose resource this is, like `operator.etcd.io/v1alpha1`. */
-function operatorOf(apiVersion: string): string | undefined {
-  return operators.get(apiVersion.split('/')[0] ?? '');
-}
+import { makerOf, operatorOf } from './makers.ts';
 
 /** What manages a pod, and what manages that. */
 export interface Managers {
@@ -21,6 +9,8 @@ export interface Managers {
   readonly managedBy: readonly string[];
   /** It would repair what an adoption takes away. */
   readonly operator?: string;
+  /** What its maker does that a person must know. */
+  readonly warns?: string;
 }
 
 const replicaSets: Resource = { apiVersion: 'apps/v1', kind: 'ReplicaSet', plural: 'replicasets' };
@@ -37,14 +27,16 @@ export async function managersOf(pods: readonly Pod[], asked: Asked): Promise<re
   return Promise.all(
     pods.map(async (pod) => {
       const owner = controllerOf(pod);
-      if (!owner) return { managedBy: [] };
+      const { warns } = makerOf(pod) ?? {};
+      const told = warns === undefined ? {} : { warns };
+      if (!owner) return { managedBy: [], ...told };
       const resource = owner.apiVersion === 'apps/v1' ? between.get(owner.kind) : undefined;
-      if (!resource) return managing(owner);
+      if (!resource) return { ...managing(owner), ...told };
       const word = `${owner.kind} ${owner.name}`;
       const above = known.get(word) ?? ownersOf(resource, owner.name, asked);
       known.set(word, above);
       const { managedBy, ...rest } = await above;
-      return { managedBy: [word, ...managedBy], ...rest };
+      return { managedBy: [word, ...managedBy], ...rest, ...told };
     }),
   );
 }

@@ -30,6 +30,7 @@ export function warningsOf(found: readonly FoundPod[]): readonly string[] {
       : [
           `${bare.join(', ')} keep nothing when they end (no PVC): scale their workload to 0 as soon as their members have left, or each begins an empty cluster behind the old Service`,
         ]),
+    ...new Set(found.flatMap(({ warns }) => warns ?? [])),
     ...operators.map((name) => `${name} manages them, and adds members again: stop it before you approve`),
   ];
 }

@@ -120,6 +120,35 @@ export function improbable(): Source {
   return { podLabels, pods, between, peerUrlOf: (pod) => `http://${pod.slice(0, 8)}.legacy:2380` };
 }
 
+/** etcd within a wrapper, and a sidecar that restores and backs up. */
+export function druid(): Source {
+  const podLabels = { 'app.kubernetes.io/part-of': 'legacy', 'app.kubernetes.io/component': 'etcd-statefulset' };
+  const labels = { ...podLabels, 'app.kubernetes.io/name': 'legacy', 'app.kubernetes.io/managed-by': 'etcd-druid' };
+  const pods = three((n) => podOf(`legacy-${n}`, n, { labels, owner: ofTheSet }));
+  const set = statefulSet(ownedBy('Etcd', 'legacy', 'druid.gardener.cloud/v1alpha1'));
+  return { podLabels, pods, between: [set], peerUrlOf: short('http') };
+}
+
+/** Its entrypoint puts members on the list, and takes them off. */
+export function bitnami(): Source {
+  const podLabels = {
+    'app.kubernetes.io/instance': 'legacy',
+    'app.kubernetes.io/name': 'etcd',
+    'app.kubernetes.io/component': 'etcd',
+  };
+  const labels = { ...podLabels, 'app.kubernetes.io/managed-by': 'Helm', 'helm.sh/chart': 'etcd-12.0.18' };
+  const etcd = { env: [{ name: 'ETCD_DATA_DIR', value: '/bitnami/etcd/data' }] };
+  const pods = three((n) => podOf(`legacy-${n}`, n, { labels, owner: ofTheSet, etcd }));
+  return { podLabels, pods, between: [statefulSet({})], peerUrlOf: inFull };
+}
+
+export function kamaji(): Source {
+  const podLabels = { 'app.kubernetes.io/instance': 'legacy', 'app.kubernetes.io/name': 'kamaji-etcd' };
+  const etcd = { command: ['etcd', '--data-dir=/var/run/etcd', '--client-cert-auth=true'] };
+  const pods = three((n) => podOf(`legacy-${n}`, n, { labels: podLabels, owner: ofTheSet, etcd }));
+  return { podLabels, pods, between: [statefulSet({})], peerUrlOf: inFull };
+}
+
 /** With that change to every pod. */
 export function changed(source: Source, change: Partial<Pod['spec']>): Source {
   return { ...source, pods: source.pods.map((pod) => ({ ...pod, spec: { ...pod.spec, ...change } })) };

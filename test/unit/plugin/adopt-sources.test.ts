@@ -4,18 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { parse, stringify } from 'yaml';
-import { operators } from '../../../functions/plugin/adoption/managers.ts';
+import { makers } from '../../../functions/plugin/adoption/makers.ts';
+import type { Pod } from '../../../manifests/kube-types.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 import { type Answering, clusterID, idOf, reaching } from '../../support/plugin/members.ts';
 import { saidOn } from '../../support/plugin/said.ts';
 import {
   aenix,
+  bitnami,
   byHand,
   changed,
   cozystack,
+  druid,
   etcdIoPods,
   etcdIoSet,
   improbable,
+  kamaji,
   putInto,
   type Source,
 } from '../../support/plugin/sources.ts';
@@ -45,9 +50,15 @@ const documented = ({ podLabels, pods }: Source) => ({
   podLabels,
 });
 
-async function adopt(source: Source, answering: Answering, ...args: readonly string[]) {
+function adopt(source: Source, answering: Answering, ...args: readonly string[]) {
+  return adoptBeside(source, [], answering, ...args);
+}
+
+/** @param others pods that are no members of it */
+async function adoptBeside(source: Source, others: readonly Pod[], answering: Answering, ...args: readonly string[]) {
   const kube = createFakeKube();
   putInto(kube, source);
+  kube.seed(resources.pods, ...others);
   const before = kube.journal().length;
   const said = await saidOn(kube, ['adopt', 'orders', '--plan', ...args], {}, { reach: reaching(source, answering) });
   const keys = kube
@@ -61,6 +72,11 @@ async function adopt(source: Source, answering: Answering, ...args: readonly str
   );
   return said;
 }
+
+const renamed = ({ metadata, ...pod }: Pod, by: string, labels = metadata.labels): Pod => ({
+  ...pod,
+  metadata: { ...metadata, name: `${by}-${metadata.name}`, ...(labels && { labels }) },
+});
 
 const selecting = ({ podLabels }: Source) =>
   Object.entries(podLabels)
@@ -89,6 +105,9 @@ describe('a cluster as it is made', () => {
       'ReplicaSet legacy-0, of EtcdPeer legacy-0 (etcd.improbable.io/v1alpha1)',
       'improbable-eng/etcd-cluster-operator',
     ],
+    ['by druid', druid(), 'StatefulSet legacy, of Etcd legacy (druid.gardener.cloud/v1alpha1)', 'gardener/etcd-druid'],
+    ['by bitnami', bitnami(), 'StatefulSet legacy', undefined],
+    ['by kamaji', kamaji(), 'StatefulSet legacy', undefined],
   ] as const) {
     test(`${by} is found by its pods, and planned to its end without a restart`, async () => {
       const file = fileOf({});
@@ -114,13 +133,61 @@ describe('a cluster as it is made', () => {
     assert.match(out, /needs a person: ExistingNotFit: .*--peer-auto-tls.*no CA.*docs\/how-to\/migrate\.md/);
   });
 
-  test('every operator that is named is in the table of what to stop first', () => {
+  test('every maker that is known is in the table of what to stop first, with its group and labels', () => {
     const page = readFileSync('docs/how-to/adopt.md', 'utf8');
-    const [, section = ''] = page.split('## What to stop first');
-    for (const [group, name] of operators) {
-      assert.ok(section.includes(`\`${group}\``), group);
-      assert.ok(section.includes(name), name);
+    const rows = (page.split('## What to stop first')[1] ?? '').split('\n').filter((line) => line.startsWith('| '));
+    for (const { name, group, keys } of makers) {
+      const row = rows.find((line) => line.startsWith(`| ${name}`)) ?? '';
+      for (const word of [...(group ? [group] : []), ...keys]) assert.ok(row.includes(word), `${name}: ${word}`);
     }
+  });
+});
+
+describe('without --pods and without a document', () => {
+  for (const source of [etcdIoSet(), etcdIoPods(), cozystack(), aenix(), improbable(), druid(), bitnami(), kamaji()]) {
+    const found = selecting(source);
+    test(`the only cluster of a known maker is found by its labels: ${found}`, async () => {
+      const strangers = byHand().pods.map((pod) => renamed(pod, 'by-hand'));
+      const { code, out, err } = await adoptBeside(source, strangers, {});
+      assert.equal(code, 0, err);
+      assert.ok(out.startsWith('found 3 pods of '), out);
+      const block = parse(out.split('for the spec:\n')[1] ?? '');
+      assert.deepEqual(block.bootstrap.existing.podLabels, source.podLabels);
+      assert.deepEqual(block.bootstrap.existing.memberIDs, documented(source).memberIDs);
+    });
+  }
+
+  test('a document without the block gets it as well', async () => {
+    const { code, out, err } = await adopt(bitnami(), {}, '-f', fileOf({}));
+    assert.equal(code, 0, err);
+    assert.match(out, /^found 3 pods of the chart bitnami\/etcd, by the labels [^\n]*\nadd to the spec of /);
+    assert.match(out, /! a pod of the chart bitnami\/etcd takes its member off the list when it ends/);
+  });
+
+  test('pods of another job of the same chart are no members', async () => {
+    const snapshotter = { 'app.kubernetes.io/component': 'snapshotter' };
+    const cronJob = bitnami().pods.map((pod) => renamed(pod, 'job', { ...pod.metadata.labels, ...snapshotter }));
+    const { code, out, err } = await adoptBeside(bitnami(), cronJob, {});
+    assert.equal(code, 0, err);
+    assert.match(out, /^found 3 pods of the chart bitnami/);
+  });
+
+  test('several are refused, each with what names it, and none as well', async () => {
+    const others = cozystack().pods.map((pod) => renamed(pod, 'other'));
+    const { code, err } = await adoptBeside(kamaji(), others, {});
+    assert.equal(code, 1);
+    assert.match(err, /namespace payments has several etcd clusters of others; name one: --pods .*, or --pods /);
+    for (const [source, by] of [
+      [kamaji(), 'the chart kamaji-etcd'],
+      [cozystack(), 'cozystack/etcd-operator'],
+    ] as const)
+      assert.ok(err.includes(`--pods ${selecting(source)} (3 pods of ${by})`), err);
+    const none = await adopt(byHand(), {});
+    assert.equal(none.code, 1);
+    assert.match(
+      none.err,
+      /in namespace payments no pod has the labels of an etcd cluster that is known .*--pods KEY=VALUE/,
+    );
   });
 });
 

@@ -94,7 +94,10 @@ describe('kubectl ratchet adopt', () => {
     const file = fileOf(undefined);
     const { code, err } = await adopt(world(), '--plan', '-f', file);
     assert.equal(code, 1);
-    assert.match(err, /\.yaml has no spec\.bootstrap\.existing/);
+    assert.match(
+      err,
+      /\.yaml has no spec\.bootstrap\.existing, and in namespace payments no pod has the labels .*--pods KEY=VALUE/,
+    );
   });
 
   test('with no right to read StatefulSets says so in the place of what manages them', async () => {

@@ -1,0 +1,139 @@
+import type { Pod } from '../../../manifests/kube-types.ts';
+import { labels } from '../../../manifests/render/names.ts';
+import type { Sought } from '../../../reconcile/cluster/observe/ask-existing.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { type Asked, Refusal } from '../command.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** What makes etcd clusters in Kubernetes, as its code says in 2026. docs/how-to/adopt.md has a row for each. */
+interface Maker {
+  readonly name: string;
+  /** The API group of an operator's resource: it repairs what an adoption takes away. Absent: a chart. */
+  readonly group?: string;
+  /** Labels that pods of one cluster have in common; a pod may lack the last one. */
+  readonly keys: readonly [string, ...string[]];
+  /** Whether a pod with these keys is a member. Absent: no other pod has them. */
+  readonly isMember?: (of: Labels) => boolean;
+  /** What a person must know before the members leave, and the plan does not say. */
+  readonly warns?: string;
+}
+
+const label = (name: string) => `app.kubernetes.io/${name}`;
+
+export const makers: readonly Maker[] = [
+  {
+    name: 'etcd-io/etcd-operator',
+    group: 'operator.etcd.io',
+    keys: ['app', 'controller'],
+    isMember: ({ app, controller }) => app === controller,
+  },
+  {
+    name: 'cozystack/etcd-operator',
+    group: 'etcd-operator.cozystack.io',
+    keys: ['etcd-operator.cozystack.io/cluster'],
+  },
+  {
+    name: 'aenix-io/etcd-operator',
+    group: 'etcd.aenix.io',
+    keys: [label('instance'), label('name'), label('managed-by')],
+    isMember: (of) => of[label('name')] === 'etcd' && of[label('managed-by')] === 'etcd-operator',
+  },
+  {
+    name: 'improbable-eng/etcd-cluster-operator',
+    group: 'etcd.improbable.io',
+    keys: ['etcd.improbable.io/cluster-name'],
+  },
+  {
+    name: 'gardener/etcd-druid',
+    group: 'druid.gardener.cloud',
+    keys: [label('part-of'), label('component')],
+    isMember: (of) => of[label('managed-by')] === 'etcd-druid' && of[label('component')] === 'etcd-statefulset',
+  },
+  {
+    name: 'the chart bitnami/etcd',
+    keys: [label('instance'), label('name'), label('component')],
+    // Its CronJobs have the same instance and name.
+    isMember: (of) =>
+      of[label('name')] === 'etcd' &&
+      /^etcd-\d/.test(of['helm.sh/chart'] ?? '') &&
+      [undefined, 'etcd'].includes(of[label('component')]),
+    warns:
+      'a pod of the chart bitnami/etcd takes its member off the list when it ends, and joins as another when it starts (removeMemberOnContainerTermination): restart none of them before all have left',
+  },
+  {
+    name: 'the chart kamaji-etcd',
+    keys: [label('instance'), label('name')],
+    isMember: (of) => of[label('name')] === 'kamaji-etcd',
+  },
+];
+
+/** The operator whose resource this is, like `operator.etcd.io/v1alpha1`. */
+export function operatorOf(apiVersion: string): string | undefined {
+  const group = apiVersion.split('/')[0];
+  return makers.find((maker) => maker.group === group)?.name;
+}
+
+/** What made a pod, by its labels; `undefined`: nothing that is known. */
+export function makerOf({ metadata }: Pod): Maker | undefined {
+  const of = metadata.labels ?? {};
+  return makers.find(
+    ({ keys, isMember = () => true }) =>
+      keys.every((key, index) => of[key] !== undefined || (index > 0 && index === keys.length - 1)) && isMember(of),
+  );
+}
+
+/** A cluster that was found without being named. */
+interface Known {
+  readonly by: string;
+  readonly pods: number;
+  readonly podLabels: Sought['podLabels'];
+}
+
+/** Pods of a namespace that are looked at. */
+const mostPods = 1000;
+
+/**
+ * The etcd cluster of others in this namespace.
+ * @throws {Refusal} when there is none of a known maker, or more than one: with the words that name each
+ */
+export async function findKnown({ kube, namespace, stop }: Asked): Promise<Known> {
+  const { items } = await kube.list<Pod>(resources.pods, { namespace, limit: mostPods, signal: stop });
+  const found = new Map<string, Known>();
+  for (const pod of items) {
+    const maker = pod.metadata.labels?.[labels.managedBy] === 'etcd-ratchet' ? undefined : makerOf(pod);
+    if (!maker) continue;
+    const podLabels = Object.fromEntries(
+      maker.keys.flatMap((key) => (pod.metadata.labels?.[key] === undefined ? [] : [[key, pod.metadata.labels[key]]])),
+    );
+    const selector = selectorOf(podLabels);
+    found.set(selector, { by: maker.name, pods: (found.get(selector)?.pods ?? 0) + 1, podLabels });
+  }
+  const [only, ...more] = found.values();
+  const where =
+    items.length < mostPods ? `namespace ${namespace}` : `the first ${mostPods} pods of namespace ${namespace}`;
+  if (!only) {
+    throw new Refusal(
+      `in ${where} no pod has the labels of an etcd cluster that is known (${makers.map(({ name }) => name).join(', ')}). --pods KEY=VALUE finds one by any labels, -n looks elsewhere (docs/how-to/adopt.md)`,
+    );
+  }
+  if (more.length === 0) return only;
+  const choices = [...found.values()].map(
+    (one) => `--pods ${selectorOf(one.podLabels)} (${podsOf(one.pods)} of ${one.by})`,
+  );
+  throw new Refusal(`${where} has several etcd clusters of others; name one: ${choices.join(', or ')}`);
+}
+
+export function knownText({ by, pods, podLabels }: Known): string {
+  return `found ${podsOf(pods)} of ${by}, by the labels ${selectorOf(podLabels)}`;
+}
+
+function podsOf(count: number): string {
+  return count === 1 ? '1 pod' : `${count} pods`;
+}
+
+function selectorOf(podLabels: Sought['podLabels']): string {
+  return Object.entries(podLabels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join();
+}
