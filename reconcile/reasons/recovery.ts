@@ -27,6 +27,12 @@ export const recovery = {
     course: 'disrupts',
     tells: 'NoQuorum',
   },
+  BirthCutShort: {
+    means: 'etcd on each member was killed while it made its log, at its first start, and never goes on from that.',
+    cure: 'no client was admitted yet: correct what killed it, delete the EtcdCluster with its PVCs, and create it again ([runbook](docs/runbooks/member-does-not-run.md#etcd-was-killed-at-its-first-start))',
+    course: 'disrupts',
+    tells: 'NoQuorum',
+  },
   QuorumLost: {
     means:
       'The data of a majority are gone with their members, and a person must approve from which member the cluster goes on.',

@@ -47,6 +47,7 @@ export const refusals = {
   LearnersFail: 'retried',
   DataDiffer: 'itself',
 
+  BirthCutShort: 'person',
   QuorumLost: 'itself',
   AllMembersLost: 'itself',
   AllVolumesGone: 'itself',

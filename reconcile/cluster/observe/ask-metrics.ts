@@ -1,7 +1,7 @@
 import { type Etcd, EtcdError } from '../../interfaces/etcd.ts';
 import { type EtcdWay, withEtcd } from '../etcd-way.ts';
 import { recordOf } from '../know/life.ts';
-import type { Endpoint, Slot } from '../know/observation.ts';
+import type { Endpoint, Observation, Slot } from '../know/observation.ts';
 import { type EtcdAnswers, endpointOf, isReachable } from './ask-etcd.ts';
 
 /**
@@ -10,21 +10,34 @@ import { type EtcdAnswers, endpointOf, isReachable } from './ask-etcd.ts';
  */
 export async function askMetrics(
   way: EtcdWay,
-  { membership, slots }: Pick<EtcdAnswers, 'membership' | 'slots'>,
+  { membership, slots, at }: Pick<EtcdAnswers, 'membership' | 'slots'> & Pick<Observation, 'at'>,
   signal: AbortSignal,
 ): Promise<Pick<EtcdAnswers, 'slots'>> {
-  if (membership.kind === 'known' || !slots.some(mayBeAnew)) return { slots };
+  const tells = (slot: Slot): slot is Silent => isSilent(slot) && (mayBeAnew(slot) || isLate(slot, at));
+  if (membership.kind === 'known' || !slots.some(tells)) return { slots };
   return withEtcd(way, async (etcd) => ({
-    slots: await Promise.all(slots.map((slot) => (mayBeAnew(slot) ? asking(etcd, slot, signal) : slot))),
+    slots: await Promise.all(slots.map((slot) => (tells(slot) ? asking(etcd, slot, signal) : slot))),
   }));
 }
 
 type Silent = Slot & { readonly endpoint: Extract<Endpoint, { kind: 'unknown' }> };
 
-function mayBeAnew(slot: Slot): slot is Silent {
+function isSilent(slot: Slot): slot is Silent {
   const { endpoint } = slot;
-  if (endpoint.kind === 'known' || endpoint.tls !== undefined) return false;
-  return isReachable(slot) && recordOf(slot)?.memberId !== undefined;
+  return endpoint.kind === 'unknown' && endpoint.tls === undefined && isReachable(slot);
+}
+
+function mayBeAnew(slot: Slot): boolean {
+  return recordOf(slot)?.memberId !== undefined;
+}
+
+/** Milliseconds after which a member of a birth that answers no client is asked what its log has. */
+const birthMs = 20_000;
+
+function isLate(slot: Slot, at: Date): boolean {
+  const since = slot.pod?.container.startedAt;
+  if (recordOf(slot)?.state !== 'bootstrapping' || since === undefined) return false;
+  return at.getTime() - since.getTime() >= birthMs;
 }
 
 async function asking(etcd: Etcd, slot: Silent, signal: AbortSignal): Promise<Slot> {

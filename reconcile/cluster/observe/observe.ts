@@ -157,7 +157,7 @@ async function askMembers(
     ? await askExisting(connect, first, { existing, endpoints }, inTime)
     : { answers: first, theirs: [] };
   const way = theirs.length === 0 ? ours : wayBeside(ours, theirs, access, etcd);
-  const told = access.kind === 'none' ? {} : await askMetrics(ours, answers, signal);
+  const told = access.kind === 'none' ? {} : await askMetrics(ours, { ...answers, at }, signal);
   const space = await askSpace(way, answers, inTime);
   // Not within the budget of the others: whole databases are read for it.
   const data = await askHashes(way, answers, signal);

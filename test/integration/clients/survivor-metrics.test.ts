@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { until } from '../../e2e/support/until.ts';
 import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
@@ -57,3 +59,50 @@ for (const version of etcdVersions)
     });
     assert.ok(again.applied > anew.applied, 'each leader adds an entry');
   });
+
+/**
+ * Leaves it as etcd does that is killed within 3 ms of making its log: what the log begins with, and no entry. A record
+ * is its length in 7 bytes, a byte that says how it is padded, and so many bytes up to a multiple of 8.
+ */
+async function cutShort(dataDirectory: string): Promise<void> {
+  const member = join(dataDirectory, 'member');
+  await rm(join(member, 'snap'), { recursive: true });
+  const [log = assert.fail('no log')] = (await readdir(join(member, 'wal'))).filter((name) => name.endsWith('.wal'));
+  const bytes = await readFile(join(member, 'wal', log));
+  let end = 0;
+  // A checksum, whose log it is, and the snapshot that it goes on from, which is none.
+  for (let record = 0; record < 3; record++) end += 8 + Math.ceil(bytes.readUIntLE(end, 6) / 8) * 8;
+  await writeFile(join(member, 'wal', log), bytes.fill(0, end));
+}
+
+for (const version of etcdVersions)
+  test(`etcd ${version}, killed before the first entry of its log, tells by its metrics that there is none`, async () => {
+    await using cluster = await startMembers(binaries[version], 1);
+    using etcd = open();
+    const [alone = assert.fail()] = cluster.members;
+    const { memberId } = await etcd.status(alone.clientUrl, within(5_000));
+    await alone.kill();
+    await cutShort(alone.dataDirectory);
+    alone.restart();
+    const told = await until('its metrics', () => etcd.metrics(alone.clientUrl, within(2_000)));
+    assert.deepEqual([told.memberId, told.hasLeader, told.applied], [memberId, false, 0n]);
+    assert.equal((await failing(etcd.members([alone.clientUrl], within(5_000)))).outcome, 'ambiguous');
+    const later = await etcd.metrics(alone.clientUrl, within(2_000));
+    assert.deepEqual([later.hasLeader, later.applied], [false, 0n], 'after five times the time of an election');
+  });
+
+test('killed so, one of three follows the others', async () => {
+  const [version] = etcdVersions;
+  await using cluster = await startMembers(binaries[version ?? '3.6.16'], 3);
+  using etcd = open();
+  const [cut = assert.fail(), ...others] = cluster.members;
+  await Promise.all(cluster.members.map((member) => member.kill()));
+  await cutShort(cut.dataDirectory);
+  for (const member of [cut, ...others]) member.restart();
+  const { leader } = await until('it follows', async () => {
+    const status = await etcd.status(cut.clientUrl, within(2_000)).catch(() => undefined);
+    return status !== undefined && status.leader !== '0' && status;
+  });
+  const { memberId } = await etcd.status(cut.clientUrl, within(2_000));
+  assert.notEqual(leader, memberId);
+});

@@ -5,7 +5,7 @@
 
 /** Real etcd and a real API server. */
 const onRealParts: Readonly<Record<string, readonly string[]>> = {
-  'e2e/out-of-memory': ['OutOfMemory'],
+  'e2e/out-of-memory': ['OutOfMemory', 'BirthCutShort'],
   'integration/manifests/large-namespace': ['NamespaceLeftOut'],
   'integration/manifests/silent-end': ['AskedAlone'],
   'e2e/take-back': ['PodUnscheduled'],

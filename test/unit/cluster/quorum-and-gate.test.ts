@@ -33,8 +33,32 @@ const extra = (member: Partial<ListedMember>): Observation['membership'] => ({
   ],
 });
 
+/** Of a member that answers no client. */
+function withMetrics(applied: bigint): Slot['endpoint'] {
+  const metrics = { memberId: 'a0', hasLeader: false, isLearner: false, applied, revision: 1n, others: [] };
+  return { kind: 'unknown', cause: 'no answer', metrics };
+}
+
 const cases: readonly (readonly [string, Observation, 'wait' | 'refuse', string])[] = [
   ['members that start are waited for', starting(3), 'wait', 'WaitingForQuorum'],
+  [
+    'a birth of which no log has an entry never goes on by itself',
+    starting(3, { every: withEndpoint(withMetrics(0n)) }),
+    'refuse',
+    'BirthCutShort',
+  ],
+  [
+    'as long as one of them has its first entries, it may lead the others',
+    starting(3, { every: withEndpoint(withMetrics(0n)), slots: { 2: withEndpoint(withMetrics(3n)) } }),
+    'wait',
+    'WaitingForQuorum',
+  ],
+  [
+    'or may have them, for all that is known',
+    starting(3, { every: withEndpoint(withMetrics(0n)), slots: { 1: withEndpoint(silent) } }),
+    'wait',
+    'WaitingForQuorum',
+  ],
   [
     'members that run and fail the TLS handshake are told apart from dead ones',
     healthy(3, {

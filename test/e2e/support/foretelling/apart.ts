@@ -22,6 +22,7 @@ export const apart: Readonly<Record<string, Clusters>> = {
     'too-low': { endsFor: ['SnapshotTooNew'] },
   },
   'other-hands': { orders: { because: 'other clients write into its objects while steps are taken' } },
+  'out-of-memory': { starved: { endsFor: ['BirthCutShort'] } },
   restore: {
     killed: { because: breaks },
   },

@@ -56,6 +56,8 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
 
   const held = heldBack(situation);
   if (held) return held;
+  const cut = cutShort(situation);
+  if (cut) return cut;
   const slots = alone.length > 0 ? alone : situation.slots.filter((slot) => isReported(slot) && !isOnOtherDisk(slot));
   const persons = personsAilment(slots, situation);
   if (persons) return refuse(persons.reason, persons.message, persons.cure);
@@ -108,6 +110,27 @@ function heldBack(situation: Situation): Decision | undefined {
     'HeldBackByClaim',
     `${ran.name} has run etcd ${higher}, and may go back to ${version} only when ${holder.name} cannot start on ${higher} any more: its pod may, and its PVC is being deleted, so ending that pod would delete its data`,
     `set spec.version to ${higher} again, and correct what keeps members from running on it (${kubectl(ran, `logs ${ran.name}-0 --previous`)} says why)`,
+  );
+}
+
+/**
+ * etcd makes its log, and then writes the list of members as its first entries. A member that is killed between the two
+ * (seen on etcd 3.5 and 3.6, within 3 ms of making the log) stands for no election ever after, though it may still
+ * follow one that does. Where none of a birth has an entry, none will, and no data are there.
+ */
+function cutShort({ life, slots, cluster: { metadata } }: Situation): Decision | undefined {
+  if (life.stage !== 'birth' || life.clusterId !== undefined) return undefined;
+  const recorded = life.record.initialCluster.map(({ name }) => name);
+  const isEmpty = (name: string) => {
+    const endpoint = slots.find((slot) => slot.name === name)?.endpoint;
+    const metrics = endpoint?.kind === 'unknown' ? endpoint.metrics : undefined;
+    return metrics !== undefined && !metrics.hasLeader && metrics.applied === 0n;
+  };
+  if (!recorded.every(isEmpty)) return undefined;
+  return refuse(
+    'BirthCutShort',
+    `etcd on ${recorded.join(', ')} was killed while it made its log, before the first entry, and never goes on from that`,
+    `correct what killed it; then, as no client was admitted yet, delete EtcdCluster ${metadata.name} with its PersistentVolumeClaims, and create it again`,
   );
 }
 
