@@ -64,6 +64,7 @@ async function parseText(file: string, text: string, turns: Turns): Promise<Pars
     return { file, line: Math.max(line, 1), column: Math.max(col, 1), message: `not valid YAML: ${words}${hint}` };
   }
 
+  const conflict = conflictIn(text);
   const documents: FoundDocument[] = [];
   const problems: Problem[] = [];
   let skipped = false;
@@ -72,7 +73,8 @@ async function parseText(file: string, text: string, turns: Turns): Promise<Pars
     const { fault, document, data } = judged(read);
     if (fault) {
       skipped = true;
-      if (ours && problems.length < maxProblems)
+      if (ours && conflict) problems.splice(0, Infinity, { file, ...conflict });
+      else if (ours && problems.length < maxProblems)
         problems.push({ ...problemAt(fault), ...(document && identity(document)) });
       else if (!ours) hidden ??= mayHideWords(text) ? 'is not valid YAML' : opaqueBecause(text);
     } else if (document) {
@@ -90,6 +92,16 @@ async function parseText(file: string, text: string, turns: Turns): Promise<Pars
     }
   }
   return { documents, problems, ignored: skipped && problems.length === 0, ...(hidden !== undefined && { hidden }) };
+}
+
+/** The first conflict that Git left in a text, in the form of every `merge.conflictStyle`. */
+function conflictIn(text: string): Omit<Problem, 'file'> | undefined {
+  const begins = /^<{7}(?: |\r?$)/m.exec(text);
+  if (!begins || !/^={7}\r?$/m.test(text) || !/^>{7}(?: |\r?$)/m.test(text)) return undefined;
+  const line = text.slice(0, begins.index).split('\n').length;
+  const message =
+    'a merge conflict begins here: keep what is right, and delete the lines that begin with <<<<<<<, |||||||, ======= and >>>>>>>';
+  return { line, column: 1, message };
 }
 
 interface Judged {

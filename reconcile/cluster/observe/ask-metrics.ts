@@ -31,8 +31,8 @@ function mayBeAnew(slot: Slot): boolean {
   return recordOf(slot)?.memberId !== undefined;
 }
 
-/** Milliseconds after which a member of a birth that answers no client is asked what its log has. */
-const birthMs = 20_000;
+/** Milliseconds. Without data, etcd has applied its first entries by then also on a machine that is hardly its own. */
+const birthMs = 30_000;
 
 function isLate(slot: Slot, at: Date): boolean {
   const since = slot.pod?.container.startedAt;

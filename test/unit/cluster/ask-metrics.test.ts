@@ -18,8 +18,8 @@ async function asked({ membership, slots }: Observation): Promise<readonly strin
 }
 
 for (const [what, observation, names] of [
-  ['a member of a birth that has answered no client for 20 s', starting(1, { every: startedBefore(20_000) }), 1],
-  ['none of a birth that has just started', starting(1, { every: startedBefore(19_999) }), 0],
+  ['a member of a birth that has answered no client for 30 s', starting(1, { every: startedBefore(30_000) }), 1],
+  ['none of a birth that has just started', starting(1, { every: startedBefore(29_999) }), 0],
   [
     'none of a birth of which it is not known since when it runs',
     starting(1, { every: withContainer({ state: 'running' }) }),

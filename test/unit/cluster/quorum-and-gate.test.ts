@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { gate } from '../../../reconcile/cluster/decide/rules/general/gate.ts';
+import { awaitQuorum } from '../../../reconcile/cluster/decide/rules/recovery/await-quorum.ts';
 import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';
@@ -20,6 +21,7 @@ import {
   withEndpoint,
   without,
   withPod,
+  withRecord,
   withVolume,
 } from './observations.ts';
 
@@ -160,6 +162,11 @@ for (const [what, observation, kind, reason] of cases) {
     if (decision.kind === 'refuse') assert.notEqual(decision.cure, '');
   });
 }
+
+test('what was restored has data, whatever it tells before it has read them', () => {
+  const restored = starting(1, { every: all(withRecord({ state: 'restored' }), withEndpoint(withMetrics(0n))) });
+  assert.equal(awaitQuorum(situate(restored))?.reason, 'WaitingForQuorum');
+});
 
 describe('a lost quorum', () => {
   const lost = { 1: without('volume'), 2: without('volume') };

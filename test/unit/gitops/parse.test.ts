@@ -92,3 +92,36 @@ test('of a file with many problems ten are told, and how many more there are', a
   assert.match(problems.at(-1)?.message ?? '', /^and 40 more problems in this file$/);
   assert.ok(!complete, 'an object whose problem is left out may not be pruned');
 });
+
+const both = (end = '\n') =>
+  [
+    ...['apiVersion: etcd.ratchet.dev/v1alpha1', 'kind: EtcdCluster', 'metadata: {name: orders, namespace: payments}'],
+    ...['spec:', '<<<<<<< HEAD', '  replicas: 3', '||||||| 4ae1f00', '  replicas: 1', '=======', '  replicas: 5'],
+    ...['>>>>>>> feature', '  version: 3.6.16', '---', 'a: [', ''],
+  ].join(end);
+
+for (const [what, text] of [
+  ['with three sides', both()],
+  ['of Windows', both('\r\n')],
+  ['with two sides', both().replace(/\|{7}[^=]*/, '')],
+] as const)
+  test(`a merge conflict ${what} is named where it begins, and nothing else of its file`, async () => {
+    const { problems, documents } = await parseFile('a.yaml', Buffer.from(text));
+    assert.deepEqual(
+      problems.map(({ line, column }) => [line, column]),
+      [[5, 1]],
+    );
+    assert.match(problems[0]?.message ?? '', /^a merge conflict begins here: .*<<<<<<</);
+    assert.deepEqual(documents, []);
+  });
+
+test('marks of a conflict within a text are a text', async () => {
+  const notes = both()
+    .split('\n')
+    .map((line) => `    ${line}`)
+    .join('\n');
+  const text = `${specText('orders')}---\nkind: ConfigMap\ndata:\n  notes: |\n${notes}`;
+  const { problems, documents } = await parseFile('a.yaml', Buffer.from(text));
+  assert.deepEqual(problems, []);
+  assert.equal(documents.length, 2);
+});

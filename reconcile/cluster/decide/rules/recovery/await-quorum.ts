@@ -122,9 +122,11 @@ function cutShort({ life, slots, cluster: { metadata } }: Situation): Decision |
   if (life.stage !== 'birth' || life.clusterId !== undefined) return undefined;
   const recorded = life.record.initialCluster.map(({ name }) => name);
   const isEmpty = (name: string) => {
-    const endpoint = slots.find((slot) => slot.name === name)?.endpoint;
-    const metrics = endpoint?.kind === 'unknown' ? endpoint.metrics : undefined;
-    return metrics !== undefined && !metrics.hasLeader && metrics.applied === 0n;
+    const slot = slots.find((one) => one.name === name);
+    if (slot?.endpoint.kind !== 'unknown' || !slot.endpoint.metrics) return false;
+    const { hasLeader, applied } = slot.endpoint.metrics;
+    // What was restored has its first entries from the Job that did it.
+    return recordOf(slot)?.state === 'bootstrapping' && !hasLeader && applied === 0n;
   };
   if (!recorded.every(isEmpty)) return undefined;
   return refuse(
