@@ -54,7 +54,7 @@ export async function sendChanged(
       sent.push(status);
       continue;
     }
-    if (before) sent.push(before);
+    if (before) sent.push(error && mayHaveArrived(error) ? { ...before, uncertain: true } : before);
     if (!error) continue;
     failure ??= { reason: error.reason, message: error.message, retryAt: error.retryAt };
     stopped = error.class !== 'status';
@@ -65,6 +65,11 @@ export async function sendChanged(
 /** GitHub compares contexts without regard to case, so two that differ only there would overwrite one another. */
 function keyOf({ context }: CommitStatus): string {
   return context.toLowerCase();
+}
+
+/** It was sent, and what came back was no refusal. */
+function mayHaveArrived(error: ForgeError): boolean {
+  return error.class === 'retry' || error.reason === 'BadAnswer';
 }
 
 /** Sends one status; the error if that failed for good or for as long as there is time. */

@@ -2,7 +2,7 @@ import type { CommitStatus } from '../forges/forge.ts';
 
 /** A status as it was last sent: kept in the fleet's status, so that an equal one is never sent again. */
 export interface SentStatus extends CommitStatus {
-  /** Two invocations sent one at once: which of them the forge has is not known. */
+  /** Two invocations sent one at once, or an answer was lost: which the forge has is not known. */
   readonly uncertain?: boolean;
 }
 

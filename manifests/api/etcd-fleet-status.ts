@@ -40,7 +40,8 @@ const commitStatusSchema = object({
   targetURL: Type.Optional(text(2048, { description: 'Where it leads.' })),
   uncertain: Type.Optional(
     Type.Boolean({
-      description: 'Two invocations sent one at once. Which came last is not known, so it is sent again.',
+      description:
+        'Two invocations sent one at once, or an answer was lost. Which the forge has is not known, so it is sent again.',
     }),
   ),
 });

@@ -6,7 +6,7 @@ import { isReason, type Kube, resources } from '../interfaces/kube.ts';
 import { conditionOf } from '../objects/conditions.ts';
 
 /** How often it looks again after a conflict: each time another invocation has written meanwhile. */
-const maxLooks = 3;
+const maxLooks = 10;
 
 /**
  * Writes the report, fenced by its fleet's resourceVersion; `false`: it did not. After a conflict it looks again: what
@@ -24,10 +24,11 @@ export async function writeFleetStatus(
   const { namespace, name, uid } = fleet.metadata;
   for (let look = 0; look < maxLooks; look++) {
     const now = await kube.get<EtcdFleet>(resources.fleets, namespace, name, { signal });
-    if (now?.metadata.uid !== uid || !now?.status) return false;
+    if (now?.metadata.uid !== uid || !now) return false;
+    const theirs = now.status ?? { observedGeneration: -1 };
     const isSameAttempt = isSame(fleet, now, 'attempted') && isSame(fleet, now, 'applied');
-    const { commitStatuses: _, ...more } = isSameAttempt ? merged(status, fleet.status, now.status) : now.status;
-    const next = { ...more, ...withSent(status, fleet.status, now.status) };
+    const { commitStatuses: _, ...more } = isSameAttempt ? merged(status, fleet.status, theirs) : theirs;
+    const next = { ...more, ...withSent({ ours: status, base: fleet.status, theirs }, isSameAttempt) };
     if (!isSameAttempt && isDeepStrictEqual(next, now.status)) return false;
     if (await tryWrite(kube, { ...now, status: next }, signal)) return isSameAttempt;
   }
@@ -62,20 +63,25 @@ function merged(ours: EtcdFleetStatus, base?: EtcdFleetStatus, theirs?: EtcdFlee
 }
 
 /**
- * What the forge has been told by both, by context. Where both told it something else of one commit, the order in which
- * that arrived is not known: it may show for ever what the older look found, unless the next pass tells it again.
+ * What the forge has been told by all, by context. Another invocation wrote meanwhile, and may have told it of the same
+ * commit: in which order that arrived is not known, and the forge would show the wrong one for ever, unless the next
+ * pass tells it again. Of two commits that of the newer attempt is kept, whose other statuses stay the forge's.
  */
 function withSent(
-  ours: EtcdFleetStatus,
-  base: EtcdFleetStatus | undefined,
-  theirs: EtcdFleetStatus,
+  {
+    ours,
+    base,
+    theirs,
+  }: Readonly<Record<'ours' | 'theirs', EtcdFleetStatus>> & { readonly base?: EtcdFleetStatus | undefined },
+  isSameAttempt: boolean,
 ): Pick<EtcdFleetStatus, 'commitStatuses'> {
   const [mine, before, others] = [sentOf(ours), sentOf(base), sentOf(theirs)];
   const sent = [...new Set([...others.keys(), ...mine.keys()])].flatMap((context) => {
     const [own, last, other] = [mine.get(context), before.get(context), others.get(context)];
-    if (isDeepStrictEqual(own, last)) return other ?? [];
-    if (isDeepStrictEqual(other, last) || isDeepStrictEqual(own, other)) return own ?? [];
-    return own && own.sha === other?.sha ? { ...own, uncertain: true } : (other ?? own ?? []);
+    if (isDeepStrictEqual(own, last) || isDeepStrictEqual(own, other)) return other ?? [];
+    if (!own) return isDeepStrictEqual(other, last) ? [] : (other ?? []);
+    const kept = isSameAttempt ? own : (other ?? own);
+    return other && other.sha !== own.sha ? kept : { ...kept, uncertain: true };
   });
   return sent.length > 0 ? { commitStatuses: sent } : {};
 }

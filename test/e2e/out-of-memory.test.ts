@@ -56,7 +56,7 @@ test('a limit that is too low for all is named at birth, and raising it is the c
   await apply('starved', cured);
   // When it was killed is by chance: before the first entry of its log, it never goes on.
   const isCut = isStalledFor('BirthCutShort');
-  const raised = await tickUntil('starved', (cluster) => isReady(cluster) || isCut(cluster), 120);
+  const raised = await tickUntil('starved', (cluster) => isReady(cluster) || isCut(cluster), 240);
   if (isReady(raised)) return;
   assert.match(condition(raised, 'Stalled')?.message ?? '', /starved-0 was killed .*with its PersistentVolumeClaims/);
   await kubectl(['-n', namespace, 'delete', 'etcdcluster.etcd.ratchet.dev', 'starved', '--wait=false']);

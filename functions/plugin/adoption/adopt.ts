@@ -39,13 +39,22 @@ export async function adopt(name: string, asked: Asked, options: AdoptOptions): 
   }
   if (pods && file === undefined) return look(name, asked, pods);
   const { kube, namespace, stop } = asked;
-  if (file === undefined && !(await kube.get<EtcdCluster>(resources.clusters, namespace, name, { signal: stop })))
+  const isNew =
+    file === undefined && !(await kube.get<EtcdCluster>(resources.clusters, namespace, name, { signal: stop }));
+  if (isNew && !options.exitCode) {
+    if (asked.output === 'text') asked.out(`there is no EtcdCluster ${namespace}/${name} yet\n`);
     return look(name, asked, await known(asked));
+  }
   const given = await intentFor(name, asked, file);
   const place = file ?? `EtcdCluster ${asked.namespace}/${name}`;
   const named = wanted(given).spec.bootstrap?.existing;
   if (named && pods) throw new Refusal(`${place} has spec.bootstrap.existing: leave --pods out, it has podLabels`);
   if (named) return foretell(given, named, await lookAt(wanted(given), named, asked), asked, options);
+  if (!pods && (wanted(given).spec.bootstrap || given.cluster.status?.clusterID)) {
+    throw new Refusal(
+      `${place} has no spec.bootstrap.existing: it says which etcd cluster is taken over. --pods KEY=VALUE finds it (docs/how-to/adopt.md)`,
+    );
+  }
   const sought = { podLabels: pods ?? (await known(asked, place)) };
   const looked = await lookAt(wanted(given), sought, asked);
   const existing = existingFound(looked.found, looked.answers, sought);

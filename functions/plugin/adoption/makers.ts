@@ -14,7 +14,7 @@ interface Maker {
   /** Labels that pods of one cluster have in common; a pod may lack the last one. */
   readonly keys: readonly [string, ...string[]];
   /** Whether a pod with these keys is a member. Absent: no other pod has them. */
-  readonly isMember?: (of: Labels) => boolean;
+  readonly isMember?: (of: Labels, pod: Pod) => boolean;
   /** What a person must know before the members leave, and the plan does not say. */
   readonly warns?: string;
 }
@@ -54,10 +54,10 @@ export const makers: readonly Maker[] = [
     name: 'the chart bitnami/etcd',
     keys: [label('instance'), label('name'), label('component')],
     // Its CronJobs have the same instance and name.
-    isMember: (of) =>
+    isMember: (of, { spec }) =>
       of[label('name')] === 'etcd' &&
-      /^etcd-\d/.test(of['helm.sh/chart'] ?? '') &&
-      [undefined, 'etcd'].includes(of[label('component')]),
+      [undefined, 'etcd'].includes(of[label('component')]) &&
+      spec.containers.some(({ env = [] }) => env.some(({ value }) => value?.startsWith('/bitnami/etcd'))),
     warns:
       'a pod of the chart bitnami/etcd takes its member off the list when it ends, and joins as another when it starts (removeMemberOnContainerTermination): restart none of them before all have left',
   },
@@ -75,11 +75,11 @@ export function operatorOf(apiVersion: string): string | undefined {
 }
 
 /** What made a pod, by its labels; `undefined`: nothing that is known. */
-export function makerOf({ metadata }: Pod): Maker | undefined {
-  const of = metadata.labels ?? {};
+export function makerOf(pod: Pod): Maker | undefined {
+  const of = pod.metadata.labels ?? {};
   return makers.find(
     ({ keys, isMember = () => true }) =>
-      keys.every((key, index) => of[key] !== undefined || (index > 0 && index === keys.length - 1)) && isMember(of),
+      keys.every((key, index) => of[key] || (index > 0 && index === keys.length - 1)) && isMember(of, pod),
   );
 }
 
@@ -92,6 +92,7 @@ interface Known {
 
 /** Pods of a namespace that are looked at. */
 const mostPods = 1000;
+const mostTold = 10;
 
 /**
  * The etcd cluster of others in this namespace.
@@ -101,27 +102,32 @@ export async function findKnown({ kube, namespace, stop }: Asked): Promise<Known
   const { items } = await kube.list<Pod>(resources.pods, { namespace, limit: mostPods, signal: stop });
   const found = new Map<string, Known>();
   for (const pod of items) {
-    const maker = pod.metadata.labels?.[labels.managedBy] === 'etcd-ratchet' ? undefined : makerOf(pod);
+    const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+    const maker = isOver || pod.metadata.labels?.[labels.managedBy] === 'etcd-ratchet' ? undefined : makerOf(pod);
     if (!maker) continue;
     const podLabels = Object.fromEntries(
-      maker.keys.flatMap((key) => (pod.metadata.labels?.[key] === undefined ? [] : [[key, pod.metadata.labels[key]]])),
+      maker.keys.flatMap((key) => (pod.metadata.labels?.[key] ? [[key, pod.metadata.labels[key]]] : [])),
     );
     const selector = selectorOf(podLabels);
     found.set(selector, { by: maker.name, pods: (found.get(selector)?.pods ?? 0) + 1, podLabels });
   }
+  if (items.length >= mostPods)
+    throw new Refusal(
+      `namespace ${namespace} has more than ${mostPods} pods: name those of the etcd cluster by --pods`,
+    );
   const [only, ...more] = found.values();
-  const where =
-    items.length < mostPods ? `namespace ${namespace}` : `the first ${mostPods} pods of namespace ${namespace}`;
   if (!only) {
     throw new Refusal(
-      `in ${where} no pod has the labels of an etcd cluster that is known (${makers.map(({ name }) => name).join(', ')}). --pods KEY=VALUE finds one by any labels, -n looks elsewhere (docs/how-to/adopt.md)`,
+      `in namespace ${namespace} no pod has the labels of an etcd cluster that is known (${makers.map(({ name }) => name).join(', ')}). --pods KEY=VALUE finds one by any labels, -n looks elsewhere (docs/how-to/adopt.md)`,
     );
   }
   if (more.length === 0) return only;
-  const choices = [...found.values()].map(
-    (one) => `--pods ${selectorOf(one.podLabels)} (${podsOf(one.pods)} of ${one.by})`,
+  const told = [...found.values()].slice(0, mostTold);
+  const choices = told.map((one) => `--pods ${selectorOf(one.podLabels)} (${podsOf(one.pods)} of ${one.by})`);
+  const beyond = found.size > mostTold ? ` and ${found.size - mostTold} more` : '';
+  throw new Refusal(
+    `namespace ${namespace} has several etcd clusters of others; name one: ${choices.join(', or ')}${beyond}`,
   );
-  throw new Refusal(`${where} has several etcd clusters of others; name one: ${choices.join(', or ')}`);
 }
 
 export function knownText({ by, pods, podLabels }: Known): string {

@@ -226,7 +226,7 @@ function withoutVolumes(seen: Seen): Life {
 }
 
 /** Clients are let in once all members are sealed: their Service tells that also where the status was lost (I5). */
-function hasServed({ cluster, shared }: Seen): boolean {
+export function hasServed({ cluster, shared }: Seen): boolean {
   const { state } = shared?.clientService ?? {};
   return cluster.status?.clusterID !== undefined || state === 'present' || state === 'drifted';
 }

@@ -99,13 +99,14 @@ export interface Slot {
 export type Endpoint =
   /**
    * `tls`: reachable, but the TLS handshake fails. `metrics`: it answers no client, but tells this, as a member does
-   * that was started without a quorum.
+   * that was started without a quorum. `atBirth`: the same, of one that was in none yet.
    */
   | {
       readonly kind: 'unknown';
       readonly cause: string;
       readonly tls?: TlsProblem;
       readonly metrics?: MemberMetrics;
+      readonly atBirth?: MemberMetrics;
     }
   | { readonly kind: 'known'; readonly status: EndpointStatus };
 

@@ -32,7 +32,7 @@ function mayBeAnew(slot: Slot): boolean {
 }
 
 /** Milliseconds. Without data, etcd has applied its first entries by then also on a machine that is hardly its own. */
-const birthMs = 30_000;
+const birthMs = 120_000;
 
 function isLate(slot: Slot, at: Date): boolean {
   const since = slot.pod?.container.startedAt;
@@ -43,7 +43,7 @@ function isLate(slot: Slot, at: Date): boolean {
 async function asking(etcd: Etcd, slot: Silent, signal: AbortSignal): Promise<Slot> {
   try {
     const metrics = await etcd.metrics(endpointOf(slot), { signal });
-    return { ...slot, endpoint: { ...slot.endpoint, metrics } };
+    return { ...slot, endpoint: { ...slot.endpoint, [mayBeAnew(slot) ? 'metrics' : 'atBirth']: metrics } };
   } catch (error) {
     if (error instanceof EtcdError) return slot;
     throw error;

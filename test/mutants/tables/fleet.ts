@@ -6,8 +6,8 @@ const deletedFleet = 'test/integration/fleet/deleted-fleet.test.ts';
 export const ofFleets: readonly Mutant[] = [
   {
     file: 'reconcile/fleet/write.ts',
-    from: '? { ...own, uncertain: true }',
-    to: '? own',
+    from: ': { ...kept, uncertain: true };',
+    to: ': kept;',
     without: 'of two commit statuses sent at once, the one that came last may be remembered as the other',
     killers: ['test/unit/fleet/sent-at-once.test.ts'],
   },

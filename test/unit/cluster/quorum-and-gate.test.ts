@@ -37,8 +37,11 @@ const extra = (member: Partial<ListedMember>): Observation['membership'] => ({
 
 /** Of a member that answers no client. */
 function withMetrics(applied: bigint): Slot['endpoint'] {
-  const metrics = { memberId: 'a0', hasLeader: false, isLearner: false, applied, revision: 1n, others: [] };
-  return { kind: 'unknown', cause: 'no answer', metrics };
+  return { kind: 'unknown', cause: 'no answer', atBirth: toldWith(applied) };
+}
+
+function toldWith(applied: bigint) {
+  return { memberId: 'a0', hasLeader: false, isLearner: false, applied, revision: 1n, others: [] };
 }
 
 const cases: readonly (readonly [string, Observation, 'wait' | 'refuse', string])[] = [
@@ -163,9 +166,48 @@ for (const [what, observation, kind, reason] of cases) {
   });
 }
 
-test('what was restored has data, whatever it tells before it has read them', () => {
-  const restored = starting(1, { every: all(withRecord({ state: 'restored' }), withEndpoint(withMetrics(0n))) });
-  assert.equal(awaitQuorum(situate(restored))?.reason, 'WaitingForQuorum');
+describe('a birth without an entry', () => {
+  const empty = withEndpoint(withMetrics(0n));
+  for (const [what, observation] of [
+    [
+      'was restored: it has data before it has read them',
+      starting(1, {
+        every: all(
+          withRecord({ state: 'restored' }),
+          withEndpoint({ kind: 'unknown', cause: 'no answer', metrics: toldWith(0n) }),
+        ),
+      }),
+    ],
+    ['has let clients in', starting(1, { every: empty, shared: { clientService: { state: 'present' } } })],
+    [
+      'had an ID, as an EtcdPeer says',
+      starting(1, {
+        every: all(empty, (slot) => (slot.peer ? { ...slot, peer: { ...slot.peer, memberId: 'a0' } } : slot)),
+      }),
+    ],
+    [
+      'was sealed, as its ConfigMap says',
+      starting(1, {
+        every: all(empty, (slot) =>
+          slot.configMap ? { ...slot, configMap: { ...slot.configMap, immutable: true } } : slot,
+        ),
+      }),
+    ],
+  ] as const)
+    test(`is no reason to delete one that ${what}`, () => {
+      assert.notEqual(awaitQuorum(situate(observation))?.reason, 'BirthCutShort');
+    });
+
+  test('makes no lost quorum of two others that crash', () => {
+    const unhealthySince = '2026-01-02T00:00:00Z';
+    const status = {
+      observedGeneration: 1,
+      members: [0, 1, 2].map((n) => ({ name: `orders-${n}`, healthy: false, unhealthySince })),
+    };
+    const third = all(withContainer({ state: 'running', reason: '' }), empty);
+    const decision = decide(starting(3, { status, every: crashing, slots: { 2: third } }));
+    assert.equal(decision.reason, 'MemberKeepsExiting');
+  });
 });
 
 describe('a lost quorum', () => {

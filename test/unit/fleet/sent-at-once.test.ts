@@ -94,3 +94,76 @@ for (const [what, passes] of Object.entries(cases))
     assert.ok(orders >= 20, `${orders} orders`);
     t.diagnostic(`${orders} orders`);
   });
+
+const next = 'b'.repeat(40);
+const context = 'etcd-ratchet/production';
+const told = (state: string, at = { of: sha, context }) => ({
+  sha: at.of,
+  context: at.context,
+  state,
+  description: state,
+});
+
+/** A fleet with this status, and invocations that each write what they looked at a moment ago. */
+function written(status: Partial<EtcdFleetStatus>) {
+  const kube = createFakeKube();
+  kube.seed(resources.fleets, fleetWith(status));
+  const look = async () => (await kube.get<EtcdFleet>(resources.fleets, 'platform', 'production')) ?? assert.fail();
+  const write = (fleet: EtcdFleet, news: Partial<EtcdFleetStatus>) =>
+    writeFleetStatus(kube, fleet, { observedGeneration: 1, ...fleet.status, ...news }, signal);
+  return { kube, look, write };
+}
+
+test('what others told and took back meanwhile is uncertain to one that told something else', async () => {
+  const { look, write } = written({ revision: { attempted: revision }, commitStatuses: [told('success')] });
+  const slow = await look();
+  await write(await look(), { commitStatuses: [told('pending')] });
+  await write(await look(), { commitStatuses: [told('success')] });
+  await write(slow, { commitStatuses: [told('failure')] });
+  assert.deepEqual((await look()).status?.commitStatuses, [{ ...told('failure'), uncertain: true }]);
+});
+
+test('a late report on an older commit takes nothing from what the newer attempt has told', async () => {
+  const own = { of: next, context: `${context}/payments/orders` };
+  const old = { of: sha, context: own.context };
+  const before = { revision: { attempted: revision, applied: revision }, commitStatuses: [told('pending', old)] };
+  const { kube, look, write } = written(before);
+  const late = await look();
+  const newer = `main@sha1:${next}`;
+  const claimed = await kube.updateStatus<EtcdFleet>(resources.fleets, {
+    ...late,
+    status: { observedGeneration: 1, ...before, revision: { attempted: newer, applied: revision } },
+  });
+  await write(late, { commitStatuses: [told('success', old)] });
+  await write(claimed, { revision: { attempted: newer, applied: newer }, commitStatuses: [told('pending', own)] });
+  assert.deepEqual((await look()).status?.commitStatuses, [told('pending', own)]);
+  await write(
+    { ...late, metadata: { ...late.metadata, resourceVersion: '1' } },
+    { commitStatuses: [told('failure', old)] },
+  );
+  assert.deepEqual((await look()).status?.commitStatuses, [told('pending', own)]);
+});
+
+test('of one that another attempt knows more about its words stay, and it is sent again', async () => {
+  const { kube, look, write } = written({ revision: { attempted: revision } });
+  const late = await look();
+  await kube.updateStatus<EtcdFleet>(resources.fleets, {
+    ...late,
+    status: {
+      observedGeneration: 1,
+      revision: { attempted: revision, applied: revision },
+      commitStatuses: [told('failure')],
+    },
+  });
+  await write(late, { commitStatuses: [told('pending')] });
+  assert.deepEqual((await look()).status?.commitStatuses, [{ ...told('failure'), uncertain: true }]);
+});
+
+test('a fleet that has no status yet gets its first one, whatever else is written meanwhile', async () => {
+  const { kube, look, write } = written({});
+  const { status: _, ...bare } = await look();
+  kube.seed(resources.fleets, bare);
+  const found = await look();
+  await kube.update(resources.fleets, { ...found, metadata: { ...found.metadata, annotations: { note: 'x' } } });
+  assert.equal(await write(found, { lastRun: '2026-05-01T10:00:00Z' }), true);
+});

@@ -82,6 +82,15 @@ test('of two wanted for one context the last is sent, contexts being compared as
   assert.deepEqual(posted, [status('a')]);
 });
 
+test('what may have arrived without an answer is sent again, also where it is taken back', async () => {
+  const { forge, options, posted } = scene(...Array.from({ length: 5 }, () => 'Timeout' as const));
+  const lost = await sendChanged(forge, [status('a', { state: 'pending' })], [status('a')], options);
+  assert.deepEqual(lost.sent, [{ ...status('a'), uncertain: true }]);
+  const tries = posted.length;
+  assert.deepEqual(await sendChanged(forge, [status('a')], lost.sent, options), { sent: [status('a')] });
+  assert.equal(posted.length, tries + 1);
+});
+
 test('a failing forge is retried with growing delays, and then told as failure', async () => {
   const { forge, options, posted, slept } = scene(
     'ForgeFailing',

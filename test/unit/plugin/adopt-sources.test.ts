@@ -150,7 +150,7 @@ describe('without --pods and without a document', () => {
       const strangers = byHand().pods.map((pod) => renamed(pod, 'by-hand'));
       const { code, out, err } = await adoptBeside(source, strangers, {});
       assert.equal(code, 0, err);
-      assert.ok(out.startsWith('found 3 pods of '), out);
+      assert.ok(out.startsWith('there is no EtcdCluster payments/orders yet\nfound 3 pods of '), out);
       const block = parse(out.split('for the spec:\n')[1] ?? '');
       assert.deepEqual(block.bootstrap.existing.podLabels, source.podLabels);
       assert.deepEqual(block.bootstrap.existing.memberIDs, documented(source).memberIDs);
@@ -169,7 +169,38 @@ describe('without --pods and without a document', () => {
     const cronJob = bitnami().pods.map((pod) => renamed(pod, 'job', { ...pod.metadata.labels, ...snapshotter }));
     const { code, out, err } = await adoptBeside(bitnami(), cronJob, {});
     assert.equal(code, 0, err);
-    assert.match(out, /^found 3 pods of the chart bitnami/);
+    assert.match(out, /\nfound 3 pods of the chart bitnami/);
+  });
+
+  test('pods that have ended, bear empty labels or are of another chart are no members', async () => {
+    const [pod = assert.fail()] = bitnami().pods;
+    const ended = {
+      ...renamed(pod, 'ended', { 'etcd.improbable.io/cluster-name': 'gone' }),
+      status: { phase: 'Failed' },
+    };
+    const empty = renamed(pod, 'empty', { app: '', controller: '' });
+    const theirs = { ...renamed(pod, 'theirs'), spec: { containers: [{ name: 'etcd', image: 'etcd' }] } };
+    const { code, out, err } = await adoptBeside(kamaji(), [ended as Pod, empty, theirs], {});
+    assert.equal(code, 0, err);
+    assert.match(out, /\nfound 3 pods of the chart kamaji-etcd/);
+  });
+
+  test('a name that is not there is one that is not there, where the exit code counts', async () => {
+    const { code, err } = await adopt(kamaji(), {}, '--exit-code');
+    assert.equal(code, 1);
+    // The fake has no Namespace either, which is looked at then.
+    assert.match(err, /there is no (EtcdCluster|namespace) /);
+  });
+
+  test('of too many pods the choice is left to the person, and of many clusters ten are named', async () => {
+    const [pod = assert.fail()] = kamaji().pods;
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, n) => renamed(pod, `m${n}`, { 'etcd-operator.cozystack.io/cluster': `c${n}` }));
+    const crowd = await adoptBeside(kamaji(), many(1000), {});
+    assert.match(crowd.err, /has more than 1000 pods: name those of the etcd cluster by --pods/);
+    const { err } = await adoptBeside(kamaji(), many(20), {});
+    assert.match(err, / and 11 more/);
+    assert.equal(err.split('--pods').length, 11);
   });
 
   test('several are refused, each with what names it, and none as well', async () => {

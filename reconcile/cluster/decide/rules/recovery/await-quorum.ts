@@ -10,7 +10,7 @@ import { type Ailment, isPassing } from '../../../know/health/ailment.ts';
 import { ailmentOf } from '../../../know/health/health.ts';
 import { personsAilment } from '../../../know/health/persons-ailment.ts';
 import { isReported } from '../../../know/leftovers.ts';
-import { hasDeparted, isBeingRecovered, recordOf } from '../../../know/life.ts';
+import { hasDeparted, hasServed, isBeingRecovered, recordOf } from '../../../know/life.ts';
 import { quorumOf } from '../../../know/membership/quorum.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { isBlockedFor } from '../../../know/pods/blocked.ts';
@@ -118,21 +118,21 @@ function heldBack(situation: Situation): Decision | undefined {
  * (seen on etcd 3.5 and 3.6, within 3 ms of making the log) stands for no election ever after, though it may still
  * follow one that does. Where none of a birth has an entry, none will, and no data are there.
  */
-function cutShort({ life, slots, cluster: { metadata } }: Situation): Decision | undefined {
-  if (life.stage !== 'birth' || life.clusterId !== undefined) return undefined;
+function cutShort(situation: Situation): Decision | undefined {
+  const { life, slots, cluster } = situation;
+  if (life.stage !== 'birth' || life.clusterId !== undefined || hasServed(situation)) return undefined;
   const recorded = life.record.initialCluster.map(({ name }) => name);
   const isEmpty = (name: string) => {
     const slot = slots.find((one) => one.name === name);
-    if (slot?.endpoint.kind !== 'unknown' || !slot.endpoint.metrics) return false;
-    const { hasLeader, applied } = slot.endpoint.metrics;
-    // What was restored has its first entries from the Job that did it.
-    return recordOf(slot)?.state === 'bootstrapping' && !hasLeader && applied === 0n;
+    if (slot?.endpoint.kind !== 'unknown' || !slot.endpoint.atBirth) return false;
+    const { hasLeader, applied } = slot.endpoint.atBirth;
+    return !slot.configMap?.immutable && slot.peer?.memberId === undefined && !hasLeader && applied === 0n;
   };
   if (!recorded.every(isEmpty)) return undefined;
   return refuse(
     'BirthCutShort',
     `etcd on ${recorded.join(', ')} was killed while it made its log, before the first entry, and never goes on from that`,
-    `correct what killed it; then, as no client was admitted yet, delete EtcdCluster ${metadata.name} with its PersistentVolumeClaims, and create it again`,
+    `correct what killed it; then, as no client was admitted yet, delete EtcdCluster ${cluster.metadata.name} with its PersistentVolumeClaims, and create it again`,
   );
 }
 
