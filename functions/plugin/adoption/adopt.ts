@@ -39,23 +39,24 @@ export async function adopt(name: string, asked: Asked, options: AdoptOptions): 
   }
   if (pods && file === undefined) return look(name, asked, pods);
   const { kube, namespace, stop } = asked;
-  const isNew =
-    file === undefined && !(await kube.get<EtcdCluster>(resources.clusters, namespace, name, { signal: stop }));
-  if (isNew && !options.exitCode) {
+  const live =
+    file === undefined && (await kube.get<EtcdCluster>(resources.clusters, namespace, name, { signal: stop }));
+  if (live === undefined && !options.exitCode) {
     if (asked.output === 'text') asked.out(`there is no EtcdCluster ${namespace}/${name} yet\n`);
     return look(name, asked, await known(asked));
   }
-  const given = await intentFor(name, asked, file);
-  const place = file ?? `EtcdCluster ${asked.namespace}/${name}`;
+  const given: Intent = live ? { kind: 'keep', cluster: live } : await intentFor(name, asked, file);
+  const place = file ?? `EtcdCluster ${namespace}/${name}`;
   const named = wanted(given).spec.bootstrap?.existing;
   if (named && pods) throw new Refusal(`${place} has spec.bootstrap.existing: leave --pods out, it has podLabels`);
   if (named) return foretell(given, named, await lookAt(wanted(given), named, asked), asked, options);
+  const lacks = `${place} has no spec.bootstrap.existing`;
   if (!pods && (wanted(given).spec.bootstrap || given.cluster.status?.clusterID)) {
     throw new Refusal(
-      `${place} has no spec.bootstrap.existing: it says which etcd cluster is taken over. --pods KEY=VALUE finds it (docs/how-to/adopt.md)`,
+      `${lacks}: it says which etcd cluster is taken over. --pods KEY=VALUE finds it (docs/how-to/adopt.md)`,
     );
   }
-  const sought = { podLabels: pods ?? (await known(asked, place)) };
+  const sought = { podLabels: pods ?? (await known(asked, `${lacks}, and `)) };
   const looked = await lookAt(wanted(given), sought, asked);
   const existing = existingFound(looked.found, looked.answers, sought);
   if (asked.output === 'text') asked.out(`add to the spec of ${place}:\n${existingText(existing)}\n`);
@@ -63,11 +64,8 @@ export async function adopt(name: string, asked: Asked, options: AdoptOptions): 
 }
 
 /** Of the etcd cluster of others that is there, where nothing says which one. */
-async function known(asked: Asked, place?: string): Promise<Sought['podLabels']> {
-  const found = await findKnown(asked).catch((error: unknown) => {
-    if (!(error instanceof Refusal) || place === undefined) throw error;
-    throw new Refusal(`${place} has no spec.bootstrap.existing, and ${error.message}`);
-  });
+async function known(asked: Asked, because = ''): Promise<Sought['podLabels']> {
+  const found = await findKnown(asked, because);
   if (asked.output === 'text') asked.out(`${printable(knownText(found))}\n`);
   return found.podLabels;
 }

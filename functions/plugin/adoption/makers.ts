@@ -1,5 +1,5 @@
 import type { Pod } from '../../../manifests/kube-types.ts';
-import { labels } from '../../../manifests/render/names.ts';
+import { labelSelector, labels } from '../../../manifests/render/names.ts';
 import type { Sought } from '../../../reconcile/cluster/observe/ask-existing.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Asked, Refusal } from '../command.ts';
@@ -11,15 +11,17 @@ interface Maker {
   readonly name: string;
   /** The API group of an operator's resource: it repairs what an adoption takes away. Absent: a chart. */
   readonly group?: string;
-  /** Labels that pods of one cluster have in common; a pod may lack the last one. */
+  /** Labels that pods of one cluster have in common. */
   readonly keys: readonly [string, ...string[]];
+  /** One more, which only some of its versions set. */
+  readonly lateKey?: string;
   /** Whether a pod with these keys is a member. Absent: no other pod has them. */
   readonly isMember?: (of: Labels, pod: Pod) => boolean;
   /** What a person must know before the members leave, and the plan does not say. */
   readonly warns?: string;
 }
 
-const label = (name: string) => `app.kubernetes.io/${name}`;
+const component = 'app.kubernetes.io/component';
 
 export const makers: readonly Maker[] = [
   {
@@ -36,8 +38,8 @@ export const makers: readonly Maker[] = [
   {
     name: 'aenix-io/etcd-operator',
     group: 'etcd.aenix.io',
-    keys: [label('instance'), label('name'), label('managed-by')],
-    isMember: (of) => of[label('name')] === 'etcd' && of[label('managed-by')] === 'etcd-operator',
+    keys: [labels.instance, labels.name, labels.managedBy],
+    isMember: (of) => of[labels.name] === 'etcd' && of[labels.managedBy] === 'etcd-operator',
   },
   {
     name: 'improbable-eng/etcd-cluster-operator',
@@ -47,24 +49,25 @@ export const makers: readonly Maker[] = [
   {
     name: 'gardener/etcd-druid',
     group: 'druid.gardener.cloud',
-    keys: [label('part-of'), label('component')],
-    isMember: (of) => of[label('managed-by')] === 'etcd-druid' && of[label('component')] === 'etcd-statefulset',
+    keys: ['app.kubernetes.io/part-of', component],
+    isMember: (of) => of[labels.managedBy] === 'etcd-druid' && of[component] === 'etcd-statefulset',
   },
   {
     name: 'the chart bitnami/etcd',
-    keys: [label('instance'), label('name'), label('component')],
+    keys: [labels.instance, labels.name],
+    lateKey: component,
     // Its CronJobs have the same instance and name.
     isMember: (of, { spec }) =>
-      of[label('name')] === 'etcd' &&
-      [undefined, 'etcd'].includes(of[label('component')]) &&
+      of[labels.name] === 'etcd' &&
+      [undefined, 'etcd'].includes(of[component]) &&
       spec.containers.some(({ env = [] }) => env.some(({ value }) => value?.startsWith('/bitnami/etcd'))),
     warns:
       'a pod of the chart bitnami/etcd takes its member off the list when it ends, and joins as another when it starts (removeMemberOnContainerTermination): restart none of them before all have left',
   },
   {
     name: 'the chart kamaji-etcd',
-    keys: [label('instance'), label('name')],
-    isMember: (of) => of[label('name')] === 'kamaji-etcd',
+    keys: [labels.instance, labels.name],
+    isMember: (of) => of[labels.name] === 'kamaji-etcd',
   },
 ];
 
@@ -77,10 +80,7 @@ export function operatorOf(apiVersion: string): string | undefined {
 /** What made a pod, by its labels; `undefined`: nothing that is known. */
 export function makerOf(pod: Pod): Maker | undefined {
   const of = pod.metadata.labels ?? {};
-  return makers.find(
-    ({ keys, isMember = () => true }) =>
-      keys.every((key, index) => of[key] || (index > 0 && index === keys.length - 1)) && isMember(of, pod),
-  );
+  return makers.find(({ keys, isMember = () => true }) => keys.every((key) => of[key]) && isMember(of, pod));
 }
 
 /** A cluster that was found without being named. */
@@ -96,50 +96,45 @@ const mostTold = 10;
 
 /**
  * The etcd cluster of others in this namespace.
+ * @param because what a refusal begins with
  * @throws {Refusal} when there is none of a known maker, or more than one: with the words that name each
  */
-export async function findKnown({ kube, namespace, stop }: Asked): Promise<Known> {
+export async function findKnown({ kube, namespace, stop }: Asked, because: string): Promise<Known> {
   const { items } = await kube.list<Pod>(resources.pods, { namespace, limit: mostPods, signal: stop });
   const found = new Map<string, Known>();
   for (const pod of items) {
     const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
     const maker = isOver || pod.metadata.labels?.[labels.managedBy] === 'etcd-ratchet' ? undefined : makerOf(pod);
     if (!maker) continue;
-    const podLabels = Object.fromEntries(
-      maker.keys.flatMap((key) => (pod.metadata.labels?.[key] ? [[key, pod.metadata.labels[key]]] : [])),
-    );
-    const selector = selectorOf(podLabels);
+    const of = pod.metadata.labels ?? {};
+    const keys = [...maker.keys, ...(maker.lateKey === undefined ? [] : [maker.lateKey])];
+    const podLabels = Object.fromEntries(keys.flatMap((key) => (of[key] ? [[key, of[key]]] : [])));
+    const selector = labelSelector(podLabels);
     found.set(selector, { by: maker.name, pods: (found.get(selector)?.pods ?? 0) + 1, podLabels });
   }
   if (items.length >= mostPods)
     throw new Refusal(
-      `namespace ${namespace} has more than ${mostPods} pods: name those of the etcd cluster by --pods`,
+      `${because}namespace ${namespace} has more than ${mostPods} pods: name those of the etcd cluster by --pods`,
     );
   const [only, ...more] = found.values();
   if (!only) {
     throw new Refusal(
-      `in namespace ${namespace} no pod has the labels of an etcd cluster that is known (${makers.map(({ name }) => name).join(', ')}). --pods KEY=VALUE finds one by any labels, -n looks elsewhere (docs/how-to/adopt.md)`,
+      `${because}in namespace ${namespace} no pod has the labels of an etcd cluster that is known (${makers.map(({ name }) => name).join(', ')}). --pods KEY=VALUE finds one by any labels, -n looks elsewhere (docs/how-to/adopt.md)`,
     );
   }
   if (more.length === 0) return only;
   const told = [...found.values()].slice(0, mostTold);
-  const choices = told.map((one) => `--pods ${selectorOf(one.podLabels)} (${podsOf(one.pods)} of ${one.by})`);
+  const choices = told.map((one) => `--pods ${labelSelector(one.podLabels)} (${podsOf(one.pods)} of ${one.by})`);
   const beyond = found.size > mostTold ? ` and ${found.size - mostTold} more` : '';
   throw new Refusal(
-    `namespace ${namespace} has several etcd clusters of others; name one: ${choices.join(', or ')}${beyond}`,
+    `${because}namespace ${namespace} has several etcd clusters of others; name one: ${choices.join(', or ')}${beyond}`,
   );
 }
 
 export function knownText({ by, pods, podLabels }: Known): string {
-  return `found ${podsOf(pods)} of ${by}, by the labels ${selectorOf(podLabels)}`;
+  return `found ${podsOf(pods)} of ${by}, by the labels ${labelSelector(podLabels)}`;
 }
 
 function podsOf(count: number): string {
   return count === 1 ? '1 pod' : `${count} pods`;
-}
-
-function selectorOf(podLabels: Sought['podLabels']): string {
-  return Object.entries(podLabels)
-    .map(([key, value]) => `${key}=${value}`)
-    .join();
 }

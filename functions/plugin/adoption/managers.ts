@@ -24,19 +24,21 @@ const between: ReadonlyMap<string, Resource> = new Map([
 /** Of each of these pods, in their order. What manages several is read once. */
 export async function managersOf(pods: readonly Pod[], asked: Asked): Promise<readonly Managers[]> {
   const known = new Map<string, Promise<Managers>>();
+  const above = async (pod: Pod): Promise<Managers> => {
+    const owner = controllerOf(pod);
+    if (!owner) return { managedBy: [] };
+    const resource = owner.apiVersion === 'apps/v1' ? between.get(owner.kind) : undefined;
+    if (!resource) return managing(owner);
+    const word = `${owner.kind} ${owner.name}`;
+    const owners = known.get(word) ?? ownersOf(resource, owner.name, asked);
+    known.set(word, owners);
+    const { managedBy, ...rest } = await owners;
+    return { managedBy: [word, ...managedBy], ...rest };
+  };
   return Promise.all(
     pods.map(async (pod) => {
-      const owner = controllerOf(pod);
       const { warns } = makerOf(pod) ?? {};
-      const told = warns === undefined ? {} : { warns };
-      if (!owner) return { managedBy: [], ...told };
-      const resource = owner.apiVersion === 'apps/v1' ? between.get(owner.kind) : undefined;
-      if (!resource) return { ...managing(owner), ...told };
-      const word = `${owner.kind} ${owner.name}`;
-      const above = known.get(word) ?? ownersOf(resource, owner.name, asked);
-      known.set(word, above);
-      const { managedBy, ...rest } = await above;
-      return { managedBy: [word, ...managedBy], ...rest, ...told };
+      return { ...(await above(pod)), ...(warns !== undefined && { warns }) };
     }),
   );
 }
