@@ -11,7 +11,7 @@ const held = 'reconcile/cluster/know/recovery/held.ts';
 /** What an action of a recovery looks at again just before it acts, and what a person is shown before. */
 export const ofRecovery: readonly Mutant[] = [
   {
-    file: 'reconcile/cluster/decide/rules/recovery/await-quorum.ts',
+    file: 'reconcile/cluster/decide/rules/birth/cut-short.ts',
     from: 'if (!recorded.every(isEmpty)) return undefined;',
     to: 'if (!recorded.some(isEmpty)) return undefined;',
     without: 'a birth is given up where one of its members may still lead the others',

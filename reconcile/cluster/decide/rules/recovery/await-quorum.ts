@@ -10,7 +10,7 @@ import { type Ailment, isPassing } from '../../../know/health/ailment.ts';
 import { ailmentOf } from '../../../know/health/health.ts';
 import { personsAilment } from '../../../know/health/persons-ailment.ts';
 import { isReported } from '../../../know/leftovers.ts';
-import { hasDeparted, hasServed, isBeingRecovered, recordOf } from '../../../know/life.ts';
+import { hasDeparted, isBeingRecovered, recordOf } from '../../../know/life.ts';
 import { quorumOf } from '../../../know/membership/quorum.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { isBlockedFor } from '../../../know/pods/blocked.ts';
@@ -32,6 +32,7 @@ import type { Situation } from '../../../know/situation.ts';
 import { hasRunHigher, mayGoBackTo } from '../../../know/versions/versions-run.ts';
 import { isOnOtherDisk } from '../../../know/volumes/sealed-disk.ts';
 import { orRestore, restoring, revisionsGoBack } from '../../restoring.ts';
+import { cutShort } from '../birth/cut-short.ts';
 import { alsoOnDisk, droppedOf, fullestSilent, silentDisks, unseenIn } from './disks-in-words.ts';
 import { readLogs } from './read-logs.ts';
 
@@ -110,29 +111,6 @@ function heldBack(situation: Situation): Decision | undefined {
     'HeldBackByClaim',
     `${ran.name} has run etcd ${higher}, and may go back to ${version} only when ${holder.name} cannot start on ${higher} any more: its pod may, and its PVC is being deleted, so ending that pod would delete its data`,
     `set spec.version to ${higher} again, and correct what keeps members from running on it (${kubectl(ran, `logs ${ran.name}-0 --previous`)} says why)`,
-  );
-}
-
-/**
- * etcd makes its log, and then writes the list of members as its first entries. A member that is killed between the two
- * (seen on etcd 3.5 and 3.6, within 3 ms of making the log) stands for no election ever after, though it may still
- * follow one that does. Where none of a birth has an entry, none will, and no data are there.
- */
-function cutShort(situation: Situation): Decision | undefined {
-  const { life, slots, cluster } = situation;
-  if (life.stage !== 'birth' || life.clusterId !== undefined || hasServed(situation)) return undefined;
-  const recorded = life.record.initialCluster.map(({ name }) => name);
-  const isEmpty = (name: string) => {
-    const slot = slots.find((one) => one.name === name);
-    if (slot?.endpoint.kind !== 'unknown' || !slot.endpoint.atBirth) return false;
-    const { hasLeader, applied } = slot.endpoint.atBirth;
-    return !slot.configMap?.immutable && slot.peer?.memberId === undefined && !hasLeader && applied === 0n;
-  };
-  if (!recorded.every(isEmpty)) return undefined;
-  return refuse(
-    'BirthCutShort',
-    `etcd on ${recorded.join(', ')} was killed while it made its log, before the first entry, and never goes on from that`,
-    `correct what killed it; then, as no client was admitted yet, delete EtcdCluster ${cluster.metadata.name} with its PersistentVolumeClaims, and create it again`,
   );
 }
 
