@@ -64,7 +64,6 @@ async function parseText(file: string, text: string, turns: Turns): Promise<Pars
     return { file, line: Math.max(line, 1), column: Math.max(col, 1), message: `not valid YAML: ${words}${hint}` };
   }
 
-  const conflict = conflictIn(text);
   const documents: FoundDocument[] = [];
   const problems: Problem[] = [];
   let skipped = false;
@@ -73,8 +72,7 @@ async function parseText(file: string, text: string, turns: Turns): Promise<Pars
     const { fault, document, data } = judged(read);
     if (fault) {
       skipped = true;
-      if (ours && conflict) problems.splice(0, Infinity, { file, ...conflict });
-      else if (ours && problems.length < maxProblems)
+      if (ours && problems.length < maxProblems)
         problems.push({ ...problemAt(fault), ...(document && identity(document)) });
       else if (!ours) hidden ??= mayHideWords(text) ? 'is not valid YAML' : opaqueBecause(text);
     } else if (document) {
@@ -91,6 +89,8 @@ async function parseText(file: string, text: string, turns: Turns): Promise<Pars
       documents.push({ file, ...locate([], 'value'), object: data, locate, doubts, rereads });
     }
   }
+  const conflict = skipped && ours ? conflictIn(text) : undefined;
+  if (conflict) return { documents, problems: [{ file, ...conflict }], ignored: false };
   return { documents, problems, ignored: skipped && problems.length === 0, ...(hidden !== undefined && { hidden }) };
 }
 
