@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChecksOutcome, checkFleet } from '../../../functions/checks/check-fleet.ts';
 import { withChecks } from '../../../functions/checks/check-pass.ts';
-import { fleetSecretLabels } from '../../../functions/pass/secret.ts';
 import { createReader } from '../../../functions/read/reader.ts';
 import type { CheckReport } from '../../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
@@ -10,8 +9,9 @@ import type { RequestCheck } from '../../../manifests/api/etcd-fleet-status.ts';
 import type { ConfigMap } from '../../../manifests/kube-types.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeKubeOptions } from '../../support/fakes/kube.ts';
-import { type Desk, type ForgeServer, type OpenedRequest, startForge } from '../../support/git/forge.ts';
+import type { Desk, ForgeServer, OpenedRequest } from '../../support/git/forge.ts';
 import type { Repository } from '../../support/git/repository.ts';
+import { besideForge } from './forge-scene.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
 /** The commit status of production's checks. */
@@ -51,23 +51,14 @@ export async function setStage(
   { desk, ...options }: FakeKubeOptions & { readonly desk?: Desk } = {},
 ): Promise<Stage> {
   const scene = await setScene(options);
-  const forge = await startForge({ token: 'forge-secret', ...(desk && { desk }) });
-  const secret = { token: Buffer.from('forge-secret').toString('base64') };
-  scene.fake.seed(resources.secrets, {
-    metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
-    ...{ data: secret },
-  });
-  const repository = await scene.git.createRepository('team/etcd');
+  const beside = await besideForge(scene, desk);
+  const { forge, repository } = beside;
   await repository.commit({
     'c/orders.yaml': clusterYaml('orders'),
     'c/ads.yaml': clusterYaml('ads'),
     README: 'hello\n',
   });
-  scene.addFleet('production', {
-    git: { url: repository.url, ref: 'main', path: 'c' },
-    forge: { type: desk ? 'BitbucketCloud' : 'GitHub', apiURL: forge.url, secretName: 'forge' },
-    ...spec,
-  });
+  beside.addFleet({ git: { url: repository.url, ref: 'main', path: 'c' }, ...spec });
   await scene.pass();
   forge.statuses.length = 0;
 

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endRecord } from '../../../functions/pass/end-record.ts';
 import type { PassContext } from '../../../functions/pass/pass-context.ts';
-import { fleetSecretLabels } from '../../../functions/pass/secret.ts';
 import type { ConfigMap } from '../../../manifests/kube-types.ts';
 import { labels } from '../../../manifests/render/names.ts';
 import { recordKeys } from '../../../reconcile/fleet/pending-record.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
-import { type ForgeServer, startForge } from '../../support/git/forge.ts';
+import type { ForgeServer } from '../../support/git/forge.ts';
 import type { Repository } from '../../support/git/repository.ts';
+import { besideForge } from './forge-scene.ts';
 import { wholePass } from './pass.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
@@ -29,19 +29,9 @@ interface Stage extends AsyncDisposable {
 
 async function setStage(): Promise<Stage> {
   const scene = await setScene();
-  const forge = await startForge({ token: 'forge-secret' });
-  scene.fake.seed(resources.secrets, {
-    metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
-    ...{ data: { token: Buffer.from('forge-secret').toString('base64') } },
-  });
-  const repository = await scene.git.createRepository('team/etcd');
+  const { forge, repository, addFleet } = await besideForge(scene);
   const sha = await repository.commit({ 'a.yaml': clusterYaml('orders') });
   const logged: string[] = [];
-  const addFleet = () =>
-    void scene.addFleet('production', {
-      git: { url: repository.url, ref: 'main', path: '.' },
-      forge: { type: 'GitHub', apiURL: forge.url, secretName: 'forge' },
-    });
   addFleet();
   return {
     scene,
@@ -49,7 +39,7 @@ async function setStage(): Promise<Stage> {
     sha,
     repository,
     logged,
-    addFleet,
+    addFleet: () => void addFleet(),
     tick: async (overrides = {}) => {
       await wholePass(scene, {
         home,

@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fleetSecretLabels } from '../../../functions/pass/secret.ts';
-import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
-import { startForge } from '../../support/git/forge.ts';
+import { type Kube, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
+import { besideForge } from './forge-scene.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
-type Request = 'apply' | 'create' | 'updateStatus' | 'readSecret';
+type Request = 'apply' | 'create' | 'get' | 'updateStatus';
 
-/** A kube of one invocation whose first such request waits, as that of a frozen process does, until it is woken. */
-function freezing(scene: Scene, request: Request): { kube: Kube; frozen: Promise<void>; wake: () => void } {
+/**
+ * A kube of one invocation whose first such request waits, as that of a frozen process does, until it is woken.
+ * @param of absent: for whatever resource
+ */
+function freezing(
+  scene: Scene,
+  request: Request,
+  of?: Resource,
+): { kube: Kube; frozen: Promise<void>; wake: () => void } {
   const frozen = Promise.withResolvers<void>();
   const woken = Promise.withResolvers<void>();
   let first = true;
@@ -17,9 +23,9 @@ function freezing(scene: Scene, request: Request): { kube: Kube; frozen: Promise
       get(target, property) {
         const value: unknown = Reflect.get(target, property);
         if (property === 'as') return (account: Parameters<Kube['as']>[0]) => wrap(target.as(account));
-        if (property !== (request === 'readSecret' ? 'get' : request) || typeof value !== 'function') return value;
+        if (property !== request || typeof value !== 'function') return value;
         return async (...args: unknown[]) => {
-          if (first && (request !== 'readSecret' || args[0] === resources.secrets)) {
+          if (first && (of === undefined || args[0] === of)) {
             first = false;
             frozen.resolve();
             await woken.promise;
@@ -118,19 +124,12 @@ test('a status written by a step between listing and applying does not stop the 
 
 test('what an older invocation told the forge last does not stay there', async () => {
   await using scene = await setScene();
-  await using forge = await startForge({ token: 'forge-secret' });
-  scene.fake.seed(resources.secrets, {
-    metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
-    ...{ data: { token: Buffer.from('forge-secret').toString('base64') } },
-  });
-  const repository = await scene.git.createRepository('team/etcd');
+  await using beside = await besideForge(scene);
+  const { forge, repository } = beside;
   const sha = await repository.commit({ 'a.yaml': clusterYaml('orders') });
-  scene.addFleet('production', {
-    git: { url: repository.url, ref: 'main', path: '.' },
-    forge: { type: 'GitHub', apiURL: forge.url, secretName: 'forge' },
-  });
+  beside.addFleet();
   const shown = () => [...forge.statusesOf(sha).values()].map(({ state }) => state);
-  const old = freezing(scene, 'readSecret');
+  const old = freezing(scene, 'get', resources.secrets);
   const late = scene.pass('production', { kube: old.kube });
   await old.frozen;
   const live = scene.cluster('orders');

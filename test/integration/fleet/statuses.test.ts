@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fleetSecretLabels } from '../../../functions/pass/secret.ts';
-import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../../reconcile/objects/conditions.ts';
-import { startForge } from '../../support/git/forge.ts';
+import { besideForge } from './forge-scene.ts';
 import { clusterYaml, setScene } from './scene.ts';
 
 test('a hanging forge holds nothing up for long, and the fleet says that it was not told', async () => {
   await using scene = await setScene();
-  await using forge = await startForge({ token: 'forge-secret' });
-  scene.fake.seed(resources.secrets, {
-    metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
-    ...{ data: { token: Buffer.from('forge-secret').toString('base64') } },
-  });
-  const repository = await scene.git.createRepository('team/etcd');
+  await using beside = await besideForge(scene);
+  const { forge, repository } = beside;
   await repository.commit({ 'a.yaml': clusterYaml('orders') });
-  scene.addFleet('production', {
-    git: { url: repository.url, ref: 'main', path: '.' },
-    forge: { type: 'GitHub', apiURL: forge.url, secretName: 'forge' },
-  });
+  beside.addFleet();
   forge.breakWith({ kind: 'hang' });
   await scene.pass();
   assert.ok(scene.cluster('orders'));
@@ -40,17 +31,10 @@ test('a hanging forge holds nothing up for long, and the fleet says that it was 
 
 test('a bad commit fails with file, line and column, and stays failed in the follow-ups', async () => {
   await using scene = await setScene();
-  await using forge = await startForge({ token: 'forge-secret' });
-  scene.fake.seed(resources.secrets, {
-    metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
-    ...{ data: { token: Buffer.from('forge-secret').toString('base64') } },
-  });
-  const repository = await scene.git.createRepository('team/etcd');
+  await using beside = await besideForge(scene);
+  const { forge, repository } = beside;
   const sha = await repository.commit({ 'a.yaml': clusterYaml('orders').replace('3.6.16', 'latest') });
-  scene.addFleet('production', {
-    git: { url: repository.url, ref: 'main', path: '.' },
-    forge: { type: 'GitHub', apiURL: forge.url, secretName: 'forge' },
-  });
+  beside.addFleet();
   await scene.pass();
   const statuses = forge.statusesOf(sha);
   for (const context of ['etcd-ratchet/production', 'etcd-ratchet/production/payments/orders']) {
