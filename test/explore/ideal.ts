@@ -4,7 +4,7 @@ import { hasDeparted } from '../../reconcile/cluster/know/life.ts';
 import { quorumOf } from '../../reconcile/cluster/know/membership/quorum.ts';
 import { destroys } from './cures.ts';
 import { isOpen } from './model/clients.ts';
-import { hasQuorum, runnerOf, serving, votersOf } from './model/etcd.ts';
+import { hasQuorum, neverLeads, runnerOf, serving, votersOf } from './model/etcd.ts';
 import { turned } from './model/former.ts';
 import { advance, claimed, toldIn, withoutActing } from './model/invocation.ts';
 import { happenings, timePasses } from './model/kubernetes.ts';
@@ -118,6 +118,8 @@ export function restsWrongly(world: World, decision: Decision): string | undefin
   const forgotten = forgottenBy(decision, world);
   if (forgotten !== undefined) return forgotten;
   if (decision.reason === 'TemplateUnread') return unfinished(world);
+  if (neverLeads(world) && decision.kind !== 'done' && decision.reason !== 'BirthCutShort')
+    return `no member of this birth ever leads, and it says ${decision.reason}`;
   if (decision.kind === 'refuse')
     return decision.cure === '' ? `it refuses (${decision.reason}) and names no cure` : undefined;
   if (decision.kind !== 'done') return `it waits for ever: ${decision.reason}: ${decision.message}`;

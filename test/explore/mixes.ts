@@ -7,8 +7,8 @@ import { revisionScenarios } from './revision-scenarios.ts';
 import type { Scenario } from './scenario.ts';
 
 const once = {
-  ...{ death: 1, late: 1, again: 1, second: 1, crash: 1, eviction: 1, wipe: 1, claim: 1, lost: 1, leader: 1, lag: 1 },
-  ...{ peer: 1, set: 1, configMap: 1, hand: 1, newer: 1, scale: 1, remove: 1, status: 1, writes: 1 },
+  ...{ death: 1, late: 1, again: 1, second: 1, crash: 1, blank: 1, eviction: 1, wipe: 1, claim: 1, lost: 1, leader: 1 },
+  ...{ lag: 1, peer: 1, set: 1, configMap: 1, hand: 1, newer: 1, scale: 1, remove: 1, status: 1, writes: 1 },
   ...{ noDryRuns: 1, webhook: 1, dryRuns: 1 },
   ...{ node: 1, cut: 1, returns: 1, force: 1, restore: 1, jobPod: 1, kill: 1, trial: 1, cramped: 1, apart: 1 },
   ...{ backupFails: 1, backupAges: 1, backupGoes: 1, objectGoes: 1, namedGoes: 1, namedTurns: 1, namedAnew: 1 },

@@ -12,6 +12,14 @@ export const outageBugs: readonly Bug[] = [
     seed: (code) => instead(code, 'awaitQuorum', (situation) => awaitQuorum({ ...situation, at: new Date(0) })),
   },
   {
+    name: 'waits for who never leads',
+    what: 'a birth of which no log has an entry is waited for without end',
+    violates: 'convergence',
+    scenario: 'birth of 1, cut short',
+    faults: { blank: 1 },
+    seed: (code) => instead(code, 'awaitQuorum', (situation) => awaitQuorum(withoutBirths(situation))),
+  },
+  {
     name: 'cure waits for room',
     what: 'a larger quota for a cluster that accepts no writes waits for room in its fleet',
     violates: 'convergence',
@@ -39,6 +47,16 @@ export const outageBugs: readonly Bug[] = [
     }),
   },
 ];
+
+/** The metrics of a birth are not asked. */
+function withoutBirths(situation: Situation): Situation {
+  const slots = situation.slots.map((slot) => {
+    if (slot.endpoint.kind === 'known') return slot;
+    const { atBirth: _, ...endpoint } = slot.endpoint;
+    return { ...slot, endpoint };
+  });
+  return { ...situation, slots };
+}
 
 /** What a status says of alarms is not heard. */
 function deaf(situation: Situation): Situation {

@@ -49,6 +49,8 @@ export const scenarios: readonly Scenario[] = [
   ),
   one('birth of 3', unborn({}, 6), [], { death: 1, late: 1, second: 1 }, 1),
   one('birth of 5', unborn({ replicas: 5 }, 6), [], { death: 1 }, 0),
+  one('birth of 1, cut short', unborn({ replicas: 1 }, 6), [], { blank: 1, death: 1 }, 2),
+  one('birth of 2, cut short', unborn({ replicas: 2 }, 4), [], { blank: 2, crash: 1 }, 3),
   one('birth of 2, other size', unborn({ replicas: 2 }, 6), [larger, size(1)], { death: 1, late: 1 }, 1),
   one('birth of 3, corrected to 2', unborn({}, 6), [size(2)], { death: 1, late: 1 }, 1),
   one('birth of 5, corrected to 3', unborn({ replicas: 5 }, 6), [size(3)], { death: 1 }, 0),

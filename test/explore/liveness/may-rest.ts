@@ -1,7 +1,7 @@
 import { isAspirant } from '../../../manifests/render/volume-record.ts';
 import type { RefusalReason } from '../../../reconcile/reasons/refusals.ts';
 import { isOpen } from '../model/clients.ts';
-import { formationOf, hasQuorum, votersOf } from '../model/etcd.ts';
+import { formationOf, hasQuorum, neverLeads, votersOf } from '../model/etcd.ts';
 import { recordIn } from '../model/objects.ts';
 import type { Place, World } from '../model/state.ts';
 import type { Core } from './core.ts';
@@ -133,6 +133,12 @@ export const mayRest: Readonly<Partial<Record<RefusalReason, Row>>> = {
     unserved: isHeldUp,
   },
   MemberStarting: isBorn,
+  BirthCutShort: {
+    why: 'etcd of every member was killed before its first entry: nothing was written, and a person begins anew',
+    is: neverLeads,
+    unserved: neverLeads,
+    unnamed: true,
+  },
   OldObjectsLeaving: keepsFromGoing,
   VolumesLeaving: keepsFromGoing,
   PodUnscheduled: isBorn,

@@ -3,6 +3,8 @@ export interface Disk {
   readonly memberId: string;
   /** Some write that clients were told is kept is not on it. */
   readonly behind: boolean;
+  /** Its log was made in a birth, and its etcd killed before the first entry: it leads none, and follows any. */
+  readonly blank?: true;
   /** Which attempts of recoveries have run here: the last of each, as `<id>/<number>`. */
   readonly ran?: readonly string[];
   /** Which attempt of a restore made it, as `<token>/<number>`; absent from the moment an etcd opens it. */

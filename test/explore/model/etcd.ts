@@ -33,7 +33,19 @@ export function runningVoters(world: World, formation: Formation): readonly Memb
 export function hasQuorum(world: World, formation: Formation): boolean {
   const voters = votersOf(formation).length;
   if (world.apart && voters > 1) return false;
-  return voters > 0 && runningVoters(world, formation).length >= quorumOf(voters);
+  const running = runningVoters(world, formation);
+  return voters > 0 && running.length >= quorumOf(voters) && running.some((one) => mayLead(world, formation, one));
+}
+
+/** All that was recorded of a birth runs, and none has an entry in its log. */
+export function neverLeads({ places }: World): boolean {
+  const members = places.filter(({ peer, process, outside }) => (peer || process) && !outside);
+  return members.length > 0 && members.every(({ process, disk }) => process && disk?.blank);
+}
+
+/** A member that was killed before the first entry of its log stands for no election (measured). */
+function mayLead(world: World, formation: Formation, { id }: Member): boolean {
+  return runnerOf(world, formation, id)?.disk?.blank !== true;
 }
 
 /** The cluster that answers: one with a quorum; of others alone only while it is to be taken over. */
@@ -73,10 +85,12 @@ function settleFormation(world: World, formation: Formation): World {
     return withFormation(world, rest);
   }
   const running = runningVoters(world, formation);
-  const isComplete = ({ id }: Member) => runnerOf(world, formation, id)?.disk?.behind === false;
+  const isComplete = (one: Member) =>
+    runnerOf(world, formation, one.id)?.disk?.behind === false && mayLead(world, formation, one);
   const leads = running.find(({ id }) => id === formation.leader);
   // Raft's rule: nobody is elected who lacks what was committed, as long as a quorum of those who have it can be asked.
-  const leader = leads ?? running.filter(isComplete).at(-1) ?? running.at(-1);
+  const able = running.filter((one) => mayLead(world, formation, one));
+  const leader = leads ?? running.filter(isComplete).at(-1) ?? able.at(-1);
   const lost = !running.some(isComplete);
   const members = formation.members.map((member) =>
     member.published || !runnerOf(world, formation, member.id) ? member : { ...member, published: true },
@@ -100,13 +114,16 @@ function settleFormation(world: World, formation: Formation): World {
     : settled;
 }
 
-/** Clients are let in at the first quorum after a start. */
+/** Clients are let in at the first quorum after a start. A log without an entry gets those of the leader. */
 function answering(world: World, formation: string): World {
   const isAnew = ({ process }: Place) => process?.formation === formation && process.anew === true;
   if (!world.places.some(isAnew)) return world;
-  const places = world.places.map((place) =>
-    place.process && isAnew(place) ? { ...place, process: lacking(place.process, 'anew') } : place,
-  );
+  const places = world.places.map((place) => {
+    if (!place.process || !isAnew(place)) return place;
+    const { disk } = place;
+    const process = lacking(place.process, 'anew');
+    return { ...place, process, ...(disk?.blank && { disk: { ...lacking(disk, 'blank'), behind: true } }) };
+  });
   return { ...world, places };
 }
 

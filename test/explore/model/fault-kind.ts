@@ -10,6 +10,7 @@ export type NodeFault = 'node' | 'cut' | 'returns' | 'force' | 'restore' | 'jobP
 
 type MemberFault =
   | 'crash'
+  | 'blank'
   | 'eviction'
   | 'wipe'
   | 'claim'

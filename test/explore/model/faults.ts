@@ -17,6 +17,7 @@ import type { Fault } from './fault.ts';
 import type { WorldFault } from './fault-kind.ts';
 import { lettingGo, lettingPodGo } from './going.ts';
 import { handFaults } from './hands.ts';
+import { killedAtBirth } from './kubernetes.ts';
 import { clusterIdOf } from './lineage.ts';
 import { namedAnew, namedGo, namedTurn } from './named-backups.ts';
 import { nodeFaults } from './node-faults.ts';
@@ -29,6 +30,10 @@ export const worldFaults = {
   crash: {
     what: 'the container of # ends',
     strike: (world, { name, process }) => process && settleEtcd(withPlace(world, name, exited)),
+  },
+  blank: {
+    what: 'etcd of # is killed before the first entry of its log',
+    strike: killedAtBirth,
   },
   eviction: {
     what: 'somebody deletes the pod of #',

@@ -173,6 +173,18 @@ function run(world: World, { name }: Place, pod: Pod, { disk, begun }: Extract<S
   return withPlace(known, name, (one) => ({ ...one, disk: lacking(disk, 'made', 'kept'), process, pod: alive }));
 }
 
+/** Its first start in a birth made a log, and no more. */
+export function killedAtBirth(world: World, place: Place): World | undefined {
+  const { name, pod, process, disk, configMap, nodeDead } = place;
+  if (!pod || pod.leaving || process || disk || nodeDead || configMap?.initialClusterState !== 'new') return undefined;
+  const started = start(world, place, versionOf(pod));
+  if (started.kind === 'exits') return undefined;
+  const { begun } = started;
+  const exited: Pod = { ...pod, container: 'exited', everStarted: true };
+  const blank = (one: Place): Place => ({ ...one, pod: exited, disk: { ...started.disk, blank: true } });
+  return settleEtcd(withPlace(begun ? withFormation(world, begun) : world, name, blank));
+}
+
 function crash(world: World, name: string, said: string): World {
   const ill = (one: Place): Place => {
     const rest = lacking(one, 'process');

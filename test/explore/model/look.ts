@@ -215,7 +215,8 @@ export function ledBy({ index }: Formation, raftIndex: string): number {
   return Math.ceil(Number(BigInt(raftIndex) - indices[index]) / 2);
 }
 
-function endpointOf(world: World, { process, disk }: Place): Endpoint {
+function endpointOf(world: World, place: Place): Endpoint {
+  const { process, disk } = place;
   const formation = formationOf(world, process?.formation);
   if (!process || !formation) return silent;
   const { memberId, version } = process;
@@ -226,8 +227,10 @@ function endpointOf(world: World, { process, disk }: Place): Endpoint {
   const revision = BigInt(formation.revision ?? (world.backups ? revisionSince(world) : 10));
   if (process.anew) {
     const others = formation.members.flatMap(({ id }) => (id === memberId ? [] : [id]));
-    const metrics = { memberId, hasLeader: false, isLearner, applied: raftIndex, revision, others };
-    return { kind: 'unknown', cause: 'no quorum since its start', metrics };
+    const applied = disk?.blank ? 0n : raftIndex;
+    const metrics = { memberId, hasLeader: false, isLearner, applied, revision, others };
+    const isInBirth = recordIn(place)?.memberId === undefined;
+    return { kind: 'unknown', cause: 'no quorum since its start', [isInBirth ? 'atBirth' : 'metrics']: metrics };
   }
   const lag = disk?.behind ? (isLearner ? raftIndex / 2n : 1n) : 0n;
   return {
