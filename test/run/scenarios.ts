@@ -46,10 +46,17 @@ const waiting: readonly string[] = ['runbooks', 'runbooks-data', 'chain-recovery
 
 const checkout = resolve(import.meta.dirname, '../..');
 
-/** What to run, room by room. @throws {UsageError} listing the names there are, when the scenario is none of them. */
-export async function select({ rooms, scenario, extent }: RunOptions): Promise<readonly Selection[]> {
-  const all = extent === 'realNode' ? onRealNodes(scenario) : ofExtent(extent, rooms);
-  if (scenario === undefined) return extent === 'perMinor' || extent === 'realNode' ? all : failedFirst(all);
+/**
+ * What to run, room by room.
+ * @param failed absolute paths of what failed before
+ * @throws {UsageError} listing the names there are, when the scenario is none of them
+ */
+export async function select(
+  { rooms, scenario, extent }: RunOptions,
+  failed: readonly string[] = failedBefore(),
+): Promise<readonly Selection[]> {
+  const all = extent === 'realNode' ? onRealNodes(scenario) : ofExtent(extent, rooms, failed);
+  if (scenario === undefined) return extent === 'perMinor' || extent === 'realNode' ? all : failedFirst(all, failed);
 
   const byFile = narrow(all, (file) => nameOf(file) === scenario);
   if (byFile.length > 0) return byFile;
@@ -71,11 +78,14 @@ function onRealNodes(scenario: string | undefined): readonly Selection[] {
   return [{ room: 'e2e', files: folders.flatMap(testFiles), pattern: undefined, sideBySide: 1 }];
 }
 
-function ofExtent(extent: Exclude<Extent, 'realNode'>, among: readonly Room[]): readonly Selection[] {
+function ofExtent(
+  extent: Exclude<Extent, 'realNode'>,
+  among: readonly Room[],
+  failed: readonly string[],
+): readonly Selection[] {
   if (extent === 'perMinor') return ofEachMinor(among);
   const all = among.flatMap(selectionsOf);
   if (extent === 'all') return all;
-  const failed = failedBefore();
   const isTold = (file: string) => isInRing1(file) && !isResting(file, turn() ?? 0);
   if (extent === 'ring1') return narrow(all, (file) => isTold(file) || failed.includes(file));
   const slice = sliceOf(slices(), extent.slice);
@@ -89,8 +99,7 @@ export function slices(): readonly (readonly string[])[] {
 }
 
 /** What failed in the last runs is what a person waits to hear of. */
-function failedFirst(all: readonly Selection[]): readonly Selection[] {
-  const failed = failedBefore();
+function failedFirst(all: readonly Selection[], failed: readonly string[]): readonly Selection[] {
   return [...narrow(all, (file) => failed.includes(file)), ...narrow(all, (file) => !failed.includes(file))];
 }
 

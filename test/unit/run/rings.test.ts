@@ -141,6 +141,6 @@ test('every file that failed in the last runs is there', () => {
 });
 
 async function filesOf(args: readonly string[]): Promise<readonly string[]> {
-  const selections = await select(parseOptions(args));
+  const selections = await select(parseOptions(args), []);
   return selections.flatMap(({ files }) => files);
 }

@@ -92,7 +92,7 @@ test('an unknown scenario lists those there are', async () => {
 });
 
 test('what holds a gap between writes to a limit runs beside one other, and what waits', async () => {
-  const selections = await select({ rooms: ['e2e'], scenario: undefined, extent: 'all', json: undefined });
+  const selections = await select({ rooms: ['e2e'], scenario: undefined, extent: 'all', json: undefined }, []);
   const holding = /gap\w*(\.milliseconds)? < |gap: 'bounded'/i;
   for (const { files, sideBySide } of selections) {
     for (const file of files) {
