@@ -31,7 +31,7 @@ const bases: Readonly<Record<string, { readonly apiVersion: string; readonly spe
 
 /** Groups of other projects, which this API server does not serve. */
 const foreign =
-  /^(kustomize\.|monitoring\.|argoproj\.io|source\.|helm\.|kyverno\.|serving\.|cert-manager\.|.*\.fluxcd\.io)/;
+  /^(kustomize|monitoring|argoproj|source|helm|kyverno|serving|cert-manager|kamaji|hypershift|.*\.fluxcd)\./;
 
 /** A Kustomization may leave its group out. */
 function isForeign({ apiVersion = '', kind }: Shown): boolean {

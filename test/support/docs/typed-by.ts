@@ -37,6 +37,12 @@ export const typedBy = {
     'docs/how-to/external-clients.md#try-it',
   ],
   'e2e/external-clients': ['docs/how-to/external-clients.md#names'],
+  'e2e/recipes': [
+    'docs/how-to/recipes.md',
+    'docs/how-to/recipes.md#kamaji',
+    'docs/how-to/recipes.md#hypershift:1',
+    'docs/how-to/recipes.md#hypershift:2',
+  ],
   'e2e/rollback': ['docs/how-to/roll-back.md'],
   'e2e/adopt': [
     'docs/how-to/adopt.md#1-look:1',

@@ -4,6 +4,7 @@ import { Kustomization as FluxKustomization } from '@kubernetes-models/flux-cd/k
 import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { LineCounter, parseDocument } from 'yaml';
 import { validateDocument } from '../../../manifests/api/validate.ts';
+import { consumerOf, problemsOf } from '../../consumers/settings/known.ts';
 import { type Block, blocksOf } from '../../support/docs/blocks.ts';
 import { cluster, fleet, nodePolicy } from '../manifests/api-documents.ts';
 import { documents, read } from './pages.ts';
@@ -70,6 +71,8 @@ function problemsIn({ page, line, text }: Block): string[] {
   if (error) return [`${at(error.pos[0])}: ${error.message}`];
 
   const object = parsed.toJS() as Record<string, unknown>;
+  const consumer = consumerOf(text);
+  if (consumer) return problemsOf(consumer, object).map((problem) => `${at(0)}: ${problem}`);
   if (typeof object.kind !== 'string') return [`${at(0)}: a block says its kind`];
   const schema = schemas[calledOf(object)];
   if (schema) return problemsBy(schema, object, at(0));
