@@ -26,7 +26,8 @@ export async function why(name: string, asked: Asked): Promise<ExitCode> {
       ...{ means: meaningOf(reason)?.means, cure: meaningOf(reason)?.cure },
     }));
     const approvals = approvalsOf(cluster);
-    const facts = { state: state.word, message: state.message, concerns: told, approvals, defragmentation };
+    const { plan } = cluster.status ?? {};
+    const facts = { state: state.word, message: state.message, concerns: told, approvals, defragmentation, plan };
     out(dataText({ ...facts, ...(origin && { git: origin }) }, output));
     return 0;
   }
@@ -52,6 +53,7 @@ export async function why(name: string, asked: Asked): Promise<ExitCode> {
     const { since: time, waiting } = defragmentation;
     out(`\ndefragmentation is asked for since ${time}; still to come: ${printable(waiting.join(', '))}\n`);
   }
+  if (status?.plan) out(`\nplan of generation ${status.plan.generation}: ${printable(status.plan.message)}\n`);
   for (const line of origin ? originLines(origin) : []) out(`\n${printable(line)}\n`);
   const last = conditionOf(status, 'Ready')?.lastTransitionTime;
   if (last !== undefined)

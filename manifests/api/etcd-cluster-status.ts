@@ -91,6 +91,36 @@ const historyEntrySchema = object({
   revision: Type.Optional(text(512, { description: 'The revision that asked for it: <ref>@sha1:<40 hex>.' })),
 });
 
+const plannedStepSchema = object({
+  action: text(64, { description: 'What is done.' }),
+  target: Type.Optional(stepTarget),
+  reason: reasonWord,
+  outcome: Type.Optional(text(64, { description: 'How it ended; absent of what is only foretold.' })),
+});
+
+const planSchema = object(
+  {
+    asked: text(64, {
+      description: 'What it answers: the generation of the spec, and a hash of what people ask by annotations.',
+    }),
+    generation: int64({ minimum: 0, description: 'The generation of the spec that it is for.' }),
+    at: time({ description: 'When it was made.' }),
+    state: Type.Enum(['Pending', 'UnderWay', 'AsPlanned', 'Left', 'NotFollowed'], {
+      description:
+        'Pending: no step can be foreseen yet. UnderWay: as planned so far. AsPlanned: it was kept to its end. Left: something else was done. NotFollowed: it is too long.',
+    }),
+    message: text(512, { description: 'The same in words: as planned, or where and why it was left.' }),
+    foretold: Type.Optional(list(plannedStepSchema, 64, { description: 'The steps, as long as they are under way.' })),
+    taken: Type.Optional(list(plannedStepSchema, 96, { description: 'The steps taken so far.' })),
+    ends: Type.Optional(text(64, { description: 'How it ends: done, refused, waits or goes-on.' })),
+    interrupted: Type.Optional(Type.Boolean({ description: 'An invocation ended in the middle of one of its steps.' })),
+    withoutCertificates: Type.Optional(
+      Type.Boolean({ description: 'Certificates were not looked at: steps about them are not part of it.' }),
+    ),
+  },
+  { description: 'The steps that this spec was to take, as foretold when it was first seen, and what came of that.' },
+);
+
 export const etcdClusterStatusSchema = object({
   observedGeneration,
   lastHandledReconcileAt: Type.Optional(
@@ -135,6 +165,7 @@ export const etcdClusterStatusSchema = object({
     }),
   ),
   history: Type.Optional(list(historyEntrySchema, 20, { description: 'The last steps, the newest one last.' })),
+  plan: Type.Optional(planSchema),
   lastDecision: Type.Optional(
     object(
       {
@@ -161,4 +192,5 @@ export type EtcdClusterStatus = ReadonlyDeep<Static<typeof etcdClusterStatusSche
 export type ClusterMemberStatus = ReadonlyDeep<Static<typeof memberStatusSchema>>;
 export type ClusterStep = ReadonlyDeep<Static<typeof stepSchema>>;
 export type ClusterSetAside = ReadonlyDeep<Static<typeof setAsideSchema>>;
+export type ClusterPlan = ReadonlyDeep<Static<typeof planSchema>>;
 export type ClusterHistoryEntry = ReadonlyDeep<Static<typeof historyEntrySchema>>;

@@ -38,6 +38,7 @@ const commitStatusSchema = object({
   state: text(16, { description: 'pending, success, failure or error.' }),
   description: text(140, { description: 'Its words.' }),
   targetURL: Type.Optional(text(2048, { description: 'Where it leads.' })),
+  changed: Type.Optional(Type.Boolean({ description: 'This very commit changed what it is about.' })),
   uncertain: Type.Optional(
     Type.Boolean({
       description:

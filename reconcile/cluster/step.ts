@@ -9,6 +9,7 @@ import { existingKept } from './know/adoption/kept.ts';
 import { type Decision, wakesOn } from './know/decision.ts';
 import type { Observation } from './know/observation.ts';
 import { failureOf, type Outcome } from './know/outcome.ts';
+import { beginsPlan, type Foretold } from './know/plan/followed.ts';
 import { type Situation, situate } from './know/situation.ts';
 import { observe } from './observe/observe.ts';
 import type { ClusterObjects } from './observe/snapshot.ts';
@@ -59,10 +60,17 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   const { outcome, written } = await carryOut(context, etcd, situation, decision);
   stepped.publish({ observation: seen, decision, outcome: outcome.kind } satisfies Stepped);
   const quiet = outcome.kind === 'lost' || situation.lease.kind === 'held';
-  const all = { situation, decision, outcome, written, objects: read };
+  const foretold = !quiet && beginsPlan(situation, decision) ? await foretoldOf(seen) : undefined;
+  const all = { situation, decision, outcome, written, objects: read, ...(foretold && { foretold }) };
   const telling = () => report(kube, all, { log: context.log, signal: reportSignal(signal) });
   const cluster = quiet ? written : await traced('report', {}, telling);
   return resultOf(cluster, decision, outcome, goingOn(situation, decision, outcome));
+}
+
+/** Loaded only where something new is asked: most looks find nothing to do. */
+async function foretoldOf(observation: Observation): Promise<Foretold> {
+  const { foretell } = await import('./foresee/foretell.ts');
+  return foretell(observation);
 }
 
 async function carryOut(

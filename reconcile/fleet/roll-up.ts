@@ -1,3 +1,4 @@
+import type { ClusterPlan } from '../../manifests/api/etcd-cluster-status.ts';
 import type { EtcdFleetStatus, FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import type { Condition } from '../../manifests/api/metadata.ts';
 import type { LeftOut } from '../interfaces/kube.ts';
@@ -17,6 +18,8 @@ export interface ClusterVerdict {
   readonly name: string;
   readonly verdict: KStatus;
   readonly message: string;
+  /** What became of the plan for this spec, once that is over: news on the commit that asked for it. */
+  readonly receipt?: string;
   /** Clients that it should serve are not served: told before anything else that is awaited. */
   readonly outage?: true;
 }
@@ -27,7 +30,20 @@ export function verdictOf(object: FleetObject): ClusterVerdict {
   const kind = otherKindOf(object.kind);
   const message = messageOf(object, verdict);
   const isDown = verdict !== 'Terminating' && outageOf(object) !== undefined;
-  return { ...(kind && { kind }), namespace, name, verdict, message, ...(isDown && { outage: true }) };
+  const receipt = verdict === 'Current' ? receiptOf(object) : undefined;
+  return {
+    ...(kind && { kind }),
+    ...{ namespace, name, verdict, message },
+    ...(receipt !== undefined && { receipt }),
+    ...(isDown && { outage: true }),
+  };
+}
+
+const ended: ReadonlySet<string> = new Set<ClusterPlan['state']>(['AsPlanned', 'Left']);
+
+function receiptOf({ metadata, status }: FleetObject): string | undefined {
+  const plan = status && 'plan' in status ? status.plan : undefined;
+  return plan && plan.generation === metadata.generation && ended.has(plan.state) ? plan.message : undefined;
 }
 
 function outageOf({ status }: FleetObject): Condition | undefined {

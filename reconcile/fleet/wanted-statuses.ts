@@ -19,6 +19,8 @@ export interface WantedStatus {
   readonly description: string;
   /** Where it leads. */
   readonly targetURL?: string;
+  /** This very commit changed what it is about. */
+  readonly changed?: boolean;
 }
 
 /** A fleet up to this size gets a status per cluster; of a larger one, the clusters that the commit changed. */
@@ -63,15 +65,21 @@ export function wantedStatuses(facts: StatusFacts): readonly WantedStatus[] {
     ...ofClusters.slice(0, maxPerCluster).map(({ key, cluster }) => {
       const own = `${context}/${key}`;
       const before = sent.get(own);
+      const isChanged = facts.outcome.changed.has(key) || before?.changed === true;
       const problem = problemOf(cluster, facts.problems, before?.description);
       const said = problem
         ? ({ state: 'failure', description: fit(place(problem)) } as const)
         : isCut && before?.state === 'failure'
           ? ({ state: 'failure', description: before.description } as const)
-          : ({ state: states[cluster.verdict].commit, description: fit(cluster.message) } as const);
-      return { sha, context: own, ...said, ...leadingTo(linkOf(cluster, facts)) };
+          : ({ state: states[cluster.verdict].commit, description: fit(saidOf(cluster, isChanged)) } as const);
+      return { sha, context: own, ...said, ...leadingTo(linkOf(cluster, facts)), ...(isChanged && { changed: true }) };
     }),
   ];
+}
+
+/** The commit that changed it is told what became of the plan, too. */
+function saidOf({ message, receipt }: ClusterVerdict, isChanged: boolean): string {
+  return receipt === undefined || !isChanged ? message : `${receipt}; ${message}`;
 }
 
 /** Backups and schedules have no page of their own: the fleet's names them. */

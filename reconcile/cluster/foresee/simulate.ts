@@ -32,8 +32,8 @@ export function simulate(observation: Observation, decision: Decision): Observat
  */
 export function reported(observation: Observation, situation: Situation, decision: Decision): Observation {
   const outcome = { kind: decision.kind === 'act' ? 'acted' : 'none' } as const;
-  const { lastDecision, ...rest } = statusFor(situation, decision, outcome);
+  const { lastDecision, plan: _, ...rest } = statusFor(situation, decision, outcome);
   if (!lastDecision) return { ...observation, cluster: { ...observation.cluster, status: rest } };
-  const { waitingSince: _, ...decided } = lastDecision;
+  const { waitingSince: __, ...decided } = lastDecision;
   return { ...observation, cluster: { ...observation.cluster, status: { ...rest, lastDecision: decided } } };
 }

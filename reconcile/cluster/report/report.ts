@@ -6,6 +6,7 @@ import type { Kube } from '../../interfaces/kube.ts';
 import { isReason, KubeError, resources } from '../../interfaces/kube.ts';
 import type { Decision } from '../know/decision.ts';
 import { failureOf, type Outcome } from '../know/outcome.ts';
+import type { Foretold } from '../know/plan/followed.ts';
 import type { Situation } from '../know/situation.ts';
 import type { ClusterObjects } from '../observe/snapshot.ts';
 import type { StepContext } from '../step-context.ts';
@@ -33,16 +34,19 @@ export async function report(
     outcome,
     written,
     objects,
+    foretold,
   }: {
     readonly situation: Situation;
     readonly decision: Decision;
     readonly outcome: Outcome;
     readonly written: EtcdCluster;
     readonly objects: ClusterObjects;
+    /** Where a plan begins with this step. */
+    readonly foretold?: Foretold;
   },
   { log, signal }: Pick<StepContext, 'log' | 'signal'>,
 ): Promise<EtcdCluster> {
-  const status = statusFor(situation, decision, outcome);
+  const status = statusFor(situation, decision, outcome, foretold);
   const [cluster] = await Promise.all([
     writeStatus(kube, written, status, signal),
     reportPeers(kube, situation, objects.peers, signal),

@@ -25,6 +25,7 @@ import { startOf } from '../know/membership/learners-time.ts';
 import type { Slot } from '../know/observation.ts';
 import { outageOf } from '../know/outage.ts';
 import type { Outcome } from '../know/outcome.ts';
+import type { Foretold } from '../know/plan/followed.ts';
 import { livesGivenUp } from '../know/recovery/outvoted.ts';
 import type { Situation } from '../know/situation.ts';
 import { attempts, awaitedAfter, hasLasted, waitingSince } from '../know/waiting.ts';
@@ -33,6 +34,7 @@ import { availability } from './availability.ts';
 import { certificatesStatement, certificatesStatus } from './certificates.ts';
 import { statementsFor } from './conditions.ts';
 import { driftStatement } from './drift.ts';
+import { planAfter } from './followed-plan.ts';
 import { goingOn } from './going-on.ts';
 import { setAsideAfter } from './set-aside-after.ts';
 
@@ -44,8 +46,15 @@ const kinds = { act: 'Act', wait: 'Wait', refuse: 'Refuse', done: 'Done' } as co
 /**
  * The status that reports what this step saw and did. Pure, and equal for equal facts: a comparison with the present
  * status tells whether a write is needed.
+ *
+ * @param foretold where a plan begins with this step
  */
-export function statusFor(situation: Situation, decision: Decision, outcome: Outcome): EtcdClusterStatus {
+export function statusFor(
+  situation: Situation,
+  decision: Decision,
+  outcome: Outcome,
+  foretold?: Foretold,
+): EtcdClusterStatus {
   const { cluster, slots, membership, clusterVersion, at, effective, life } = situation;
   const previous = cluster.status;
   const generation = cluster.metadata.generation ?? 0;
@@ -71,6 +80,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
   const approvals = approvalsAsked(next, situation);
   const certificates = certificatesStatus(situation);
   const history = historyAfter(previous?.history ?? [], decision, outcome, { at, generation });
+  const plan = planAfter(situation, decision, outcome, foretold);
   const gaveUp = livesGivenUp(situation, life);
   const revisionFloor = floorOf(situation, life);
   const existing = existingKept(situation, decision.kind === 'act' ? decision.action : undefined);
@@ -104,6 +114,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
     ...(approvals.length > 0 && { approvals }),
     ...(setAside.length > 0 && { setAside }),
     ...(history.length > 0 && { history }),
+    ...(plan && { plan }),
     lastDecision: {
       kind: kinds[decision.kind],
       reason: decision.reason,

@@ -1,5 +1,5 @@
 import type { ClusterHistoryEntry } from '../../../manifests/api/etcd-cluster-status.ts';
-import { mayPass } from './foretelling/steps.ts';
+import { mayPass } from '../../../reconcile/cluster/know/plan/as-foretold.ts';
 
 type History = readonly ClusterHistoryEntry[];
 

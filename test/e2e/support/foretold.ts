@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { ClusterPlan } from '../../../reconcile/cluster/foresee/plan-clusters.ts';
-import { isAsForetold, line, type Step } from './foretelling/steps.ts';
+import { isAsForetold, line, type Step } from '../../../reconcile/cluster/know/plan/as-foretold.ts';
 import type { Scene } from './scene.ts';
 
 export interface Foretold {

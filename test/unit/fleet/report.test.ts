@@ -63,6 +63,40 @@ const wanted = (
   return wantedStatuses({ fleet, outcome: result, problems: result.problems ?? [], clusters: verdictsOf(clusters) });
 };
 
+test('the commit that changed a cluster is told what became of the plan, and no later one', () => {
+  const plan = { asked: '1', generation: 1, at: '2026-05-01T10:00:00Z' };
+  const planned = (state: 'AsPlanned' | 'Left' | 'UnderWay', message: string, generation = 1) =>
+    clusterOf(
+      'orders',
+      {},
+      {
+        observedGeneration: 1,
+        conditions: conditions(['Ready', 'True', 'all healthy']),
+        plan: { ...plan, state, message, generation },
+      },
+    );
+  const changed = { changed: new Set(['payments/orders']) };
+  const told = (
+    cluster: ReturnType<typeof clusterOf>,
+    more: Partial<FleetOutcome>,
+    fleet?: ReturnType<typeof fleetWith>,
+  ) => wanted([cluster], more, fleet)[1];
+  const kept = planned('AsPlanned', 'as planned, 4 of 4 steps');
+  const first = told(kept, changed);
+  assert.equal(first?.description, 'as planned, 4 of 4 steps; all healthy');
+  const followUp = fleetWith({ commitStatuses: first && [first] }, { forge: true });
+  assert.equal(
+    told(kept, {}, followUp)?.description,
+    first?.description,
+    'a follow-up of the same commit says so, too',
+  );
+  assert.equal(told(kept, {})?.description, 'all healthy', 'another commit has not changed it');
+  const left = planned('Left', 'left its plan at step 3 of 5: it went otherwise');
+  assert.equal(told(left, changed)?.description, 'left its plan at step 3 of 5: it went otherwise; all healthy');
+  assert.equal(told(planned('UnderWay', '1 of 2 steps'), changed)?.description, 'all healthy');
+  assert.equal(told(planned('AsPlanned', 'of another spec', 7), changed)?.description, 'all healthy');
+});
+
 test('a commit succeeds when every cluster is ready', () => {
   assert.deepEqual(wanted([ready('orders')]), [
     { sha, context: 'etcd-ratchet/production', state: 'success', description: 'every cluster is ready' },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { ClusterHistoryEntry } from '../../../../manifests/api/etcd-cluster-status.ts';
+import { isAsForetold, knowable, mayPass } from '../../../../reconcile/cluster/know/plan/as-foretold.ts';
 import { refusals } from '../../../../reconcile/reasons/refusals.ts';
 import type { Apart } from './apart.ts';
 import type { Foreseen, Sight } from './sight.ts';
-import { isAsForetold, mayPass, type Step } from './steps.ts';
 
 /** From a moment at which something was foretold of a cluster to the moment at which that was over. */
 export interface Episode {
@@ -136,17 +136,6 @@ function isDone({ steps, isBlind }: Foreseen, taken: readonly ClusterHistoryEntr
   return isBlind
     ? isAsForetold(knowable(steps), knowable(taken), { isUnderWay })
     : isAsForetold(steps, taken, { isUnderWay });
-}
-
-/**
- * A look without certificates can't tell whether the step that records a member finds what it needs to sign
- * for it, and starts it, too.
- */
-function knowable<T extends Step>(steps: readonly T[]): readonly T[] {
-  return steps.filter(({ action, target = '' }, index) => {
-    const isPrepared = steps.slice(0, index).some((one) => one.action === 'prepare-members' && one.target === target);
-    return action !== 'issue-certificates' && !(action === 'add-learner' && isPrepared);
-  });
 }
 
 function isEndOf({ end }: Foreseen, reached: Sight['decided']): boolean {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import { line, mayPass } from '../../../../reconcile/cluster/know/plan/as-foretold.ts';
 import { apart } from './apart.ts';
 import { differenceIn, type Episode, episodesOf } from './episodes.ts';
 import type { Sight } from './sight.ts';
-import { line, mayPass } from './steps.ts';
 
 /** What was foretold in one story, and what came of it. */
 export interface Ledger {
@@ -29,6 +29,11 @@ export function createLedger(story: string): Ledger {
         const difference = differenceIn(episode, apart[story]?.[episode.cluster]);
         return difference === undefined ? [] : [told(episode, difference)];
       });
+      const left = [...sights.values()].flatMap((all) => {
+        const { name = '', kept } = all.at(-1) ?? {};
+        return kept?.state === 'Left' && !apart[story]?.[name] ? [`${name}: its status says: ${kept.message}`] : [];
+      });
+      different.push(...left);
       assert.equal(different.length, 0, `${different.join('\n\n')}\n${help}`);
       return episodes.flatMap(({ cluster, taken }) =>
         taken.filter(mayPass).map((step) => `${cluster}: ${line(step)} failed at ${step.at}, and was made up for`),

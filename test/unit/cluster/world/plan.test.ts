@@ -21,6 +21,14 @@ async function foretold(
   else await world.apply(changes);
   const reached = await tickUntilConverged(world, { limit: 600, ...pace });
   assert.deepEqual(reached.steps.map(line), planned.steps.map(line), reached.trail.join('\n'));
+  if (changes !== 'delete') {
+    const count = planned.steps.length;
+    const told = world.cluster()?.status?.plan?.message;
+    assert.equal(
+      told,
+      count === 0 ? undefined : `as planned, ${count} of ${count === 1 ? '1 step' : `${count} steps`}`,
+    );
+  }
   return { end: planned.end, reached };
 }
 

@@ -1,5 +1,5 @@
 import type { ClusterHistoryEntry } from '../../../../manifests/api/etcd-cluster-status.ts';
-import { refusalIn, refusals } from '../../../../reconcile/reasons/refusals.ts';
+import { refusalIn, refusals } from '../../../reasons/refusals.ts';
 
 export type Step = Pick<ClusterHistoryEntry, 'action' | 'target' | 'reason'>;
 export type Taken = Step & Pick<ClusterHistoryEntry, 'outcome'>;
@@ -184,4 +184,15 @@ export function line(step: Step): string {
 
 function sameLines(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((step, index) => step === other[index]);
+}
+
+/**
+ * Without what a look that read no certificates can't tell: whether the step that records a member finds what it needs
+ * to sign for it, and starts it, too.
+ */
+export function knowable<T extends Step>(steps: readonly T[]): readonly T[] {
+  return steps.filter(({ action, target = '' }, index) => {
+    const isPrepared = steps.slice(0, index).some((one) => one.action === 'prepare-members' && one.target === target);
+    return action !== 'issue-certificates' && !(action === 'add-learner' && isPrepared);
+  });
 }
