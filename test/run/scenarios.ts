@@ -29,8 +29,8 @@ const sideBySide = { unit: 3, explore: 1, integration: 3, e2e: 4 } as const sati
  */
 export const measuring: readonly string[] = [
   'adopt',
+  'clients',
   'coredns',
-  'go-client',
   'life-sizes',
   'life-versions',
   'node-reboots',

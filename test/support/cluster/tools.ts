@@ -143,7 +143,7 @@ const toolsOfTests: readonly (readonly [files: RegExp, tool: () => Promise<Envir
   [/\/integration\/monitoring\//, () => handIn(monitoring)],
   [/(tutorials|forge|uninstall|gitea-labels)\.test\.ts$/, () => handIn(gitea)],
   [/\/e2e\/cert-manager-controllers\.test\.ts$/, () => handIn(certManager)],
-  [/\/e2e\/go-client\.test\.ts$/, () => handIn(goClient)],
+  [/\/e2e\/clients\.test\.ts$/, () => handIn(goClient)],
   [/\/e2e\/coredns\.test\.ts$/, () => handIn(coreDns)],
   [/\/e2e\/knative-real\.test\.ts$/, () => handIn(knative)],
 ];
