@@ -19,6 +19,7 @@ import { unitGroups } from './run/unit-groups.ts';
 import { takeYardstick } from './run/yardstick.ts';
 import { ProvisionError } from './support/cluster/binaries/error.ts';
 import { type Binaries, binariesEnvironment, provisionBinaries } from './support/cluster/binaries.ts';
+import { needConsumers } from './support/cluster/consumers/needs.ts';
 import type { LocalCluster } from './support/cluster/local-cluster.ts';
 import { buildOwnImage } from './support/cluster/own-image.ts';
 import { needRealNode } from './support/cluster/real-node/needs.ts';
@@ -59,6 +60,8 @@ async function main(): Promise<number> {
   if (options.extent === 'ring1') process.env[partVariable] ??= String(await commits());
   const selections = await select(options);
   const onRealNodes = options.extent === 'realNode';
+  // Before what takes minutes.
+  if (options.extent === 'consumers' && currentSandbox() === undefined) needConsumers();
   const binaries = await prepare(selections, onRealNodes);
   // Where unit tests note which rights their requests take: an integration test holds them against the roles.
   using rights = mkdtempDisposableSync(join(currentSandbox()?.directory ?? tmpdir(), 'etcd-ratchet-rights-'));
@@ -136,7 +139,7 @@ function sayProcessorTime(): void {
 
 /** On the shared cluster, or on one of its own. */
 function startsPods(file: string): boolean {
-  return /\/test\/(e2e|real-node|integration\/(node|local-cluster))\//.test(file);
+  return /\/test\/(e2e|real-node|consumers|integration\/(node|local-cluster))\//.test(file);
 }
 
 /** Asked to stop, the run still tells what it knows: what failed so far, and the totals. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Access } from '../e2e/support/client.ts';
+import type { ConsumerTools } from '../support/cluster/tools.ts';
 import type { Consumer } from './consumer.ts';
 import { startEtcdctl } from './etcdctl.ts';
 import { consumerOf, startProgram } from './program.ts';
@@ -20,4 +21,9 @@ export function nodeClient(directory: string, { url, serverName }: Access): Cons
 /** Each of its writes is a process. */
 export function etcdctl(binary: string, directory: string, access: Access): Consumer {
   return consumerOf('etcdctl', startEtcdctl(binary, directory, access), 5);
+}
+
+export function pythonClient({ python }: ConsumerTools, directory: string, { url, serverName }: Access): Consumer {
+  const program = join(import.meta.dirname, 'python-client/main.py');
+  return consumerOf('etcd3 for Python', startProgram([python, program, serverName, new URL(url).port, directory]));
 }

@@ -6,9 +6,9 @@ export type Room = (typeof rooms)[number];
 /**
  * `ring1`: what every change waits for. `all`: everything. `slice`: one part of what ring 1 leaves out, by a count that
  * goes round. `perMinor`: what depends on the minor of Kubernetes (per-minor.ts). `realNode`: stories of real kubelets,
- * or any other story on them.
+ * or any other story on them. `consumers`: stories of programs that come from the distribution and from PyPI.
  */
-export type Extent = 'ring1' | 'all' | 'perMinor' | 'realNode' | { readonly slice: number };
+export type Extent = 'ring1' | 'all' | 'perMinor' | 'realNode' | 'consumers' | { readonly slice: number };
 
 export interface RunOptions {
   readonly rooms: readonly Room[];
@@ -29,6 +29,7 @@ const usage = `usage: npm test                       what every change waits for
        npm test -- --only unit|explore|integration|e2e [SCENARIO]
        npm run e2e -- SCENARIO        a test file, or part of a test's name
        npm run e2e -- --real-node [SCENARIO]   on real kubelets; as root, with containerd, runc and CNI plugins
+       npm run e2e -- --consumers [SCENARIO]   Patroni and other clients; with PostgreSQL, Python and PyPI
        npm test -- --per-minor        what depends on the minor of Kubernetes
        … --json FILE                  also writes the seconds of each room and file; keeps what FILE says of others`;
 
@@ -40,8 +41,8 @@ export function parseOptions(args: readonly string[]): RunOptions {
   const only = values.only === undefined ? undefined : rooms.find((room) => room === values.only);
   if (values.only !== undefined && !only)
     throw new UsageError(`--only takes ${rooms.join(', ')}, not ${JSON.stringify(values.only)}`);
-  if (values['real-node'] && only !== 'e2e')
-    throw new UsageError(`--real-node is for stories: npm run e2e -- --real-node`);
+  for (const flag of ['real-node', 'consumers'] as const)
+    if (values[flag] && only !== 'e2e') throw new UsageError(`--${flag} is for stories: npm run e2e -- --${flag}`);
   return { rooms: only ? [only] : rooms, scenario, extent: extentOf(values, only, scenario), json: values.json };
 }
 
@@ -49,16 +50,18 @@ interface Extents {
   readonly all: boolean;
   readonly 'per-minor': boolean;
   readonly 'real-node': boolean;
+  readonly consumers: boolean;
   readonly slice?: string | undefined;
 }
 
 /** One room, and a scenario, are asked for as they are: whole. */
 function extentOf(values: Extents, only: Room | undefined, scenario: string | undefined): Extent {
-  const { all, 'per-minor': perMinor, 'real-node': realNode, slice } = values;
-  if ([all, perMinor, realNode, slice !== undefined].filter(Boolean).length > 1)
-    throw new UsageError(`--all, --slice, --per-minor and --real-node exclude each other\n${usage}`);
+  const { all, 'per-minor': perMinor, 'real-node': realNode, consumers, slice } = values;
+  if ([all, perMinor, realNode, consumers, slice !== undefined].filter(Boolean).length > 1)
+    throw new UsageError(`--all, --slice, --per-minor, --real-node and --consumers exclude each other\n${usage}`);
   if (perMinor) return 'perMinor';
   if (realNode) return 'realNode';
+  if (consumers) return 'consumers';
   if (slice === undefined) return all || only || scenario !== undefined ? 'all' : 'ring1';
   if (!/^\d{1,9}$/.test(slice)) throw new UsageError(`--slice takes a whole number, not ${JSON.stringify(slice)}`);
   return { slice: Number(slice) };
@@ -68,7 +71,7 @@ function parse(args: readonly string[]) {
   try {
     const flag = { type: 'boolean', default: false } as const;
     const text = { type: 'string' } as const;
-    const flags = { all: flag, 'per-minor': flag, 'real-node': flag } as const;
+    const flags = { all: flag, 'per-minor': flag, 'real-node': flag, consumers: flag } as const;
     const options = { only: text, slice: text, json: text, ...flags } as const;
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {

@@ -55,8 +55,8 @@ export async function select(
   { rooms, scenario, extent }: RunOptions,
   failed: readonly string[] = failedBefore(),
 ): Promise<readonly Selection[]> {
-  const all = extent === 'realNode' ? onRealNodes(scenario) : ofExtent(extent, rooms, failed);
-  if (scenario === undefined) return extent === 'perMinor' || extent === 'realNode' ? all : failedFirst(all, failed);
+  const all = ofExtent(extent, rooms, { scenario, failed });
+  if (scenario === undefined) return isWhole(extent) ? failedFirst(all, failed) : all;
 
   const byFile = narrow(all, (file) => nameOf(file) === scenario);
   if (byFile.length > 0) return byFile;
@@ -72,17 +72,27 @@ export async function select(
   return byTest.map((selection) => ({ ...selection, pattern }));
 }
 
+function isWhole(extent: Extent): boolean {
+  return extent === 'ring1' || extent === 'all' || typeof extent === 'object';
+}
+
 /** What only they enforce; asked for by name, any other story too, as far as it can do without the process node. */
 function onRealNodes(scenario: string | undefined): readonly Selection[] {
   const folders = scenario === undefined ? (['real-node'] as const) : (['real-node', 'e2e'] as const);
-  return [{ room: 'e2e', files: folders.flatMap(testFiles), pattern: undefined, sideBySide: 1 }];
+  return [alone(folders.flatMap(testFiles))];
+}
+
+function alone(files: readonly string[]): Selection {
+  return { room: 'e2e', files, pattern: undefined, sideBySide: 1 };
 }
 
 function ofExtent(
-  extent: Exclude<Extent, 'realNode'>,
+  extent: Extent,
   among: readonly Room[],
-  failed: readonly string[],
+  { scenario, failed }: { readonly scenario: string | undefined; readonly failed: readonly string[] },
 ): readonly Selection[] {
+  if (extent === 'realNode') return onRealNodes(scenario);
+  if (extent === 'consumers') return [alone(testFiles('consumers'))];
   if (extent === 'perMinor') return ofEachMinor(among);
   const all = among.flatMap(selectionsOf);
   if (extent === 'all') return all;
@@ -122,7 +132,7 @@ function selectionsOf(room: Room): readonly Selection[] {
 }
 
 /** The longest go first, as measured: files run side by side, and a room ends with the one that is the last to end. */
-function testFiles(room: Room | 'real-node'): string[] {
+function testFiles(room: Room | 'real-node' | 'consumers'): string[] {
   const measured = measuredTimes();
   const seconds = (file: string) => measured(file)?.seconds ?? 0;
   return globSync(`test/${room}/**/*.test.ts`, { cwd: checkout })

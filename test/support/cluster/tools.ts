@@ -19,6 +19,8 @@ import { ProvisionError } from './binaries/error.ts';
 import { chosenKubernetes, kubernetes } from './binaries/kubernetes.ts';
 import { type ProvideOptions, pathIn, provide } from './binaries/provide.ts';
 import { sourceOf } from './binaries/source.ts';
+import { needConsumers } from './consumers/needs.ts';
+import { provideVenv } from './consumers/venv.ts';
 import { type Handed, handed, handedOrMissing, type Missing } from './handed.ts';
 
 /** What some tests need beside what the local cluster runs. Paths are absolute. */
@@ -118,6 +120,19 @@ const realNode = handed<RealNodeBinaries>('RATCHET_REAL_NODE_BINARIES', async (o
   };
 });
 
+export interface ConsumerTools {
+  /** The Python that has Patroni and etcd3. */
+  readonly python: string;
+  /** The directory of PostgreSQL's programs. */
+  readonly postgresql: string;
+}
+
+/** From the distribution and from PyPI. */
+const consumers = handed<ConsumerTools>('RATCHET_CONSUMERS', async (options) => {
+  const { postgresql } = needConsumers();
+  return { postgresql, python: await provideVenv(options) };
+});
+
 export const tools = {
   helm,
   emulators,
@@ -129,6 +144,7 @@ export const tools = {
   goClient,
   coreDns,
   realNode,
+  consumers,
   knative,
 };
 
@@ -145,6 +161,7 @@ const toolsOfTests: readonly (readonly [files: RegExp, tool: () => Promise<Envir
   [/\/e2e\/cert-manager-controllers\.test\.ts$/, () => handIn(certManager)],
   [/\/e2e\/clients\.test\.ts$/, () => handIn(goClient)],
   [/\/e2e\/coredns\.test\.ts$/, () => handIn(coreDns)],
+  [/\/consumers\/[^/]+\.test\.ts$/, () => handIn(consumers)],
   [/\/e2e\/knative-real\.test\.ts$/, () => handIn(knative)],
 ];
 

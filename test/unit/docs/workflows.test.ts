@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
+import { needConsumers } from '../../support/cluster/consumers/needs.ts';
 import { type Machine, needRealNode } from '../../support/cluster/real-node/needs.ts';
 import { checkout, read } from './pages.ts';
 
@@ -150,6 +151,25 @@ test('real nodes are tried with what they ask for: all that a bare machine is to
   for (const name of modules.split(' ')) assert.match(commands.join('\n'), new RegExp(`modprobe .*\\b${name}\\b`));
   assert.match(commands.at(-1) ?? '', /^sudo .*npm run e2e -- --real-node$/);
   for (const name of special) assert.match(read('CONTRIBUTING.md'), new RegExp(`apt-get install .*\\b${name}\\b`));
+});
+
+test('consumers are tried with what they ask for: all that a bare machine is told to install', () => {
+  const bare = { hasProgram: () => false, directories: [], hasVenv: false };
+  let asked = '';
+  assert.throws(
+    () => needConsumers(bare),
+    ({ message }: Error) => {
+      [, asked = ''] = /apt-get install (.+)$/.exec(message) ?? [];
+      return true;
+    },
+  );
+  // Every machine has util-linux.
+  const special = asked.split(' ').filter((name) => name !== 'util-linux');
+  assert.ok(special.length >= 2);
+  const commands = workflow('ci').jobs.consumers?.steps?.flatMap(({ run }) => run ?? []) ?? [];
+  for (const text of [commands.join('\n'), read('CONTRIBUTING.md')])
+    for (const name of special) assert.match(text, new RegExp(`apt-get install .*\\b${name}\\b`));
+  assert.equal(commands.at(-1), 'npm run e2e -- --consumers');
 });
 
 for (const file of files) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { parseOptions, rooms, UsageError } from '../../run/options.ts';
 import { perMinor } from '../../run/per-minor.ts';
@@ -17,6 +17,8 @@ for (const [args, expected, scenario, extent] of [
   [['--only', 'e2e', '--per-minor'], ['e2e'], undefined, 'perMinor'],
   [['--only', 'e2e', '--real-node'], ['e2e'], undefined, 'realNode'],
   [['--only', 'e2e', '--real-node', 'restore'], ['e2e'], 'restore', 'realNode'],
+  [['--only', 'e2e', '--consumers'], ['e2e'], undefined, 'consumers'],
+  [['--only', 'e2e', '--consumers', 'patroni'], ['e2e'], 'patroni', 'consumers'],
 ] as const) {
   test(`"${args.join(' ')}" means ${JSON.stringify(extent)} of ${expected.join(', ')}`, () => {
     assert.deepEqual(parseOptions(args), { rooms: expected, scenario, extent, json: undefined });
@@ -33,6 +35,8 @@ for (const [args, message] of [
   [['--slice', '1', '--all'], /exclude each other/],
   [['--only', 'e2e', '--real-node', '--all'], /exclude each other/],
   [['--real-node'], /--real-node is for stories: npm run e2e -- --real-node/],
+  [['--only', 'e2e', '--consumers', '--real-node'], /exclude each other/],
+  [['--consumers'], /--consumers is for stories: npm run e2e -- --consumers/],
 ] as const) {
   test(`"${args.join(' ')}" is refused`, () => {
     assert.throws(() => parseOptions(args), { name: 'UsageError', message });
@@ -131,4 +135,24 @@ test('real nodes run the stories that are about them, and by its name any other'
   assert.deepEqual((await ran(undefined)).toSorted(), ['e2e: installed', 'e2e: limits']);
   assert.deepEqual(await ran('limits'), ['e2e: limits']);
   assert.deepEqual(await ran('restore'), ['e2e: restore']);
+});
+
+test('what needs PostgreSQL or PyPI is told where it is asked for, and in no other run', async () => {
+  const told = async (extent: 'consumers' | 'all' | 'ring1', scenario?: string) => {
+    const selections = await select({ rooms: ['e2e'], scenario, extent, json: undefined });
+    return selections.flatMap(({ files }) =>
+      files.map((file) => relative(resolve(import.meta.dirname, '../../..'), file)),
+    );
+  };
+  const apart = ['test/consumers/patroni.test.ts'];
+  assert.deepEqual(await told('consumers'), apart);
+  assert.deepEqual(await told('consumers', 'patroni'), apart);
+  for (const extent of ['all', 'ring1'] as const) {
+    const others = await told(extent);
+    assert.ok(others.length > 0);
+    assert.deepEqual(
+      others.filter((file) => apart.includes(file)),
+      [],
+    );
+  }
 });
