@@ -14,8 +14,11 @@ import { scene } from './support/scene.ts';
 const [go, binaries] = [await tools.goClient.provide(), await provisionBinaries()];
 const stage = scene();
 const name = 'orders';
-/** In milliseconds, of any chapter. Leases live for 15 s. */
-const longestGap = 10_000;
+/**
+ * In milliseconds, of any chapter. etcd may leave a write without an answer when its leader ends: then a program waits
+ * for its own time-out of 3 or 5 s, and etcd3 for Node for 5 s more, until its circuit breaker closes.
+ */
+const longestGap = 15_000;
 
 test('etcd’s Go client, etcd3 for Node and etcdctl outlive all that happens to their etcd', async (t) => {
   await born({ stage, name });

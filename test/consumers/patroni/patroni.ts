@@ -9,8 +9,9 @@ import type { ConsumerTools } from '../../support/cluster/tools.ts';
 import type { Consumer } from '../consumer.ts';
 import { type Program, startProgram } from '../program.ts';
 import { look, type Seen, switchOver } from './api.ts';
-import { type Database, type Instance, startInstance, timing } from './instance.ts';
+import { type Instance, startInstance } from './instance.ts';
 import { refusalsIn, renewalsIn, spellsOf } from './log.ts';
+import { type Database, timing } from './settings.ts';
 
 /** The first one leads. */
 const wanted = [

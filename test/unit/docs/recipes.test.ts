@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
+import { etcdOf } from '../../consumers/patroni/settings.ts';
 import { type Consumer, consumerOf, known, problemsOf } from '../../consumers/settings/known.ts';
 import { blocksOf } from '../../support/docs/blocks.ts';
 import { documents, read } from './pages.ts';
@@ -43,6 +44,12 @@ test('a value of another form is told with its field', () => {
   assert.match(schemed.join(), /externalEtcd\.endpoints\[\] is not like/);
   const inner = problemsOf('values of the chart milvus', parse(text.replace('tlsCACert', 'tlsCaCert')));
   assert.match(inner.join(), /etcd\.ssl\.tlsCACert is missing.*etcd\.ssl\.tlsCaCert is not one of the fields/);
+});
+
+test('the settings of Patroni are those that it was tried with', () => {
+  const [, text = ''] = /`(\{host: .*\})`/.exec(read(page)) ?? [];
+  const tried = etcdOf('orders.payments.svc:2379', '/etcd-tls');
+  assert.deepEqual(parse(text), { ...tried, use_proxies: true });
 });
 
 test('no program of these is called tried, and the list of clients that were not names them all', () => {
