@@ -28,7 +28,7 @@ export const fleetDefaults = {
   serviceAccountName: 'fleet',
   maxClustersInProgress: '10%',
   pullRequests: 'Enabled',
-  comments: 'Disabled',
+  comments: 'Enabled',
   forks: 'Labelled',
   untouched: 'Silent',
   mergeQueue: 'Disabled',

@@ -32,7 +32,6 @@ const stage = scene({
   fleet: {
     git: { url: forge.gitUrl, ref: 'main', path: 'clusters', secretName: 'at-the-forge' },
     forge: { type: 'Gitea', apiURL: forge.apiUrl, secretName: 'at-the-forge' },
-    checks: { comments: 'Enabled' },
     webhook: { type: 'Gitea', secretName: 'webhook' },
   },
   furnish: async (opened) => {

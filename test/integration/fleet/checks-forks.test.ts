@@ -38,7 +38,7 @@ test('a thousand newer requests of strangers hide no older one', async () => {
 });
 
 test('two requests with one head have a comment each, and one status', async () => {
-  await using stage = await setStage({ checks: { comments: 'Enabled' } });
+  await using stage = await setStage();
   const { forge } = stage;
   const head = await stage.open(1, { 'c/stock.yaml': clusterYaml('stock') });
   const comments = () => forge.comments.map(({ number }) => number).toSorted();
@@ -61,7 +61,7 @@ test('two requests with one head have a comment each, and one status', async () 
 });
 
 test('a request of a stranger takes nothing from one of an own branch with the same head', async () => {
-  await using stage = await setStage({ checks: { comments: 'Enabled', forks: 'Enabled' } });
+  await using stage = await setStage({ checks: { forks: 'Enabled' } });
   stage.forge.pulls.unshift({ number: 1, title: 'older', headSha: 'a'.repeat(40), fork: true });
   const headSha = await stage.open(2, { 'c/stock.yaml': clusterYaml('stock') });
   stage.forge.pulls.splice(1, 1, { number: 1, title: 'older', headSha, fork: true });

@@ -131,7 +131,7 @@ test('a request that touches nothing under the path gets no status until the tar
 });
 
 test('a request that touches nothing gets success where the fleet wants it, told once', async () => {
-  await using stage = await setStage({ checks: { untouched: 'Success', comments: 'Enabled' } });
+  await using stage = await setStage({ checks: { untouched: 'Success' } });
   const { forge } = stage;
   const head = await stage.open(8, { README: 'goodbye\n' });
   forge.breakWith({ kind: 'status', status: 500, only: 'POST' });
@@ -153,7 +153,7 @@ test('a request that touches nothing gets success where the fleet wants it, told
 });
 
 test('a commit of the merge queue gets its status before requests do, and no comment', async () => {
-  await using stage = await setStage({ checks: { mergeQueue: 'Enabled', comments: 'Enabled' } });
+  await using stage = await setStage({ checks: { mergeQueue: 'Enabled' } });
   const { forge, repository, check } = stage;
   const head = await stage.open(9, { 'c/stock.yaml': clusterYaml('stock') });
   const other = await stage.open(10, { 'c/more.yaml': clusterYaml('more') });
@@ -268,7 +268,7 @@ test('a closed request is forgotten, and its report goes', async () => {
 });
 
 test('the comment is written once and kept up to date', async () => {
-  await using stage = await setStage({ checks: { comments: 'Enabled' } });
+  await using stage = await setStage();
   await stage.open(12, { 'c/stock.yaml': clusterYaml('stock') });
   await stage.check();
   await stage.open(12, { 'c/stock.yaml': clusterYaml('stock', { replicas: 1 }) });
@@ -276,6 +276,14 @@ test('the comment is written once and kept up to date', async () => {
   await stage.check();
   assert.equal(stage.forge.comments.length, 1);
   assert.match(stage.forge.comments[0]?.body ?? '', /^<!-- etcd-ratchet plan.*\+1 member/s);
+});
+
+test('where the fleet wants no comment there is none', async () => {
+  await using stage = await setStage({ checks: { comments: 'Disabled' } });
+  const head = await stage.open(12, { 'c/stock.yaml': clusterYaml('stock') });
+  await stage.check();
+  assert.equal(stage.forge.comments.length, 0);
+  assert.equal(stage.forge.statusesOf(head).get(context)?.state, 'success');
 });
 
 test('a failing forge is named on the fleet; when it is back, it is told the rest', async () => {

@@ -81,8 +81,9 @@ export interface Look {
 export function followed(plan: ClusterPlan, { decision, step, unreported }: Look): ClusterPlan {
   const { state, foretold = [], ends } = plan;
   if (state !== 'UnderWay') return plan;
-  const interrupted = plan.interrupted === true || unreported !== undefined;
+  const { interrupted = unreported !== undefined } = plan;
   const before = withUnreported(plan, unreported, step);
+  const ending = { ...plan, ...(interrupted && { interrupted }) };
   if (decision.kind === 'act' && ends !== 'done' && isKept(plan, before)) return kept(plan);
   const taken = step ? withStep(before, step, plan) : before;
   if (taken.length > longestTaken) return over(plan, 'NotFollowed', 'more steps than can be followed');
@@ -91,19 +92,19 @@ export function followed(plan: ClusterPlan, { decision, step, unreported }: Look
     const next = foretold[at];
     const came = step ? `${said(step)} came` : 'something else came';
     const why = interrupted ? ', after an invocation had died' : '';
-    return over(plan, 'Left', `left its plan at step ${at + 1} of ${foretold.length}${why}: ${came}${instead(next)}`);
+    return over(ending, 'Left', `left its plan at step ${at + 1} of ${foretold.length}${why}: ${came}${instead(next)}`);
   }
-  const on = { ...plan, taken, ...(interrupted && { interrupted }) };
+  const on = { ...ending, taken };
   switch (decision.kind) {
     case 'done':
       if (courseOf(decision.reason) === 'stopped') return on;
-      return isKept(plan, taken) ? kept(plan) : short(plan, taken, 'it was done');
+      return isKept(plan, taken) ? kept(plan) : short(ending, taken, 'it was done');
     case 'refuse':
       // What ends by itself is a wait.
       if (refusals[decision.reason] !== 'person') return on;
       return ends === 'refused' && isKept(plan, taken)
         ? kept(plan)
-        : short(plan, taken, `a person is needed (${decision.reason})`);
+        : short(ending, taken, `a person is needed (${decision.reason})`);
     default:
       return { ...on, message: `${Math.min(taken.length, foretold.length)} of ${counted(foretold.length)}` };
   }
@@ -144,8 +145,9 @@ function short(plan: ClusterPlan, taken: readonly Taken[], why: string): Cluster
   );
 }
 
-function over({ asked, generation, at }: ClusterPlan, state: ClusterPlan['state'], message: string): ClusterPlan {
-  return { asked, generation, at, state, message: message.slice(0, 512) };
+function over(plan: ClusterPlan, state: ClusterPlan['state'], message: string): ClusterPlan {
+  const { asked, generation, at, interrupted } = plan;
+  return { asked, generation, at, state, message: message.slice(0, 512), ...(interrupted && { interrupted }) };
 }
 
 function instead(next: Step | undefined): string {
