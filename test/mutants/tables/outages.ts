@@ -5,9 +5,31 @@ const waits = 'test/unit/cluster/waits.test.ts';
 const report = 'test/unit/fleet/report.test.ts';
 const quota = 'reconcile/cluster/decide/rules/space/raise-quota.ts';
 const conditions = 'reconcile/cluster/report/conditions.ts';
+const followedPlan = 'test/unit/cluster/followed-plan.test.ts';
 
-/** Clients that should be served are not: that is told, and what ends it waits for nothing else. */
+/** What a status and a commit say: outages, which wait for nothing else, and what became of a plan. */
 export const ofOutages: readonly Mutant[] = [
+  {
+    file: 'reconcile/cluster/know/plan/followed.ts',
+    from: "if (plan?.asked === askedOf(cluster)) return plan.state === 'Pending' && kind === 'act';",
+    to: "if (plan?.asked === askedOf(cluster)) return kind === 'act';",
+    without: 'each step makes the plan anew, so that none is ever left',
+    killers: [followedPlan],
+  },
+  {
+    file: 'reconcile/cluster/know/plan/followed.ts',
+    from: "if (courseOf(decision.reason) === 'stopped') return on;",
+    to: "if (decision.reason === 'Deleted') return on;",
+    without: 'a cluster that is paused has left its plan',
+    killers: [followedPlan],
+  },
+  {
+    file: 'reconcile/fleet/wanted-statuses.ts',
+    from: 'return receipt === undefined || !isChanged ? message :',
+    to: 'return receipt === undefined ? message :',
+    without: 'a commit that changed nothing says that its plan was kept',
+    killers: [report],
+  },
   {
     file: quota,
     from: 'if (!isOutOfSpace(slots) || (',
