@@ -28,6 +28,7 @@ import type { Outcome } from '../know/outcome.ts';
 import type { Foretold } from '../know/plan/followed.ts';
 import { livesGivenUp } from '../know/recovery/outvoted.ts';
 import type { Situation } from '../know/situation.ts';
+import { settled } from '../know/space/filling.ts';
 import { attempts, awaitedAfter, hasLasted, waitingSince } from '../know/waiting.ts';
 import { approvalsAsked } from './approvals.ts';
 import { availability } from './availability.ts';
@@ -180,12 +181,6 @@ function healthOf(
   if (ailmentOf(slot, situation) === undefined) return { healthy: true };
   if (isAsleep(slot)) return { healthy: false };
   return { healthy: false, unhealthySince: before?.unhealthySince ?? timestamp(situation.at) };
-}
-
-/** Sizes move with every write; one that moved by less than a tenth is not news, and not worth a write of its own. */
-function settled(before: number | undefined, now: bigint): number {
-  const bytes = Number(now);
-  return before !== undefined && Math.abs(bytes - before) * 10 < before ? before : bytes;
 }
 
 /** One, or the lowest and the highest; `undefined` when no member answers. */

@@ -1,5 +1,6 @@
 import { parseDuration } from '../../../../../manifests/api/duration.ts';
 import { tlsDefaults } from '../../../../../manifests/api/spec-defaults.ts';
+import { timestamp } from '../../../../time/timestamp.ts';
 import { isDue } from '../../../know/certificates/due.ts';
 import { rotationAskedFor } from '../../../know/certificates/occasion.ts';
 import { allHaveLoaded } from '../../../know/certificates/trust.ts';
@@ -95,7 +96,7 @@ function retire(situation: Situation, read: ReadCertificates): Decision | undefi
   if (at.getTime() < until) {
     return wait(
       'RotatingAuthorities',
-      'both CAs are trusted until clients have had the time to learn the new one (spec.tls.rotationOverlap)',
+      `both CAs are trusted until ${timestamp(new Date(until))}, so that clients have the time to learn the new one (spec.tls.rotationOverlap)`,
       { on: 'time', afterSeconds: Math.ceil((until - at.getTime()) / 1000) },
     );
   }
