@@ -1,7 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { LocalCluster } from '../../support/cluster/local-cluster.ts';
+import { kubeconfigOfInstalled } from './installed-account.ts';
 
 const manifests = resolve(import.meta.dirname, '../../../manifests/install');
 const installed = 'etcd-ratchet';
@@ -16,7 +16,8 @@ interface Rule {
  *
  * @returns the kubeconfig of what it ticks as.
  */
-export async function installEarlierRoles({ kubectl, kubeconfigPath, directory }: LocalCluster): Promise<string> {
+export async function installEarlierRoles(cluster: LocalCluster): Promise<string> {
+  const { kubectl } = cluster;
   const documents = parseAllDocuments(await kubectl(['kustomize', manifests])).map((one) => one.toJS());
   const objects = documents.flatMap((object) => {
     if (object.kind === 'CronJob') return [];
@@ -25,11 +26,5 @@ export async function installEarlierRoles({ kubectl, kubeconfigPath, directory }
   });
   await kubectl(['apply', '-f', '-'], { stdin: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }) });
   await kubectl(['-n', installed, 'create', 'quota', 'no-jobs', '--hard=count/jobs.batch=0']);
-  const token = (await kubectl(['-n', installed, 'create', 'token', installed, '--duration=1h'])).trim();
-  const config = JSON.parse(await readFile(kubeconfigPath, 'utf8'));
-  const path = join(directory, 'installed.kubeconfig');
-  await writeFile(path, JSON.stringify({ ...config, users: [{ ...config.users[0], user: { token } }] }), {
-    mode: 0o600,
-  });
-  return path;
+  return await kubeconfigOfInstalled(cluster);
 }

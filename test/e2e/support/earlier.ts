@@ -14,8 +14,9 @@ const run = promisify(execFile);
 export const earlier = { title: 'main before v0.1.0', commit: 'f4fc8e2' } as const;
 
 export interface Earlier {
-  readonly crds: string;
-  tick(...args: readonly string[]): Promise<TickResult>;
+  /** The kustomizations of that state. */
+  readonly manifests: string;
+  tick(kubeconfig: string): Promise<TickResult>;
 }
 
 /**
@@ -23,7 +24,7 @@ export interface Earlier {
  *
  * @throws where the clone has no such commit: it was made without history
  */
-export async function layOutEarlier(directory: string, kubeconfig: string): Promise<Earlier> {
+export async function layOutEarlier(directory: string): Promise<Earlier> {
   const archive = join(directory, 'earlier.tar');
   await run('git', ['-C', checkout, 'archive', '--output', archive, earlier.commit]).catch((cause: unknown) => {
     throw new Error(`this clone lacks ${earlier.commit} (${earlier.title}): run git fetch --unshallow`, { cause });
@@ -32,8 +33,8 @@ export async function layOutEarlier(directory: string, kubeconfig: string): Prom
   await symlink(join(checkout, 'node_modules'), join(directory, 'node_modules'));
   await run(process.execPath, ['functions/build.ts'], { cwd: directory, timeout: 120_000 });
   return {
-    crds: join(directory, 'manifests/install/crds'),
-    tick: (...args) =>
-      tick({ args, env: { KUBECONFIG: kubeconfig }, within: 90, program: join(directory, 'dist/tick.js') }),
+    manifests: join(directory, 'manifests/install'),
+    tick: (kubeconfig) =>
+      tick({ env: { KUBECONFIG: kubeconfig }, within: 90, program: join(directory, 'dist/tick.js') }),
   };
 }

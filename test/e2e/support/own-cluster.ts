@@ -1,5 +1,6 @@
 import { type Binaries, binariesEnvironment, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { installKinds } from '../../support/cluster/kinds.ts';
+import type { Kubectl } from '../../support/cluster/kubectl.ts';
 import { type LocalCluster, type LocalClusterOptions, startLocalCluster } from '../../support/cluster/local-cluster.ts';
 import { runInSandbox } from '../../support/cluster/sandbox.ts';
 
@@ -16,10 +17,13 @@ export async function inOwnSandbox(): Promise<Binaries> {
   process.exit(await runInSandbox(command, { ...binariesEnvironment(binaries), [ownSandbox]: '1' }));
 }
 
-/** With our CRDs, and as the cluster of this process's scenes from now on. */
-export async function startOwnCluster(options: LocalClusterOptions): Promise<LocalCluster> {
+/** As the cluster of this process's scenes from now on. @param install our CRDs, if nothing else is given */
+export async function startOwnCluster(
+  options: LocalClusterOptions,
+  install: (kubectl: Kubectl) => Promise<void> = installKinds,
+): Promise<LocalCluster> {
   const cluster = await startLocalCluster(options);
-  await installKinds(cluster.kubectl);
+  await install(cluster.kubectl);
   process.env.KUBECONFIG = cluster.kubeconfigPath;
   if (cluster.node) process.env.RATCHET_NODE_SOCKET = cluster.node.controlSocket;
   return cluster;

@@ -25,6 +25,10 @@ export const typedBy = {
     'docs/how-to/uninstall.md#remove-everything-data-included',
     'docs/how-to/helm.md:1',
   ],
+  'e2e/update': [
+    'docs/releases/v0.1.0.md#update-an-earlier-build:1',
+    'docs/releases/v0.1.0.md#update-an-earlier-build:2',
+  ],
   'e2e/prune': ['docs/runbooks/fleet.md', 'docs/runbooks/fleet.md#several-objects-are-to-be-deleted'],
   'e2e/tutorials': [
     'docs/explanation/the-seal.md#how-it-works',
