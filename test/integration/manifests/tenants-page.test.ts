@@ -1,33 +1,55 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import { fleetSource } from '../../../functions/pass/fleet-git.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
+import { conditionOf } from '../../../reconcile/objects/conditions.ts';
+import { clusterYaml } from '../../e2e/support/specs.ts';
 import { until } from '../../e2e/support/until.ts';
 import { type Block, blocksOf } from '../../support/docs/blocks.ts';
 import { typedIn } from '../../support/docs/typed-by.ts';
+import { startGitServer } from '../../support/git/server.ts';
 import { read } from '../../unit/docs/pages.ts';
 import { install, startApiServer } from './api-server.ts';
 import { noteQuota } from './noted-quota.ts';
 import { untilAllowed } from './until-allowed.ts';
 
-/** The commands of docs/how-to/tenants.md, as two teams would type them. */
+/** The commands of docs/how-to/tenants.md, as two teams would type them, until each has what its repository says. */
 
 const page = 'docs/how-to/tenants.md';
 const blocksAt = typedIn('integration/manifests/tenants-page');
 const api = await startApiServer();
 after(() => api[Symbol.asyncDispose]());
 await api.kubectl(['apply', '-k', install]);
-const kube = await api.kubeOf({ namespace: 'etcd-ratchet', name: 'etcd-ratchet' });
-const signal = AbortSignal.timeout(60_000);
+const account = { namespace: 'etcd-ratchet', name: 'etcd-ratchet' };
+const kube = await api.kubeOf(account);
+const signal = AbortSignal.timeout(120_000);
 
 type Team = 'team-a' | 'team-b';
+const teams: readonly Team[] = ['team-a', 'team-b'];
 const adminOf = { 'team-a': 'alice', 'team-b': 'bob' } as const;
+const tokenOf = (team: Team) => `token-of-${team}`;
+/** Each opens its repositories to one token. */
+const gitOf = {
+  'team-a': await startGitServer({ auth: { token: tokenOf('team-a') } }),
+  'team-b': await startGitServer({ auth: { token: tokenOf('team-b') } }),
+};
+after(() => Promise.all(Object.values(gitOf).map((server) => server.stop())));
 
 /** As it is for a team. */
 function asOf(team: Team, blocks: readonly Block[]): string {
   const text = blocks.map((block) => block.text).join('');
-  return text.replaceAll('team-a', team).replaceAll('alice', adminOf[team]);
+  return text
+    .replaceAll('team-a', team)
+    .replaceAll('alice', adminOf[team])
+    .replaceAll('https://git.example.com', gitOf[team].url)
+    .replaceAll('=…', `=${tokenOf(team)}`);
 }
 
 function commandsOf(heading: string, team: Team): readonly string[][] {
@@ -48,7 +70,7 @@ const as = (team: Team) => [`--as=${adminOf[team]}`, '--as-group=system:authenti
 const stdin = (team: Team) => ({ stdin: asOf(team, documents) });
 
 test('two teams set themselves up by the commands of the page', async () => {
-  for (const team of ['team-a', 'team-b'] as const) {
+  for (const team of teams) {
     for (const command of commandsOf('what-the-platform-does', team)) await api.kubectl(command);
     await noteQuota(api, team, 'team');
     const fleets = 'etcdfleets.etcd.ratchet.dev';
@@ -69,7 +91,7 @@ test('the fleet of a team reads its own Secret, and writes where it may', async 
     ['team-b', 'team-a'],
   ] as const) {
     const fleet = (await kube.get<EtcdFleet>(resources.fleets, team, 'clusters', { signal })) ?? assert.fail();
-    assert.equal((await fleetSource(fleet, { kube, signal })).credentials?.token, '…');
+    assert.equal((await fleetSource(fleet, { kube, signal })).credentials?.token, tokenOf(team));
     const own = kube.as({ namespace: team, name: 'fleet' });
     const cluster = (namespace: string): KubeObject => ({
       apiVersion: 'etcd.ratchet.dev/v1alpha1',
@@ -91,4 +113,58 @@ test('etcd-ratchet acts as the account of that name in a team’s namespace, and
   await api.kubectl(['-n', 'team-a', 'create', 'serviceaccount', 'boss']);
   const boss = kube.as({ namespace: 'team-a', name: 'boss' });
   await assert.rejects(boss.list(resources.clusters, { namespace: 'team-a', signal }), /impersonate/);
+});
+
+/** As the CronJob makes it. */
+async function pass(): Promise<void> {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'tenants-page-'));
+  const kubeconfig = join(directory.path, 'kubeconfig');
+  await writeFile(kubeconfig, await api.kubeconfigOf(account), { mode: 0o600 });
+  const child = resolve(import.meta.dirname, 'tick-child.ts');
+  await promisify(execFile)(process.execPath, [child, '--kubeconfig', kubeconfig], { timeout: 60_000 });
+}
+
+/** As the API server has it. */
+const fleetOf = async (team: Team) =>
+  (await kube.get<EtcdFleet>(resources.fleets, team, 'clusters', { signal })) ?? assert.fail();
+
+test('passes make each team what its repository says, and nothing in the namespace of the other', async () => {
+  const files = {
+    'team-a': { 'orders.yaml': clusterYaml('orders', 'team-a') },
+    'team-b': {
+      'orders.yaml': clusterYaml('orders', 'team-b'),
+      'more.yaml': clusterYaml('more', 'team-a'),
+      'theirs.yaml': clusterYaml('orders', 'team-a', { replicas: 1 }),
+    },
+  };
+  for (const team of teams) {
+    const repository = await gitOf[team].createRepository(`${team}/etcd`);
+    await repository.commit(files[team]);
+  }
+  await pass();
+  await pass();
+  for (const team of teams) {
+    const { items } = await kube.list<EtcdCluster>(resources.clusters, { namespace: team, signal });
+    assert.deepEqual(items.map(({ metadata }) => metadata.name).toSorted(), [`of-${team}`, 'orders']);
+    const orders = items.find(({ metadata }) => metadata.name === 'orders');
+    assert.equal(orders?.spec.replicas, 3);
+    assert.ok(orders.status?.history?.length, `${team} got no step`);
+    const { inventory = [] } = (await fleetOf(team)).status ?? {};
+    const made = inventory.map(({ namespace, name, uid }) => ({ namespace, name, uid }));
+    assert.deepEqual(made, [{ namespace: team, name: 'orders', uid: orders.metadata.uid }]);
+  }
+  const [ofA, ofB] = await Promise.all(teams.map(fleetOf));
+  assert.equal(conditionOf(ofA?.status, 'Stalled'), undefined);
+  assert.equal(conditionOf(ofB?.status, 'Stalled')?.reason, 'DocumentsRefused');
+  const problems = (ofB?.status?.problems ?? []).toSorted((a, b) => (a.file < b.file ? -1 : 1));
+  const [more, theirs, ...others] = problems;
+  assert.match(
+    `${more?.file}: ${more?.message}`,
+    /^more\.yaml: service account team-b\/fleet may not create etcdclusters in namespace team-a: /,
+  );
+  assert.match(
+    `${theirs?.file}: ${theirs?.message}`,
+    /^theirs\.yaml: EtcdCluster team-a\/orders belongs to fleet team-a\/clusters: /,
+  );
+  assert.deepEqual(others, []);
 });
