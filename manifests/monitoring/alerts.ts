@@ -71,8 +71,9 @@ const ofObjects: readonly Alert[] = [
   },
   {
     alert: 'EtcdRatchetNoPass',
-    // Of kube-state-metrics itself, which most installations have. A pass takes two minutes at most.
-    expr: 'time() - kube_cronjob_status_last_successful_time{cronjob="etcd-ratchet"} > 300 unless on (namespace, cronjob) kube_cronjob_spec_suspend == 1',
+    // Of kube-state-metrics itself, which most installations have. A pass takes two minutes at most. Before the first
+    // success there is no time of it.
+    expr: 'time() - (kube_cronjob_status_last_successful_time{cronjob="etcd-ratchet"} or on (namespace, cronjob) kube_cronjob_created{cronjob="etcd-ratchet"}) > 300 unless on (namespace, cronjob) kube_cronjob_spec_suspend == 1',
     for: '1m',
     severity: 'critical',
     summary:

@@ -10,6 +10,7 @@ const quiet = 10;
 export const cronJobMetrics = {
   kube_cronjob_status_last_successful_time: 'When a Job of the CronJob last ended well.',
   kube_cronjob_spec_suspend: '1 where it is suspended.',
+  kube_cronjob_created: 'When it was made, in seconds since 1970.',
 } as const;
 
 /** For `--custom-resource-state-config-file` of kube-state-metrics. */

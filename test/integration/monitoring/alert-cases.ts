@@ -1,9 +1,18 @@
 /** Samples in promtool's notation, one a minute: `1x20` is a 1 and 20 more. */
 export type Series = Readonly<Record<string, string>>;
 
+export interface Firing {
+  readonly series: Series;
+  readonly at: string;
+  readonly labels: Series;
+  readonly summary: RegExp;
+}
+
 export interface AlertCase {
   /** What must be so for it to fire, and when it has fired. */
-  readonly fires: { readonly series: Series; readonly at: string; readonly labels: Series; readonly summary: RegExp };
+  readonly fires: Firing;
+  /** Other ways to the same. */
+  readonly alsoFires?: Readonly<Record<string, Firing>>;
   /** What looks much like it, and must not make it fire. */
   readonly silent: Readonly<Record<string, { readonly series: Series; readonly at: string }>>;
 }
@@ -25,6 +34,7 @@ const condition = (kind: string, labels: Series, type: string, reason: string) =
 const etcd = (metric: string, more: Series = {}) => series(metric, { ...member, ...more });
 const ticks = { namespace: 'etcd-ratchet', cronjob: 'etcd-ratchet' };
 const passed = series('kube_cronjob_status_last_successful_time', ticks);
+const created = series('kube_cronjob_created', ticks);
 const suspended = series('kube_cronjob_spec_suspend', ticks);
 const day = 24 * 60;
 
@@ -166,14 +176,23 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
   },
   EtcdRatchetNoPass: {
     fires: {
-      series: { [passed]: '0x60', [suspended]: '0x60' },
+      series: { [passed]: '0x60', [created]: '0x60', [suspended]: '0x60' },
       at: '7m',
       labels: ticks,
       summary: /^CronJob etcd-ratchet\/etcd-ratchet has made no pass for 7m 0s/,
     },
+    alsoFires: {
+      'none ever ended well': {
+        series: { [created]: '0x60', [suspended]: '0x60' },
+        at: '8m',
+        labels: ticks,
+        summary: /^CronJob etcd-ratchet\/etcd-ratchet has made no pass for 8m 0s/,
+      },
+    },
     silent: {
-      'passes are made': { series: { [passed]: '0+60x60', [suspended]: '0x60' }, at: '50m' },
-      'it is suspended': { series: { [passed]: '0x60', [suspended]: '1x60' }, at: '50m' },
+      'passes are made': { series: { [passed]: '0+60x60', [created]: '0x60', [suspended]: '0x60' }, at: '50m' },
+      'it is suspended': { series: { [passed]: '0x60', [created]: '0x60', [suspended]: '1x60' }, at: '50m' },
+      'it was made a moment ago': { series: { [created]: '0x60', [suspended]: '0x60' }, at: '5m' },
       'another CronJob fails': {
         series: { [series('kube_cronjob_status_last_successful_time', { ...ticks, cronjob: 'reports' })]: '0x60' },
         at: '50m',

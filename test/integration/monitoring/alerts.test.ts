@@ -8,7 +8,7 @@ import { stringify } from 'yaml';
 import { prometheusRule } from '../../../manifests/monitoring/alerts.ts';
 import { tools } from '../../support/cluster/tools.ts';
 import { selectorsOf } from '../../unit/manifests/queries.ts';
-import { type AlertCase, alertCases, type Series } from './alert-cases.ts';
+import { type AlertCase, alertCases, type Firing, type Series } from './alert-cases.ts';
 
 const { promtool } = await tools.monitoring.provide();
 const directory = await mkdtemp(join(tmpdir(), 'alerts-'));
@@ -65,26 +65,31 @@ test('every alert has a case that makes it fire, and one that does not', () => {
 
 test('the samples of the cases are of series that are there', () => {
   const known = (series: Series) => Object.keys(series).filter((one) => !one.includes('job="other"'));
-  for (const { fires, silent } of Object.values(alertCases))
-    for (const one of [fires, ...Object.values(silent)].flatMap(({ series }) => known(series)))
+  for (const { fires, alsoFires, silent } of Object.values<AlertCase>(alertCases))
+    for (const one of [fires, ...Object.values(alsoFires ?? {}), ...Object.values(silent)].flatMap(({ series }) =>
+      known(series),
+    ))
       assert.equal(selectorsOf(one).length, 1, one);
 });
 
 for (const { alert, labels, annotations } of rules) {
-  const { fires, silent } = alertCases[alert] as AlertCase;
-  test(`${alert} fires, and says what and where, by Prometheus’ own evaluation`, async () => {
-    // What it says is compared by promtool word for word: once to learn it, and once to see that it is so.
-    const { code, said } = await judge(`${alert}-nothing`, fires.series, fires.at, alert, []);
+  const { fires, alsoFires = {}, silent } = alertCases[alert] as AlertCase;
+  /** What it says is compared by promtool word for word: once to learn it, and once to see that it is so. */
+  const assertFires = async (name: string, { series, at, labels: of, summary: says }: Firing) => {
+    const { code, said } = await judge(`${alert}-${name}-nothing`, series, at, alert, []);
     assert.notEqual(code, 0, 'where none is expected, promtool must complain');
     const [, summary = ''] = /summary="((?:[^"\\]|\\.)*)"/.exec(said) ?? assert.fail(said);
-    assert.match(summary, fires.summary);
+    assert.match(summary, says);
     const expected = {
-      exp_labels: { ...labels, ...fires.labels },
+      exp_labels: { ...labels, ...of },
       exp_annotations: { summary, runbook_url: annotations.runbook_url },
     };
-    const again = await judge(`${alert}-fires`, fires.series, fires.at, alert, [expected]);
+    const again = await judge(`${alert}-${name}`, series, at, alert, [expected]);
     assert.equal(again.code, 0, again.said);
-  });
+  };
+  test(`${alert} fires, and says what and where, by Prometheus’ own evaluation`, () => assertFires('fires', fires));
+  for (const [index, [why, firing]] of Object.entries(alsoFires).entries())
+    test(`${alert} fires as well where ${why}`, () => assertFires(`fires-${index}`, firing));
   for (const [index, [why, { series, at }]] of Object.entries(silent).entries())
     test(`${alert} is silent where ${why}`, async () => {
       const { code, said } = await judge(`${alert}-silent-${index}`, series, at, alert, []);
