@@ -6,9 +6,12 @@ import type { Secret, StatefulSet } from '../../manifests/kube-types.ts';
 import { certificateResource } from '../../manifests/render/cert-manager-certificate.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { tools } from '../support/cluster/tools.ts';
-import { startCertManager } from './support/cert-manager-controllers.ts';
+import { kubeconfigOfAccount } from './support/account-kubeconfig.ts';
+import { certManagerAccount, startCertManager } from './support/cert-manager-controllers.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
+import { installEverything } from './support/everything.ts';
 import { startFollower } from './support/follower.ts';
+import { never } from './support/installed.ts';
 import { askedBy, assertShown, secretIn } from './support/issued-leaves.ts';
 import { type Issuer, installCertificates, startIssuer } from './support/issuer.ts';
 import { inOwnSandbox, startOwnCluster } from './support/own-cluster.ts';
@@ -19,7 +22,7 @@ import { fingerprintIn, textIn } from './support/wire.ts';
 
 /**
  * With cert-manager's own controllers, where they can be had; else with the stand-in of cert-manager.test.ts. On a
- * cluster of its own: they look at every namespace.
+ * cluster of its own, with all that we install: they look at every namespace.
  *
  * A renewed certificate is served five minutes after it begins (clocks differ), and theirs begin now: what follows a
  * renewal is told by cert-manager.test.ts.
@@ -29,17 +32,20 @@ process.env.RATCHET_CERTIFICATE_NAMES = 'ClusterIssuer/company=CA:TRUE';
 const binary = await tools.certManager.provide();
 const binaries = await inOwnSandbox();
 const cluster = await startOwnCluster({ binaries });
+// With our policies, and each with its own rights: the controllers make objects that bear our labels.
+await installEverything(cluster.kubectl, never);
+const theirs = await certManagerAccount(cluster);
 let started: Issuer | undefined;
 // Before the scene's own hook, which takes away what it stands on.
 after(async () => started?.[Symbol.asyncDispose]());
 const stage = scene({
   fleet: false,
+  ticksAs: await kubeconfigOfAccount(cluster),
   furnish: async ({ kube, kubectl, namespace }) => {
-    const { kubeconfigPath: kubeconfig } = cluster;
     if ('missing' in binary) {
       await installCertificates(kubectl);
       started = await startIssuer({ kube, namespace });
-    } else started = await startCertManager({ kube, kubectl, namespace, kubeconfig }, binary);
+    } else started = await startCertManager({ kube, kubectl, namespace, kubeconfig: theirs }, binary);
     console.log(`certificates are issued by ${started.title}${'missing' in binary ? ` (${binary.missing})` : ''}`);
   },
 });

@@ -11,7 +11,9 @@ import { type Authority, createAuthority } from '../../../reconcile/x509/issue.t
 import { certManager } from '../../support/cluster/binaries/catalogue.ts';
 import { startDaemon, untilReady } from '../../support/cluster/daemon.ts';
 import type { Kubectl } from '../../support/cluster/kubectl.ts';
+import type { LocalCluster } from '../../support/cluster/local-cluster.ts';
 import type { CertManagerBinary } from '../../support/cluster/tools.ts';
+import { kubeconfigOfAccount } from './account-kubeconfig.ts';
 import { startApprover, type Verdict } from './approver.ts';
 import type { Issuer } from './issuer.ts';
 import { conditionOf } from './issuer-answers.ts';
@@ -43,6 +45,31 @@ export async function installCertManagerKinds(kubectl: Kubectl, { crds }: CertMa
   await kubectl(['apply', '--server-side', ...files]);
   const names = kinds.map((kind) => `crd/${kind}.cert-manager.io`);
   await kubectl(['wait', '--for=condition=Established', '--timeout=30s', ...names]);
+}
+
+/** Groups of the kinds that cert-manager's own roles name: none of ours. */
+const itsGroups = [
+  ...['', 'apiextensions.k8s.io', 'coordination.k8s.io', 'networking.k8s.io', 'gateway.networking.k8s.io'],
+  ...['cert-manager.io', 'acme.cert-manager.io'],
+];
+
+/** An account that may do no more to our kinds than cert-manager's may. @returns its kubeconfig */
+export async function certManagerAccount(cluster: LocalCluster): Promise<string> {
+  const account = { namespace: 'cert-manager', name: 'cert-manager' };
+  const { namespace, name } = account;
+  const role = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name },
+    rules: [{ apiGroups: itsGroups, resources: ['*'], verbs: ['*'] }],
+  };
+  const { kubectl } = cluster;
+  await kubectl(['create', 'namespace', namespace]);
+  await kubectl(['-n', namespace, 'create', 'serviceaccount', name]);
+  await kubectl(['apply', '-f', '-'], { stdin: JSON.stringify(role) });
+  const of = `--serviceaccount=${namespace}:${name}`;
+  await kubectl(['create', 'clusterrolebinding', name, `--clusterrole=${name}`, of]);
+  return await kubeconfigOfAccount(cluster, account);
 }
 
 /** cert-manager's own controllers for the whole cluster, with one CA for each issuer; the test approves requests. */

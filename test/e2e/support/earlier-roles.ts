@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { LocalCluster } from '../../support/cluster/local-cluster.ts';
-import { kubeconfigOfInstalled } from './installed-account.ts';
+import { kubeconfigOfAccount } from './account-kubeconfig.ts';
 
 const manifests = resolve(import.meta.dirname, '../../../manifests/install');
 const installed = 'etcd-ratchet';
@@ -26,5 +26,5 @@ export async function installEarlierRoles(cluster: LocalCluster): Promise<string
   });
   await kubectl(['apply', '-f', '-'], { stdin: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }) });
   await kubectl(['-n', installed, 'create', 'quota', 'no-jobs', '--hard=count/jobs.batch=0']);
-  return await kubeconfigOfInstalled(cluster);
+  return await kubeconfigOfAccount(cluster);
 }
