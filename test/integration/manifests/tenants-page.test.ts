@@ -1,10 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
-import { promisify } from 'node:util';
 import { fleetSource } from '../../../functions/pass/fleet-git.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
@@ -17,6 +12,7 @@ import { typedIn } from '../../support/docs/typed-by.ts';
 import { startGitServer } from '../../support/git/server.ts';
 import { read } from '../../unit/docs/pages.ts';
 import { install, startApiServer } from './api-server.ts';
+import { cronJobPass } from './cronjob-pass.ts';
 import { noteQuota } from './noted-quota.ts';
 import { untilAllowed } from './until-allowed.ts';
 
@@ -27,8 +23,7 @@ const blocksAt = typedIn('integration/manifests/tenants-page');
 const api = await startApiServer();
 after(() => api[Symbol.asyncDispose]());
 await api.kubectl(['apply', '-k', install]);
-const account = { namespace: 'etcd-ratchet', name: 'etcd-ratchet' };
-const kube = await api.kubeOf(account);
+const kube = await api.kubeOf({ namespace: 'etcd-ratchet', name: 'etcd-ratchet' });
 const signal = AbortSignal.timeout(120_000);
 
 type Team = 'team-a' | 'team-b';
@@ -115,15 +110,6 @@ test('etcd-ratchet acts as the account of that name in a team’s namespace, and
   await assert.rejects(boss.list(resources.clusters, { namespace: 'team-a', signal }), /impersonate/);
 });
 
-/** As the CronJob makes it. */
-async function pass(): Promise<void> {
-  await using directory = await mkdtempDisposable(join(tmpdir(), 'tenants-page-'));
-  const kubeconfig = join(directory.path, 'kubeconfig');
-  await writeFile(kubeconfig, await api.kubeconfigOf(account), { mode: 0o600 });
-  const child = resolve(import.meta.dirname, 'tick-child.ts');
-  await promisify(execFile)(process.execPath, [child, '--kubeconfig', kubeconfig], { timeout: 60_000 });
-}
-
 /** As the API server has it. */
 const fleetOf = async (team: Team) =>
   (await kube.get<EtcdFleet>(resources.fleets, team, 'clusters', { signal })) ?? assert.fail();
@@ -141,8 +127,8 @@ test('passes make each team what its repository says, and nothing in the namespa
     const repository = await gitOf[team].createRepository(`${team}/etcd`);
     await repository.commit(files[team]);
   }
-  await pass();
-  await pass();
+  await cronJobPass(api);
+  await cronJobPass(api);
   for (const team of teams) {
     const { items } = await kube.list<EtcdCluster>(resources.clusters, { namespace: team, signal });
     assert.deepEqual(items.map(({ metadata }) => metadata.name).toSorted(), [`of-${team}`, 'orders']);
