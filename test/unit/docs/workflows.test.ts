@@ -36,20 +36,21 @@ const workflow = (name: string) => parse(read(`.github/workflows/${name}.yml`)) 
 const rights: Readonly<Record<string, Readonly<Record<string, Rights>>>> = {
   ci: {},
   codeql: { analyze: { 'security-events': 'write' } },
+  files: { sign: { 'id-token': 'write', attestations: 'write' } },
   image: {
     build: { packages: 'write' },
     sign: { packages: 'write', 'id-token': 'write', attestations: 'write' },
   },
   release: {
-    // Those of the workflow that it calls, which no job of the release has itself.
+    // Those of the workflows that it calls, which no job of the release has itself.
     image: { packages: 'write', 'id-token': 'write', attestations: 'write' },
-    sign: { 'id-token': 'write', attestations: 'write' },
+    files: { 'id-token': 'write', attestations: 'write' },
     publish: { contents: 'write' },
   },
   scorecard: { scorecard: { 'security-events': 'write', 'id-token': 'write' } },
 };
 
-test('the workflows are those for changes, releases, their image and two judges', () => {
+test('the workflows are those for changes, releases, their image and files, and two judges', () => {
   assert.deepEqual(
     files,
     Object.keys(rights).map((name) => `.github/workflows/${name}.yml`),
@@ -86,22 +87,39 @@ test('a release is tested before it is built, and signed before it is published'
     ['test', undefined],
     ['image', 'test'],
     ['files', 'image'],
-    ['sign', 'files'],
-    ['publish', 'sign'],
+    ['publish', 'files'],
   ]);
-  assert.equal(jobs.image?.uses, './.github/workflows/image.yml');
-  assert.deepEqual(
-    Object.entries(workflow('image').jobs).map(([name, { needs }]) => [name, needs]),
-    [
-      ['build', undefined],
-      ['sign', 'build'],
-    ],
-  );
+});
+
+test('image and files are built and signed by workflows of their own, which the release calls', () => {
+  const { jobs } = workflow('release');
+  for (const name of ['image', 'files']) {
+    assert.equal(jobs[name]?.uses, `./.github/workflows/${name}.yml`);
+    const called = Object.entries(workflow(name).jobs);
+    assert.deepEqual(
+      called.map(([job, { needs }]) => [job, needs]),
+      [
+        ['build', undefined],
+        ['sign', 'build'],
+      ],
+    );
+    // What a caller grants is the most that its jobs get.
+    for (const [job, { permissions = {} }] of called)
+      for (const [right, how] of Object.entries(permissions))
+        assert.equal(jobs[name]?.permissions?.[right], how, `${name}: ${job}: ${right}`);
+  }
+  const signers = Object.entries(jobs).filter(([, job]) => job.uses === undefined && job.permissions?.['id-token']);
+  assert.deepEqual(signers, [], 'the release itself signs nothing');
+});
+
+test('a change of the workflows is read by actionlint, of a version that is said', () => {
+  const commands = workflow('ci').jobs.workflows?.steps?.flatMap(({ run }) => run ?? []);
+  assert.match(commands?.join('\n') ?? '', /^go run github\.com\/rhysd\/actionlint\/cmd\/actionlint@v\d+\.\d+\.\d+$/m);
 });
 
 test('signatures and provenance have names that Scorecard knows', () => {
   const written =
-    workflow('release')
+    workflow('files')
       .jobs.sign?.steps?.flatMap(({ run }) => run ?? [])
       .join('\n') ?? '';
   assert.match(written, /SHA256SUMS\.sigstore\.json/);
@@ -126,7 +144,8 @@ test('the security policy says within how many days, and how a weakness becomes 
   const policy = read('SECURITY.md');
   assert.match(policy, /disclosure/i);
   assert.match(policy, /within \d+ (working )?days/);
-  assert.match(policy, /workflows\/image\\\.yml@refs\/tags\/v/, 'the image is signed by the workflow that built it');
+  for (const name of ['image', 'files'])
+    assert.match(policy, new RegExp(`workflows/${name}\\\\.yml@refs/tags/v`), 'by the workflow that built it');
 });
 
 test('real nodes are tried with what they ask for: all that a bare machine is told to install', () => {
