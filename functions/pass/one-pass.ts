@@ -56,6 +56,9 @@ export async function onePass(
     followUp: options.followUp !== undefined,
     waitMs: options.wait * 1000,
     isStopped: async () => (await stands()) !== 'on',
+    onEarly: async (news) => {
+      await leaveWork(news, options, { kube, log, env, cronJob, signal });
+    },
     onNews: async (news) => {
       if (signal.aborted) log({ problem: String(signal.reason) }, 'the pass was cut short; the next one goes on');
       // Making sure of the next one is worth time of its own, as telling what was done is.

@@ -6,6 +6,7 @@ import type { FleetResult } from './fleet-pass.ts';
 import type { PassContext, PassNews, PassResult } from './pass-context.ts';
 import { type FleetsRead, hasWritten, readFleets } from './read-fleets.ts';
 import { reportFleets } from './report-fleets.ts';
+import { tellEarly } from './tell-early.ts';
 
 /**
  * One pass: what Git says is applied, every object of every kind gets one step, the fleets and forges are told.
@@ -16,12 +17,10 @@ export async function pass(context: PassContext, table: Kinds = kinds): Promise<
   const stepped = await stepKinds(table, read.stepping);
   const { cluster = [] } = stepped.results as Results;
   const told = reportFleets(read, cluster);
-  const goneOn = Promise.all(told).then(async (all) => {
-    const news = newsOf(
-      read,
-      stepped,
-      all.map(({ passed }) => passed.result),
-    );
+  const all = Promise.all(told);
+  const goneOn = tellEarly(context, stepped, all).then(async (isTold) => {
+    const fleets = (await all).map(({ passed }) => passed.result);
+    const news = newsOf(read, isTold ? { ...stepped, isTold, moved: false } : stepped, fleets);
     await context.onNews?.(news);
     return news;
   });
@@ -34,7 +33,8 @@ function newsOf({ isLate, context }: FleetsRead, stepped: Stepped<Kinds>, fleets
   const results = stepped.results as Results;
   const { cluster: clusters = [] } = results;
   const workRemains = stepped.workRemains || needRetry || fleets.some(isLate);
-  const moved = stepped.moved || fleets.some(hasWritten);
+  // What was applied before the steps is known to what goes on with what was told early.
+  const moved = stepped.moved || fleets.some(stepped.isTold ? isLate : hasWritten);
   const leftOut = context.kube.leftOut();
   return { ...stepped, results, clusters, workRemains, moved, leftOut, unsettled: stepped.unsettled || needRetry };
 }

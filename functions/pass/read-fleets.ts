@@ -17,7 +17,8 @@ import { type Records, recordsFor, recordsFrom } from './pending-records.ts';
 import { secretsOnce } from './secret.ts';
 import { shareGit, timeForGit } from './shared-git.ts';
 
-const patienceMs = 3_000;
+/** So long the steps of a pass wait for repositories: what is read later is stepped by the next pass. */
+export const patienceMs = 3_000;
 
 /** What a pass has learned and applied before it steps anything. */
 export interface FleetsRead extends Disposable {

@@ -48,7 +48,11 @@ export async function stepClusters(context: StepContext, scope: Scope): Promise<
     { atOnce: parallel, kube: context.kube, isSlow: ({ next }) => wasSilent(next.cluster) },
     async ({ next, metadata }) => {
       const why = leftOut.get(metadata.namespace ?? '');
-      return why ? notSeen(context, next, 'NamespaceLeftOut', tooLarge(next.cluster, why)) : stepOne(context, next);
+      const result = why
+        ? notSeen(context, next, 'NamespaceLeftOut', tooLarge(next.cluster, why))
+        : await stepOne(context, next);
+      context.onStep?.(result);
+      return result;
     },
   );
   return results.toSorted((a, b) => `${a.namespace}/${a.name}`.localeCompare(`${b.namespace}/${b.name}`));

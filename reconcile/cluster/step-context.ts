@@ -3,6 +3,7 @@ import type { NameAllowance } from '../../manifests/render/certificate-allowance
 import type { EtcdTls } from '../interfaces/etcd.ts';
 import type { EtcdAdmin } from '../interfaces/etcd-admin.ts';
 import type { Kube } from '../interfaces/kube.ts';
+import type { StepResult } from '../stepping/result.ts';
 import type { Holder } from './know/holder.ts';
 import type { AskWire } from './observe/certificates/read.ts';
 
@@ -26,5 +27,7 @@ export interface StepContext {
   readonly unasked?: ReadonlySet<string>;
   /** Tells that a cluster is about to be asked, until that is over. Absent: all is well. */
   readonly asking?: (cluster: string) => Promise<Disposable>;
+  /** Told of each result as soon as it is there: those of others may take long. */
+  readonly onStep?: (result: StepResult) => void;
   readonly signal: AbortSignal;
 }

@@ -26,10 +26,20 @@ export interface SteppingContext extends StepContext, About {
   readonly waitMs: number;
   /** Asked after each wait: whether people have stopped everything, or a later follow-up goes on. */
   readonly isStopped?: () => Promise<boolean>;
+  /** Told of what has work while others are still being stepped or read: it is gone on with at once. */
+  readonly onEarly?: (news: EarlyNews) => Promise<void>;
   /** Loads what is used later on, before it is. The first use tells of a failure. */
   readonly loadAhead?: (library: Library) => void;
   /** Where the Jobs are made that reboot nodes. Absent: the component node-reboots is not installed. */
   readonly rebootsIn?: string | undefined;
+}
+
+/** What the follow-up must know of what was done while others are still being stepped or read. */
+export interface EarlyNews {
+  readonly results: Readonly<Record<string, readonly StepResult[] | undefined>>;
+  readonly workRemains: boolean;
+  readonly moved: boolean;
+  readonly unsettled: boolean;
 }
 
 export interface KindContext extends SteppingContext {

@@ -20,8 +20,10 @@ interface Run {
 export interface Stepped<Table extends Kinds> {
   readonly results: ResultsOf<Table>;
   readonly workRemains: boolean;
-  /** Whether anything was done, or an object that was waited for has gone. */
+  /** Whether anything was done that was not told early, or an object that was waited for has gone. */
   readonly moved: boolean;
+  /** Whether something was told early. */
+  readonly isTold: boolean;
   /** When something is due that no follow-up waits for. */
   readonly nextLook?: Date;
   /** Whether something failed that may succeed when repeated, or another invocation was at it. */
@@ -60,12 +62,17 @@ export async function stepKinds<Table extends Kinds>(kinds: Table, context: Kind
       ended.flatMap(([name, one]) => (one === nothing ? [] : [[name, one.results]])),
     ) as ResultsOf<Table>,
     workRemains: all.some(hasWork),
-    moved: all.some(hasActed) || ended.some(([, { hasGone }]) => hasGone),
+    moved: ended.some(([, { results, hasGone, told }]) => hasGone || results.some((one) => isNewOf(one, told))),
+    isTold: ended.some(([, { told }]) => told.size > 0),
     ...(nextLook && { nextLook }),
     unsettled: Object.entries(kinds).some(([name, kind]) =>
       looked.get(name)?.results.some((result) => kind.isUnsettled?.(result)),
     ),
   };
+}
+
+function isNewOf(one: StepResult, told: ReadonlySet<string>): boolean {
+  return hasActed(one) && !told.has(keyOf(one));
 }
 
 function begin(run: Run, name: string, kind: Kind): Turn {

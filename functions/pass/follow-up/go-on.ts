@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Kube, KubeError } from '../../../reconcile/interfaces/kube.ts';
 import { patiently } from '../../../reconcile/stepping/patience.ts';
+import type { StepResult } from '../../../reconcile/stepping/result.ts';
 import type { Identity } from '../../environment.ts';
 import type { Log } from '../../log.ts';
-import type { PassResult } from '../pass-context.ts';
 import type { ChainLink } from './chain.ts';
 import { emitFollowUps, SinkError, sinkFrom } from './sink.ts';
 
@@ -23,8 +23,13 @@ export interface GoingOn {
   readonly until?: AbortSignal;
 }
 
+/** Clusters that it has stepped. */
+interface Going {
+  readonly clusters: readonly Pick<StepResult, 'namespace' | 'name' | 'workRemains'>[];
+}
+
 /** Has a pass followed up, by an event if a sink takes it, else by a Job; `false`: only the next tick goes on. */
-export async function goOn({ clusters }: Pick<PassResult, 'clusters'>, context: GoingOn): Promise<boolean> {
+export async function goOn({ clusters }: Going, context: GoingOn): Promise<boolean> {
   const { kube, cronJob, env, log, signal, link, isNew, until = AbortSignal.abort() } = context;
   try {
     const { followUp, isStopped } = await import('./follow-up.ts');
@@ -47,7 +52,7 @@ export async function goOn({ clusters }: Pick<PassResult, 'clusters'>, context: 
 
 /** Whether the sink has taken it: an event that did not arrive is a Job. */
 async function emitted(
-  clusters: PassResult['clusters'],
+  clusters: Going['clusters'],
   { env, cronJob, log, again }: Pick<GoingOn, 'env' | 'cronJob' | 'log' | 'again'>,
 ): Promise<boolean> {
   const waiting = clusters.filter(({ workRemains }) => workRemains);

@@ -1,11 +1,16 @@
 import { kinds } from '../../../reconcile/kinds.ts';
 import { isAboutAll, isAwaited, isNews, type Kinds } from '../../../reconcile/stepping/kind.ts';
+import type { StepResult } from '../../../reconcile/stepping/result.ts';
 import type { Identity } from '../../environment.ts';
 import type { TickOptions } from '../../tick/options.ts';
 import type { PassNews } from '../pass-context.ts';
 import type { GoingOn } from './go-on.ts';
 
 type Leaving = Pick<TickOptions, 'dryRun' | 'followUp' | 'clusters' | 'fleet' | 'goOn'>;
+/** Of a pass, or of what it has done so far. */
+type Left = Pick<PassNews, 'workRemains' | 'moved' | 'unsettled' | 'nextLook'> & {
+  readonly results: Readonly<Record<string, readonly StepResult[] | undefined>>;
+};
 type Reaching = Pick<GoingOn, 'kube' | 'env' | 'log' | 'signal'> & { readonly cronJob: Identity['cronJob'] };
 
 /**
@@ -13,7 +18,7 @@ type Reaching = Pick<GoingOn, 'kube' | 'env' | 'log' | 'signal'> & { readonly cr
  * time before it. Returns `false` if a follow-up was needed and could not be made.
  */
 export async function leaveWork(
-  news: PassNews,
+  news: Left,
   leaving: Leaving,
   { cronJob, ...reaching }: Reaching,
   table: Kinds = kinds,
@@ -27,7 +32,10 @@ export async function leaveWork(
     const { chain, number } = followUp ?? {};
     const link = chain !== undefined && number !== undefined ? { chain, number } : undefined;
     const { goOn } = await import('./go-on.ts');
-    return goOn(news, { ...reaching, cronJob, link, isNew, until: reaching.signal });
+    return goOn(
+      { clusters: news.results.cluster ?? [] },
+      { ...reaching, cronJob, link, isNew, until: reaching.signal },
+    );
   }
   if (news.workRemains)
     reaching.log({ outcome: 'none' }, 'nothing has changed for long: no follow-up, the next tick looks again');

@@ -3,6 +3,27 @@ import type { Mutant } from '../mutant.ts';
 /** Triggers, chains of follow-ups, the server, and what runs before a recovery. */
 export const ofFunctions: readonly Mutant[] = [
   {
+    file: 'reconcile/stepping/loop.ts',
+    from: 'if (await Promise.race([all.then(() => false), isLate])) ',
+    to: 'if (await all.then(() => false)) ',
+    without: 'a birth waits for the clusters of others that never answer, at each of its steps',
+    killers: ['test/unit/pass/early.test.ts'],
+  },
+  {
+    file: 'reconcile/stepping/run.ts',
+    from: ' && !told.has(keyOf(one))',
+    to: '',
+    without: 'what was told early supersedes the follow-up that goes on with it',
+    killers: ['test/unit/pass/early.test.ts'],
+  },
+  {
+    file: 'functions/pass/tell-early.ts',
+    from: 'if (!onEarly || !workRemains) return false;',
+    to: 'if (onEarly || !workRemains) return false;',
+    without: 'a birth waits for the repositories of others at each of its steps',
+    killers: ['test/unit/pass/tell-early.test.ts'],
+  },
+  {
     file: 'functions/pass/one-pass.ts',
     from: 'signal.aborted && areStarved(result)',
     to: 'false',
