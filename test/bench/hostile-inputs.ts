@@ -28,6 +28,15 @@ export const hostileFiles: Readonly<Record<string, Readonly<Record<string, strin
   '100,000 files': Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`d${n % 300}/${n}.yaml`, ''])),
 };
 
+/** One blob, which git packs into a thousandth. Made when it is asked for. */
+export const largeFile = {
+  mebibytes: 128,
+  files: (): Readonly<Record<string, string>> => ({
+    'a.yaml': `${head}metadata: {name: a}\n`,
+    'dump.yaml': '\0'.repeat(largeFile.mebibytes * mebibyte),
+  }),
+};
+
 /** A bare repository of random bytes, and a hundred specs. `mebibytes`: of files that are none of ours. */
 export async function largeRepository(
   server: GitServer,

@@ -4,11 +4,16 @@ import { join } from 'node:path';
 import { build } from '../../functions/build.ts';
 import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
 import { inParallel } from '../../reconcile/stepping/in-parallel.ts';
+import { fleetObject } from '../e2e/support/furniture.ts';
+import { until } from '../e2e/support/until.ts';
 import { hostileAnswers, startHostileMember, startSilentMember } from '../integration/clients/hostile-member.ts';
 import { type ApiServer, install, startApiServer } from '../integration/manifests/api-server.ts';
 import { fitting, justFits, largeNamespaces } from '../integration/manifests/large-namespaces.ts';
 import { adopting, cluster, reportPod } from '../integration/manifests/tenants-objects.ts';
+import { startGitServer } from '../support/git/server.ts';
+import { localSettings } from '../support/network.ts';
 import { load } from './conditions.ts';
+import { largeFile } from './hostile-inputs.ts';
 import { type Measured, measure, median } from './measure.ts';
 import { fillCompileCache, heapOfPod } from './pod-like.ts';
 import { aim, table } from './table.ts';
@@ -64,6 +69,7 @@ export async function measureHostileTenants({ quick }: { readonly quick: boolean
     await using _ = await startSilentMember(address);
     const silent = many * 2;
     rows.push(await row(`${silent} members that never answer`, (namespace) => members(api, kube, namespace, silent)));
+    rows.push(await dumpedRow(row, kube));
     print(rows);
   } finally {
     await rm(directory, { recursive: true, force: true });
@@ -82,28 +88,46 @@ async function benchOn(api: ApiServer, directory: string) {
   await writeFile(kubeconfig, await api.kubeconfigOf(account), { mode: 0o600 });
   const kube: Kube = await api.kubeOf(account);
   const pod = { POD_NAME: 'bench', POD_UID: 'bench', POD_NAMESPACE: account.namespace };
-  const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: join(directory, '.compile-cache'), ...pod };
+  const cache = { NODE_COMPILE_CACHE: join(directory, '.compile-cache') };
+  const env = { PATH: process.env.PATH, ...cache, ...pod, ...localSettings };
   let made = 0;
+  const args = ['--kubeconfig', kubeconfig, '--output=json'];
+  const tick = () => measure(join(directory, 'tick.js'), args, env, heapOfPod);
+
+  /** What it holds would count beside the next row. Finalizers of clusters go by ticks. */
+  const gone = async (namespace: string) => {
+    await api.kubectl(['delete', 'namespace', namespace, '--wait=false']);
+    const isGone = async () => (await api.kubectl(['get', 'namespace', namespace, '--ignore-not-found'])) === '';
+    const look = async () => {
+      await tick();
+      return isGone();
+    };
+    await until(`namespace ${namespace} is gone`, look, { within: 180, every: 1_000 });
+  };
 
   /** Each time with another new cluster of the other namespace, which is looked for until it had its step. */
-  return async (what: string, attack: (namespace: string) => Promise<void>): Promise<Row> => {
+  return async (
+    what: string,
+    attack: (namespace: string) => Promise<void>,
+    each: (time: number) => Promise<void> = async () => undefined,
+  ): Promise<Row> => {
     const tenant = `mallory-${made}`;
     await api.kubectl(['create', 'namespace', tenant]);
     await api.kubectl(['-n', tenant, 'wait', '--for=create', 'serviceaccount/default', '--timeout=30s']);
     await attack(tenant);
     const runs: (Measured & { readonly ticks: number })[] = [];
     for (let time = 0; time < times; time++) {
+      await each(time);
       const name = `orders-${made++}`;
       await kube.create(resources.clusters, cluster('payments', name), signal());
       for (let ticks = 1, acted = false; !acted; ticks++) {
         if (ticks > 5) throw new Error(`beside ${what}, payments/${name} had no step in 5 ticks`);
-        const args = ['--kubeconfig', kubeconfig, '--output=json'];
-        const run = await measure(join(directory, 'tick.js'), args, env, heapOfPod);
+        const run = await tick();
         acted = clustersIn(run).some((one) => one.namespace === 'payments' && one.name === name && isStep(one));
         runs.push({ ...run, ticks });
       }
     }
-    await api.kubectl(['delete', 'namespace', tenant, '--wait=false']);
+    await gone(tenant);
     const middle = median(runs, ({ wallMilliseconds }) => wallMilliseconds);
     return {
       what,
@@ -113,6 +137,20 @@ async function benchOn(api: ApiServer, directory: string) {
       told: toldIn(tenant, runs.at(-1)?.stdout ?? '{"clusters":[]}'),
     };
   };
+}
+
+/** A fleet whose repository has another such file each time: what was read once is not read again. */
+async function dumpedRow(row: Awaited<ReturnType<typeof benchOn>>, kube: Kube): Promise<Row> {
+  await using server = await startGitServer();
+  const repository = await server.createRepository('dump');
+  const make = async (namespace: string) => {
+    const fleet = fleetObject(namespace, repository.url, '', { forge: undefined });
+    await kube.create(resources.fleets, fleet, signal());
+  };
+  return row(`a repository with a file of ${largeFile.mebibytes} MiB`, make, async (time) => {
+    const { 'dump.yaml': dump = '' } = largeFile.files();
+    await repository.commit({ 'clusters/dump.yaml': `${dump}${time}` });
+  });
 }
 
 /** Clusters that are taken over, whose only member is at that address. */
