@@ -90,6 +90,10 @@ export const onlyHere = {
   },
   memory: { onlyHere: 'the garbage collector takes what it should, and volumes bring a cluster back', ring: 2 },
   migrate: { onlyHere: 'the page leads from an etcd of others, with its users and alarms, to a cluster', ring: 2 },
+  neighbours: {
+    onlyHere: 'Jobs of one installation carry a birth and a healing to their end beside what another tenant does',
+    ring: 2,
+  },
   'node-policies': { onlyHere: 'RBAC lets a fleet write node policies only where it was let in', ring: 2 },
   'node-reboots': { onlyHere: 'machines restart one by one, and no client of three clusters notices', ring: 2 },
   'node-trouble': { onlyHere: 'a machine restarts once although every invocation about it dies', ring: 2 },

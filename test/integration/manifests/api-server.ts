@@ -10,10 +10,13 @@ import { enterSandbox } from '../../support/cluster/sandbox.ts';
 
 export const install = resolve(import.meta.dirname, '../../../manifests/install');
 
-export interface ApiServer extends AsyncDisposable {
-  readonly kubectl: Kubectl;
+export interface Answering {
   /** One request as an administrator; unknown fields are refused, as kubectl has them refused. */
   send(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Answer>;
+}
+
+export interface ApiServer extends Answering, AsyncDisposable {
+  readonly kubectl: Kubectl;
   /** The same as whoever has that token, perhaps acting as somebody else. */
   sendAs(who: Who, path: string, body: object): Promise<Answer>;
   /** For a program that runs as that service account, with its own token. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
-import type { ApiServer } from './api-server.ts';
+import type { Answering } from './api-server.ts';
 
 /** What tenants make, and what kubelet says of it, where there is no kubelet. */
 
@@ -28,7 +28,7 @@ interface Reported {
 
 /** A pod, as kubelet reports it; in the installation's namespace, one of etcd-ratchet. Its UID. */
 export async function reportPod(
-  api: ApiServer,
+  api: Answering,
   namespace: string,
   name: string,
   { podIP, phase, exitCode }: Reported,
@@ -39,7 +39,8 @@ export async function reportPod(
   const none = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
   const securityContext = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
   const containers = [{ name: 'x', image: 'x', securityContext: none }];
-  const spec = { automountServiceAccountToken: false, securityContext, containers };
+  // No kubelet of the cluster takes it.
+  const spec = { automountServiceAccountToken: false, securityContext, containers, schedulerName: 'none' };
   const made = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, labels }, spec };
   const { body } = found.status === 200 ? found : await api.send('POST', path, made);
   assert.equal(body.kind, 'Pod', body.message);
