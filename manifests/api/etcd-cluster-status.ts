@@ -93,16 +93,14 @@ const historyEntrySchema = object({
 
 const plannedStepSchema = object({
   action: text(64, { description: 'What is done.' }),
-  target: Type.Optional(stepTarget),
+  target: Type.Optional(text(1024, { description: 'To what.' })),
   reason: reasonWord,
   outcome: Type.Optional(text(64, { description: 'How it ended; absent of what is only foretold.' })),
 });
 
 const planSchema = object(
   {
-    asked: text(64, {
-      description: 'What it answers: the generation of the spec, and a hash of what people ask by annotations.',
-    }),
+    asked: text(64, { description: 'The spec that it is for: its generation, and what its UID begins with.' }),
     generation: int64({ minimum: 0, description: 'The generation of the spec that it is for.' }),
     at: time({ description: 'When it was made.' }),
     state: Type.Enum(['Pending', 'UnderWay', 'AsPlanned', 'Left', 'NotFollowed'], {
@@ -113,7 +111,15 @@ const planSchema = object(
     foretold: Type.Optional(list(plannedStepSchema, 64, { description: 'The steps, as long as they are under way.' })),
     taken: Type.Optional(list(plannedStepSchema, 96, { description: 'The steps taken so far.' })),
     ends: Type.Optional(text(64, { description: 'How it ends: done, refused, waits or goes-on.' })),
-    interrupted: Type.Optional(Type.Boolean({ description: 'An invocation ended in the middle of one of its steps.' })),
+    interrupted: Type.Optional(
+      Type.Boolean({ description: 'A step failed, or an invocation ended in the middle of one.' }),
+    ),
+    earlier: Type.Optional(
+      int32({
+        minimum: 0,
+        description: 'Steps before something that could not be foreseen: it was planned anew then.',
+      }),
+    ),
     withoutCertificates: Type.Optional(
       Type.Boolean({ description: 'Certificates were not looked at: steps about them are not part of it.' }),
     ),

@@ -60,17 +60,22 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   const { outcome, written } = await carryOut(context, etcd, situation, decision);
   stepped.publish({ observation: seen, decision, outcome: outcome.kind } satisfies Stepped);
   const quiet = outcome.kind === 'lost' || situation.lease.kind === 'held';
-  const foretold = !quiet && beginsPlan(situation, decision) ? await foretoldOf(seen) : undefined;
+  const foretold = !quiet && beginsPlan(situation, decision) ? await foretoldOf(seen, context.log) : undefined;
   const all = { situation, decision, outcome, written, objects: read, ...(foretold && { foretold }) };
   const telling = () => report(kube, all, { log: context.log, signal: reportSignal(signal) });
   const cluster = quiet ? written : await traced('report', {}, telling);
   return resultOf(cluster, decision, outcome, goingOn(situation, decision, outcome));
 }
 
-/** Loaded only where something new is asked: most looks find nothing to do. */
-async function foretoldOf(observation: Observation): Promise<Foretold> {
+/** Loaded only where something new is asked: most looks find nothing to do. No defect of it costs the step's report. */
+async function foretoldOf(observation: Observation, log: StepContext['log']): Promise<Foretold> {
   const { foretell } = await import('./foresee/foretell.ts');
-  return foretell(observation);
+  try {
+    return foretell(observation);
+  } catch (error) {
+    log({ problem: failureOf(error).message }, 'the plan could not be made');
+    return { steps: [], end: 'unknown', isBlind: false };
+  }
 }
 
 async function carryOut(

@@ -79,7 +79,7 @@ export function wantedStatuses(facts: StatusFacts): readonly WantedStatus[] {
 
 /** The commit that changed it is told what became of the plan, too. */
 function saidOf({ message, receipt }: ClusterVerdict, isChanged: boolean): string {
-  return receipt === undefined || !isChanged ? message : `${receipt}; ${message}`;
+  return receipt === undefined || !isChanged ? message : `${message}; ${receipt}`;
 }
 
 /** Backups and schedules have no page of their own: the fleet's names them. */

@@ -3,7 +3,7 @@ import { targetOf } from '../act/act.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Outcome } from '../know/outcome.ts';
 import type { Taken } from '../know/plan/as-foretold.ts';
-import { askedOf, begun, type Foretold, followed } from '../know/plan/followed.ts';
+import { askedOf, begun, type Foretold, followed, longestTarget } from '../know/plan/followed.ts';
 import type { Situation } from '../know/situation.ts';
 
 /** What becomes of the plan by this look. @param foretold where one begins with it */
@@ -26,7 +26,7 @@ export function planAfter(
 
 function stepOf(decision: Decision, outcome: Outcome): Taken | undefined {
   if (decision.kind !== 'act' || (outcome.kind !== 'acted' && outcome.kind !== 'failed')) return undefined;
-  const target = targetOf(decision.action)?.slice(0, 253);
+  const target = targetOf(decision.action)?.slice(0, longestTarget);
   const reason = outcome.kind === 'failed' ? outcome.failure.reason : decision.reason;
   return { action: decision.action.kind, ...(target !== undefined && { target }), reason, outcome: outcome.kind };
 }

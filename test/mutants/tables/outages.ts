@@ -11,15 +11,15 @@ const followedPlan = 'test/unit/cluster/followed-plan.test.ts';
 export const ofOutages: readonly Mutant[] = [
   {
     file: 'reconcile/cluster/know/plan/followed.ts',
-    from: "if (plan?.asked === askedOf(cluster)) return plan.state === 'Pending' && kind === 'act';",
+    from: "if (plan?.asked === askedOf(cluster)) return kind === 'act' && goesOn(plan);",
     to: "if (plan?.asked === askedOf(cluster)) return kind === 'act';",
     without: 'each step makes the plan anew, so that none is ever left',
     killers: [followedPlan],
   },
   {
     file: 'reconcile/cluster/know/plan/followed.ts',
-    from: "if (courseOf(decision.reason) === 'stopped') return on;",
-    to: "if (decision.reason === 'Deleted') return on;",
+    from: "if (courseOf(decision.reason) === 'stopped') return { ...on, taken };",
+    to: "if (decision.reason === 'Deleted') return { ...on, taken };",
     without: 'a cluster that is paused has left its plan',
     killers: [followedPlan],
   },

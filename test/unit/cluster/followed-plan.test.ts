@@ -70,7 +70,8 @@ describe('a plan that is followed', () => {
 
   test('ends as planned with the person that it said would be needed', () => {
     const plan = after(planOf([first], { end: 'refused' }), acted(first));
-    assert.equal(followed(plan, { decision: needed }).message, 'as planned, 1 of 1 step');
+    const told = followed(plan, { decision: needed });
+    assert.equal(told.message, 'as planned, 1 of 1 step, then a person is needed (MinorSkipped)');
   });
 
   test('goes on while a member is late, and while the cluster is paused', () => {
@@ -92,9 +93,27 @@ describe('a plan that is followed', () => {
     assert.equal(again.message, '1 of 2 steps', 'but not where the same step is taken again');
   });
 
-  test('that ends with a wait is over when something is done after it', () => {
-    const plan = after(planOf([first], { end: 'waits' }), acted(first));
-    assert.equal(followed(plan, { decision: act, step: acted(third) }).state, 'AsPlanned');
+  test('makes up for a failure at the very member alone', () => {
+    const failed = { ...first, reason: 'Timeout', outcome: 'failed' } as const;
+    const other = after(planOf([first, second]), failed, acted(third));
+    assert.match(
+      other.message,
+      /^left its plan at step 2 of 2, after a step that failed or was cut off: retire-member/,
+    );
+    const elsewhere = { ...failed, target: 'orders-9' } as const;
+    assert.equal(after(planOf([first, second]), failed, elsewhere).taken?.length, 2, 'two members are two failures');
+  });
+
+  test('names nine members of the longest name', () => {
+    const names = Array.from({ length: 9 }, (_, n) => `${'o'.repeat(48)}-${n}`);
+    const whole = step('seal-members', names.join(', '), 'SealingMembers');
+    const plan = after(planOf([whole]), ...names.map((name) => acted({ ...whole, target: name })));
+    assert.equal(followed(plan, { decision: done }).state, 'AsPlanned', plan.message);
+  });
+
+  test('that could not be made is not followed, and says so', () => {
+    const plan = planOf([], { end: 'unknown' });
+    assert.deepEqual([plan.state, plan.message], ['NotFollowed', 'its plan could not be made']);
   });
 
   test('too long to be followed says so, and keeps no step', () => {
@@ -117,7 +136,8 @@ describe('a plan begins', () => {
     const metadata = { ...seen.cluster.metadata, generation: 2, annotations: notes };
     return situate({ ...seen, cluster: { ...seen.cluster, metadata, status } });
   };
-  const [asked, other] = ['2', '1'];
+  const uid = healthy(3).cluster.metadata.uid?.slice(0, 8);
+  const [asked, other] = [`2-${uid}`, `1-${uid}`];
   const kept = { asked, generation: 2, at: '2026-01-02T03:04:05Z', state: 'AsPlanned', message: 'as planned' } as const;
 
   test('with the first look at a new generation, where something is to be done', () => {
@@ -136,10 +156,21 @@ describe('a plan begins', () => {
     assert.ok(!beginsPlan(withStatus({ ...kept, state: 'Pending' }, 2), late));
   });
 
-  test('anew where a person approves, and not where one asks for a look', () => {
-    const approved = withStatus(kept, 2, { [approvals[0]]: 'a/b' });
-    assert.notEqual(askedOf(approved.cluster), asked);
-    assert.ok(beginsPlan(approved, act));
-    assert.equal(askedOf(withStatus(kept, 2, { [annotations.reconcile]: 'now' }).cluster), asked);
+  test('anew where what it waited for has come, and counts what was done before', () => {
+    const waiting = { ...kept, state: 'UnderWay', ends: 'waits', foretold: [first], taken: [acted(first)] } as const;
+    const seen = withStatus(waiting, 2);
+    assert.ok(beginsPlan(seen, act));
+    assert.ok(!beginsPlan(withStatus({ ...waiting, taken: [] }, 2), act), 'not before it is through');
+    const plan = begun({ steps: [second, third], end: 'done', isBlind: false }, seen);
+    assert.equal(plan.message, '1 of 3 steps');
+    const whole = followed(after(plan, acted(second), acted(third)), { decision: done });
+    assert.equal(whole.message, 'as planned, 3 of 3 steps');
+  });
+
+  test('for no annotation of a person, set or taken away', () => {
+    for (const note of [approvals[0], annotations.rotateCertificates, annotations.defragment]) {
+      assert.ok(!beginsPlan(withStatus(kept, 2, { [note]: 'a/b' }), act), note);
+      assert.equal(askedOf(withStatus(kept, 2, { [note]: 'a/b' }).cluster), asked);
+    }
   });
 });

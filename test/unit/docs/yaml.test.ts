@@ -18,7 +18,7 @@ const schemas: Readonly<Record<string, (object: object) => void>> = {
   'kustomize.toolkit.fluxcd.io/v1 Kustomization': (object) => new FluxKustomization(object as never).validate(),
 };
 
-/** Held elsewhere: the API server takes each ConfigMap and role, and kustomize and kube-state-metrics read the others. */
+/** Held elsewhere: the API server takes each ConfigMap and role, kustomize and kube-state-metrics read the others. */
 const roles = ['Role', 'ClusterRole', 'ClusterRoleBinding'];
 const foreign: readonly unknown[] = ['ConfigMap', 'CustomResourceStateMetrics', 'Kustomization', ...roles];
 

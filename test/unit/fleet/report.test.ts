@@ -83,7 +83,7 @@ test('the commit that changed a cluster is told what became of the plan, and no 
   ) => wanted([cluster], more, fleet)[1];
   const kept = planned('AsPlanned', 'as planned, 4 of 4 steps');
   const first = told(kept, changed);
-  assert.equal(first?.description, 'as planned, 4 of 4 steps; all healthy');
+  assert.equal(first?.description, 'all healthy; as planned, 4 of 4 steps');
   const followUp = fleetWith({ commitStatuses: first && [first] }, { forge: true });
   assert.equal(
     told(kept, {}, followUp)?.description,
@@ -92,7 +92,7 @@ test('the commit that changed a cluster is told what became of the plan, and no 
   );
   assert.equal(told(kept, {})?.description, 'all healthy', 'another commit has not changed it');
   const left = planned('Left', 'left its plan at step 3 of 5: it went otherwise');
-  assert.equal(told(left, changed)?.description, 'left its plan at step 3 of 5: it went otherwise; all healthy');
+  assert.equal(told(left, changed)?.description, 'all healthy; left its plan at step 3 of 5: it went otherwise');
   assert.equal(told(planned('UnderWay', '1 of 2 steps'), changed)?.description, 'all healthy');
   assert.equal(told(planned('AsPlanned', 'of another spec', 7), changed)?.description, 'all healthy');
 });

@@ -41,8 +41,8 @@ export function mayPass({ outcome, reason }: Pick<Taken, 'outcome' | 'reason'>):
 
 /**
  * What was done, as if nothing had failed. A failed step counts as taken where it is foretold and no other step did it:
- * it was begun, and one step of another name finishes it. etcd refuses changes of its list for five seconds after a
- * member started, and may take a call without an answer.
+ * it was begun, and one step of another name finishes it, for the same member. etcd refuses changes of its list for
+ * five seconds after a member started, and may take a call without an answer.
  */
 function withoutFailures(foretold: readonly Step[], taken: readonly Taken[]): readonly Step[] {
   const left = joined(foretold).map((step) => ({ step, targets: new Set(targets(step)) }));
@@ -53,15 +53,17 @@ function withoutFailures(foretold: readonly Step[], taken: readonly Taken[]): re
   };
   const relevant = promotedAsSealed(taken);
   const expected = new Set(relevant.filter((step) => step.outcome === 'acted' && takes(step)));
-  let toMakeUpFor = 0;
+  const failed: Step[] = [];
+  const makesUp = (step: Step) => failed.findIndex((one) => targets(step).every((name) => targets(one).includes(name)));
   return relevant.flatMap((step) => {
     if (step.outcome === 'acted') {
-      if (expected.has(step) || toMakeUpFor === 0) return [step];
-      toMakeUpFor--;
+      const at = expected.has(step) ? -1 : makesUp(step);
+      if (at < 0) return [step];
+      failed.splice(at, 1);
       return [];
     }
     if (!mayPass(step)) return [];
-    toMakeUpFor++;
+    failed.push(step);
     const begun = takes(step, (one, other) => isPartOf({ ...one, reason: other?.reason ?? '' }, other));
     return begun ? [{ ...step, reason: begun.reason }] : [];
   });

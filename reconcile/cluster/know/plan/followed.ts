@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import type { ClusterPlan } from '../../../../manifests/api/etcd-cluster-status.ts';
-import { annotations, approvals } from '../../../../manifests/render/names.ts';
 import { courseOf } from '../../../reasons/reasons.ts';
 import { refusals } from '../../../reasons/refusals.ts';
 import { timestamp } from '../../../time/timestamp.ts';
@@ -12,52 +10,62 @@ import { isAsForetold, knowable, type Step, type Taken } from './as-foretold.ts'
 /** The steps foretold of a cluster. */
 export interface Foretold {
   readonly steps: readonly Step[];
-  readonly end: 'done' | 'refused' | 'waits' | 'goes-on' | 'circles';
+  /** `unknown`: it could not be made. */
+  readonly end: 'done' | 'refused' | 'waits' | 'goes-on' | 'circles' | 'unknown';
   /** The look had no occasion to read certificates: none is foretold. */
   readonly isBlind: boolean;
 }
 
-/** The other annotations are notes of ours, or ask for a look. */
-const requests = [annotations.defragment, annotations.rotateCertificates, ...approvals];
-
-/** What the spec and people ask, in a word: the same as long as they ask the same. */
+/** Which spec it is for: the same word as long as that is the same. */
 export function askedOf({ metadata }: EtcdCluster): string {
-  const notes = requests.flatMap((key) => {
-    const value = metadata.annotations?.[key];
-    return value === undefined ? [] : [`${key}=${value}`];
-  });
-  const generation = String(metadata.generation ?? 0);
-  if (notes.length === 0) return generation;
-  return `${generation}-${createHash('sha256').update(notes.join('\n')).digest('hex').slice(0, 8)}`;
+  const { generation = 0, uid = '' } = metadata;
+  return `${generation}-${uid.slice(0, 8)}`;
 }
 
 /**
- * Whether this look is the first that takes on what is asked, so that its plan is the one to be kept. Healing has
- * none: no person asked for it.
+ * Whether this look is the first that takes on what is asked, so that its plan is the one to be kept; or the first
+ * that goes on after something that could not be foreseen. Healing and approvals have none.
  */
 export function beginsPlan({ cluster, lease }: Situation, { kind }: Decision): boolean {
   if (cluster.metadata.deletionTimestamp !== undefined || lease.kind === 'held') return false;
   if (kind !== 'act' && kind !== 'wait') return false;
   const { plan, observedGeneration } = cluster.status ?? {};
-  if (plan?.asked === askedOf(cluster)) return plan.state === 'Pending' && kind === 'act';
-  return plan !== undefined || observedGeneration !== cluster.metadata.generation;
+  if (plan?.asked === askedOf(cluster)) return kind === 'act' && goesOn(plan);
+  return observedGeneration !== cluster.metadata.generation;
+}
+
+/** All is done that could be foreseen when it was made. */
+function goesOn(plan: ClusterPlan): boolean {
+  if (plan.state === 'Pending') return true;
+  const isOpen = plan.ends === 'waits' || plan.ends === 'goes-on';
+  return plan.state === 'UnderWay' && isOpen && isKept(plan, takenIn(plan));
 }
 
 const longest = 64;
 const longestTaken = 96;
+/** Characters: nine members of the longest name. */
+export const longestTarget = 1024;
 
 /** The plan as it begins. */
 export function begun(foretold: Foretold, { cluster, at }: Situation): ClusterPlan {
   const { steps, end, isBlind } = foretold;
   const known = isBlind ? knowable(steps) : steps;
-  const base = { asked: askedOf(cluster), generation: cluster.metadata.generation ?? 0, at: timestamp(at) };
+  const asked = askedOf(cluster);
+  const before = cluster.status?.plan?.asked === asked ? cluster.status.plan : undefined;
+  const earlier = (before?.earlier ?? 0) + (before?.foretold?.length ?? 0);
+  const base = {
+    ...{ asked, generation: cluster.metadata.generation ?? 0, at: timestamp(at) },
+    ...(earlier > 0 && { earlier }),
+    ...(before?.interrupted && { interrupted: true }),
+  };
+  if (end === 'unknown') return { ...base, state: 'NotFollowed', message: 'its plan could not be made' };
   if (known.length > longest)
     return { ...base, state: 'NotFollowed', message: `its plan has ${known.length} steps: too many to be followed` };
   if (known.length === 0) return { ...base, state: 'Pending', message: 'no step can be foreseen yet' };
   return {
     ...base,
     state: 'UnderWay',
-    message: `0 of ${counted(known.length)}`,
+    message: `${earlier} of ${counted(earlier + known.length)}`,
     foretold: known.map(asFollowed),
     taken: [],
     ends: end,
@@ -66,7 +74,7 @@ export function begun(foretold: Foretold, { cluster, at }: Situation): ClusterPl
 }
 
 function asFollowed({ action, target, reason }: Step): Step {
-  return { action, ...(target !== undefined && { target: target.slice(0, 253) }), reason };
+  return { action, ...(target !== undefined && { target: target.slice(0, longestTarget) }), reason };
 }
 
 export interface Look {
@@ -79,50 +87,53 @@ export interface Look {
 
 /** The plan after this look: gone on with, kept, or left. */
 export function followed(plan: ClusterPlan, { decision, step, unreported }: Look): ClusterPlan {
-  const { state, foretold = [], ends } = plan;
-  if (state !== 'UnderWay') return plan;
-  const { interrupted = unreported !== undefined } = plan;
-  const before = withUnreported(plan, unreported, step);
-  const ending = { ...plan, ...(interrupted && { interrupted }) };
-  if (decision.kind === 'act' && ends !== 'done' && isKept(plan, before)) return kept(plan);
+  if (plan.state !== 'UnderWay') return plan;
+  const isCut = plan.interrupted === true || unreported !== undefined || step?.outcome === 'failed';
+  const on = { ...plan, ...(isCut && { interrupted: true }) };
+  const before = decision.kind === 'wait' ? takenIn(plan) : withUnreported(plan, unreported, step);
   const taken = step ? withStep(before, step, plan) : before;
-  if (taken.length > longestTaken) return over(plan, 'NotFollowed', 'more steps than can be followed');
+  if (taken.length > longestTaken) return over(on, 'NotFollowed', 'more steps than can be followed');
   if (!isKept(plan, taken, true)) {
-    const at = Math.min(before.length, foretold.length);
-    const next = foretold[at];
+    const next = plan.foretold?.[before.length];
     const came = step ? `${said(step)} came` : 'something else came';
-    const why = interrupted ? ', after an invocation had died' : '';
-    return over(ending, 'Left', `left its plan at step ${at + 1} of ${foretold.length}${why}: ${came}${instead(next)}`);
+    return over(on, 'Left', `left its plan at step ${placeOf(on, before.length + 1)}: ${came}${instead(next)}`);
   }
-  const on = { ...ending, taken };
   switch (decision.kind) {
     case 'done':
-      if (courseOf(decision.reason) === 'stopped') return on;
-      return isKept(plan, taken) ? kept(plan) : short(ending, taken, 'it was done');
+      if (courseOf(decision.reason) === 'stopped') return { ...on, taken };
+      return isKept(plan, taken) ? kept(on) : short(on, taken, 'it was done');
     case 'refuse':
       // What ends by itself is a wait.
-      if (refusals[decision.reason] !== 'person') return on;
-      return ends === 'refused' && isKept(plan, taken)
-        ? kept(plan)
-        : short(ending, taken, `a person is needed (${decision.reason})`);
+      if (refusals[decision.reason] !== 'person') return { ...on, taken };
+      return plan.ends === 'refused' && isKept(plan, taken)
+        ? kept(on, `, then a person is needed (${decision.reason})`)
+        : short(on, taken, `a person is needed (${decision.reason})`);
     default:
-      return { ...on, message: `${Math.min(taken.length, foretold.length)} of ${counted(foretold.length)}` };
+      return { ...on, taken, message: countOf(on, taken.length) };
   }
+}
+
+function takenIn({ taken = [] }: ClusterPlan): readonly Taken[] {
+  return taken as readonly Taken[];
 }
 
 /** Repeated failures of one kind are one, as in the history. */
 function withStep(taken: readonly Taken[], step: Taken, { withoutCertificates }: ClusterPlan): readonly Taken[] {
   const last = taken.at(-1);
-  const isSame = last?.outcome === 'failed' && last.action === step.action && last.reason === step.reason;
-  if (isSame && step.outcome === 'failed') return taken;
+  const isAgain = last?.outcome === 'failed' && step.outcome === 'failed' && isSame(last, step);
+  if (isAgain && last.reason === step.reason) return taken;
   const all = [...taken, { ...asFollowed(step), outcome: step.outcome }];
   return withoutCertificates ? knowable(all) : all;
 }
 
+function isSame(one: Step, other: Step | undefined): boolean {
+  return one.action === other?.action && one.target === other.target;
+}
+
 /** Its lease says what it had taken on. Where the same step is not taken again, it had been through with it. */
 function withUnreported(plan: ClusterPlan, unreported: Step | undefined, step: Taken | undefined): readonly Taken[] {
-  const taken = (plan.taken ?? []) as readonly Taken[];
-  if (!unreported || (step?.action === unreported.action && step.target === unreported.target)) return taken;
+  const taken = takenIn(plan);
+  if (!unreported || isSame(unreported, step)) return taken;
   const all = withStep(taken, { ...unreported, outcome: 'acted' }, plan);
   return isKept(plan, all, true) ? all : taken;
 }
@@ -131,18 +142,22 @@ function isKept({ foretold = [] }: ClusterPlan, taken: readonly Taken[], isUnder
   return isAsForetold(foretold, taken, { isUnderWay });
 }
 
-function kept(plan: ClusterPlan): ClusterPlan {
-  const count = plan.foretold?.length ?? 0;
-  return over(plan, 'AsPlanned', `as planned, ${count} of ${counted(count)}`);
+function kept(plan: ClusterPlan, then = ''): ClusterPlan {
+  return over(plan, 'AsPlanned', `as planned, ${countOf(plan, plan.foretold?.length ?? 0)}${then}`);
 }
 
 function short(plan: ClusterPlan, taken: readonly Taken[], why: string): ClusterPlan {
-  const { foretold = [] } = plan;
-  return over(
-    plan,
-    'Left',
-    `left its plan after step ${Math.min(taken.length, foretold.length)} of ${foretold.length}: ${why}`,
-  );
+  return over(plan, 'Left', `left its plan after step ${placeOf(plan, taken.length)}: ${why}`);
+}
+
+/** With those of before something that could not be foreseen. */
+function countOf({ earlier = 0, foretold = [] }: ClusterPlan, taken: number): string {
+  return `${earlier + Math.min(taken, foretold.length)} of ${counted(earlier + foretold.length)}`;
+}
+
+function placeOf({ earlier = 0, foretold = [], interrupted }: ClusterPlan, step: number): string {
+  const cut = interrupted ? ', after a step that failed or was cut off' : '';
+  return `${earlier + step} of ${earlier + foretold.length}${cut}`;
 }
 
 function over(plan: ClusterPlan, state: ClusterPlan['state'], message: string): ClusterPlan {

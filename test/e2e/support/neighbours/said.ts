@@ -7,8 +7,8 @@ type Told = EtcdCluster | EtcdFleet;
 
 export interface Said extends AsyncDisposable {
   /**
-   * Each condition that clusters and fleets of that namespace have had, like `EtcdCluster Ready True`, and each state of
-   * their commits, with the words that it was said with last.
+   * Each condition that clusters and fleets of that namespace have had, like `EtcdCluster Ready True`, and each state
+   * of their commits, with the words that it was said with last.
    */
   readonly all: ReadonlyMap<string, string>;
 }

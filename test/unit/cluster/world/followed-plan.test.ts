@@ -30,7 +30,7 @@ test('an invocation that dies at any write leaves a plan that is kept, or says s
     const told = receiptOf(world) ?? 'no receipt';
     assert.match(
       told,
-      /^as planned, \d+ of \d+ steps$|, after an invocation had died: .* came, where /,
+      /^as planned, \d+ of \d+ steps$|, after a step that failed or was cut off: .* came, where /,
       `${text(crash)}\n${end.trail.join('\n')}`,
     );
   }
