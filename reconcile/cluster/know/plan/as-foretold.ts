@@ -10,6 +10,8 @@ export interface Extent {
   readonly isCutOff?: boolean;
   /** Something else was asked, or the story ended, before it was over. */
   readonly isUnderWay?: boolean;
+  /** A failed step may be made up for at any member. */
+  readonly makesUpAnywhere?: boolean;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface Extent {
  * are no difference (`withoutFailures`).
  */
 export function isAsForetold(foretold: readonly Step[], taken: readonly Taken[], extent: Extent = {}): boolean {
-  const [whole, done] = [joined(foretold), joined(withoutFailures(foretold, taken))];
+  const [whole, done] = [joined(foretold), joined(withoutFailures(foretold, taken, extent))];
   if (extent.isUnderWay) return isBegunAsForetold(whole, done);
   const expected = extent.isCutOff ? whole.slice(-done.length) : whole;
   return sameLines(expected.map(line), done.map(line));
@@ -44,7 +46,11 @@ export function mayPass({ outcome, reason }: Pick<Taken, 'outcome' | 'reason'>):
  * it was begun, and one step of another name finishes it, for the same member. etcd refuses changes of its list for
  * five seconds after a member started, and may take a call without an answer.
  */
-function withoutFailures(foretold: readonly Step[], taken: readonly Taken[]): readonly Step[] {
+function withoutFailures(
+  foretold: readonly Step[],
+  taken: readonly Taken[],
+  { makesUpAnywhere = false }: Extent,
+): readonly Step[] {
   const left = joined(foretold).map((step) => ({ step, targets: new Set(targets(step)) }));
   const takes = (step: Step, isOf = isPartOf) => {
     const found = left.find((one) => isOf(step, one.step) && targets(step).every((name) => one.targets.has(name)));
@@ -54,7 +60,8 @@ function withoutFailures(foretold: readonly Step[], taken: readonly Taken[]): re
   const relevant = promotedAsSealed(taken);
   const expected = new Set(relevant.filter((step) => step.outcome === 'acted' && takes(step)));
   const failed: Step[] = [];
-  const makesUp = (step: Step) => failed.findIndex((one) => targets(step).every((name) => targets(one).includes(name)));
+  const makesUp = (step: Step) =>
+    failed.findIndex((one) => makesUpAnywhere || targets(step).every((name) => targets(one).includes(name)));
   return relevant.flatMap((step) => {
     if (step.outcome === 'acted') {
       const at = expected.has(step) ? -1 : makesUp(step);

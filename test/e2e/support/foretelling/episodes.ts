@@ -134,8 +134,8 @@ export function differenceIn({ plan, taken, end }: Episode, apart?: Apart): 'cir
 
 function isDone({ steps, isBlind }: Foreseen, taken: readonly ClusterHistoryEntry[], isUnderWay = false): boolean {
   return isBlind
-    ? isAsForetold(knowable(steps), knowable(taken), { isUnderWay })
-    : isAsForetold(steps, taken, { isUnderWay });
+    ? isAsForetold(knowable(steps), knowable(taken), { isUnderWay, makesUpAnywhere: true })
+    : isAsForetold(steps, taken, { isUnderWay, makesUpAnywhere: true });
 }
 
 function isEndOf({ end }: Foreseen, reached: Sight['decided']): boolean {

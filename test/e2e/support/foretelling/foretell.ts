@@ -34,7 +34,6 @@ export function foretellEachStep(tell: (sight: Sight) => void): void {
       decided: decidedOf(decision),
       ...(outcome === 'acted' && { acted: true }),
       history: status?.history ?? [],
-      ...(status?.plan && { kept: status.plan }),
       ...(isWorth && { plan: foreseen(observation) }),
     });
   });

@@ -29,13 +29,6 @@ export function createLedger(story: string): Ledger {
         const difference = differenceIn(episode, apart[story]?.[episode.cluster]);
         return difference === undefined ? [] : [told(episode, difference)];
       });
-      const left = [...sights.values()].flatMap((all) => {
-        const { name = '', kept } = all.at(-1) ?? {};
-        // Whose invocation died in the middle may rightly go on otherwise.
-        const isWrong = kept?.state === 'Left' && !kept.interrupted && !apart[story]?.[name];
-        return isWrong ? [`${name}: its status says: ${kept.message}`] : [];
-      });
-      different.push(...left);
       assert.equal(different.length, 0, `${different.join('\n\n')}\n${help}`);
       return episodes.flatMap(({ cluster, taken }) =>
         taken.filter(mayPass).map((step) => `${cluster}: ${line(step)} failed at ${step.at}, and was made up for`),
