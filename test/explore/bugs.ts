@@ -12,6 +12,7 @@ import { adoptionBugs } from './adoption-bugs.ts';
 import { backupBugs } from './backup-bugs.ts';
 import { handBugs } from './hand-bugs.ts';
 import { healingBugs } from './healing-bugs.ts';
+import { namesBugs } from './names-bugs.ts';
 import { outageBugs } from './outage-bugs.ts';
 import { recoveryBugs } from './recovery-bugs.ts';
 import { restoreBugs } from './restore-bugs.ts';
@@ -146,6 +147,7 @@ export const bugs: readonly Bug[] = [
   ...healingBugs,
   ...handBugs,
   ...outageBugs,
+  ...namesBugs,
   {
     name: 'leaves-removals',
     what: 'a removal that was begun is not finished',

@@ -9,8 +9,9 @@ import { turned } from './model/former.ts';
 import { advance, claimed, toldIn, withoutActing } from './model/invocation.ts';
 import { happenings, timePasses } from './model/kubernetes.ts';
 import { lacking, type Place, type State, type World } from './model/state.ts';
-import type { Rules } from './model/transitions.ts';
+import { type Rules, withSigned } from './model/transitions.ts';
 import { referredIn } from './model/uids.ts';
+import { asksAgain, asksByHalves } from './names-invariants.ts';
 import { type Fingerprint, type Fingerprints, keyOf } from './search/fingerprint.ts';
 import type { Violation } from './search/search.ts';
 import { createSeen } from './search/seen.ts';
@@ -86,6 +87,8 @@ export function ideal(state: State, { code, decide }: Rules): State | undefined 
   const natural = firstHappening(state, code);
   if (natural) return { ...state, world: natural };
   if (acting) return withoutActing(state);
+  const certified = withSigned(state);
+  if (certified) return certified;
   if (world.cluster.gone) return undefined;
   const decision = decide(world);
   if (decision.kind === 'act') return claimed(state, decision.action, decision.reason);
@@ -120,6 +123,8 @@ export function restsWrongly(world: World, decision: Decision): string | undefin
   if (decision.reason === 'TemplateUnread') return unfinished(world);
   if (neverLeads(world) && decision.kind !== 'done' && decision.reason !== 'BirthCutShort')
     return `no member of this birth ever leads, and it says ${decision.reason}`;
+  const again = asksAgain(decision, world);
+  if (again !== undefined) return again;
   if (decision.kind === 'refuse')
     return decision.cure === '' ? `it refuses (${decision.reason}) and names no cure` : undefined;
   if (decision.kind !== 'done') return `it waits for ever: ${decision.reason}: ${decision.message}`;
@@ -134,7 +139,8 @@ export function restsWrongly(world: World, decision: Decision): string | undefin
   const other = world.places.find(
     ({ process, outside }) => process && !outside && process.version !== cluster.spec.version,
   );
-  return other && `it says that it is done, and ${other.name} runs ${other.process?.version}`;
+  if (other) return `it says that it is done, and ${other.name} runs ${other.process?.version}`;
+  return asksByHalves(world);
 }
 
 /** What needs no comparison of StatefulSets is done all the same: births are finished, and members healed. */

@@ -13,6 +13,7 @@ import { successorsOf, tookItsPlace } from './model/lineage.ts';
 import { recordIn } from './model/objects.ts';
 import { writtenBy } from './model/sending.ts';
 import { type Formation, lacking, type Place, placeOf, type State, type World } from './model/state.ts';
+import { asksAsApproved } from './names-invariants.ts';
 import { beginsAsApproved, recoversOnce } from './recovery-invariants.ts';
 import { handsOver, restoresOnce } from './restore-invariants.ts';
 import { servesOnlyOnward } from './revision-invariants.ts';
@@ -259,7 +260,7 @@ function asAsserted(holds: Invariant, unheard: 'early' | 'all'): Invariant {
 }
 
 export const invariants = {
-  I1: keepsQuorum,
+  I1: (before, event, after) => keepsQuorum(before, event, after) ?? asksAsApproved(before, event, after),
   I2: oneAtATime,
   I3: learnersFirst,
   I4: keepsVolumes,

@@ -8,6 +8,7 @@ import { mixes } from './mixes.ts';
 import type { Change } from './model/git.ts';
 import { deadlyOption } from './model/kubernetes.ts';
 import { healthy, unborn } from './model/worlds.ts';
+import { namesScenarios } from './names-scenarios.ts';
 import { outageScenarios } from './outage-scenarios.ts';
 import { recoveryScenarios, wildRecoveries } from './recovery-scenarios.ts';
 import { restoreScenarios } from './restore-scenarios.ts';
@@ -149,6 +150,7 @@ export const scenarios: readonly Scenario[] = [
   ...healingScenarios,
   ...handScenarios,
   ...outageScenarios,
+  ...namesScenarios,
   ...mixes,
 ];
 

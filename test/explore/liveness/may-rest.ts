@@ -55,6 +55,11 @@ const restores: Row = {
 
 /** One row for each reason of a refusal that such a story may end with. */
 export const mayRest: Readonly<Partial<Record<RefusalReason, Row>>> = {
+  NamesNotApproved: {
+    why: 'names are let in as a person approves',
+    is: ({ ours, cluster }) => ours !== undefined && cluster.spec.tls?.certManager?.allowedNames === 'Own',
+  },
+  TlsModeRefused: asksForWhatIsNeverDone,
   VolumeShrinkRefused: asksForWhatIsNeverDone,
   MinorSkipped: asksForWhatIsNeverDone,
   NothingToHibernate: asksForWhatIsNeverDone,

@@ -1,5 +1,6 @@
 import { quorumOf } from '../../../reconcile/cluster/know/membership/quorum.ts';
 import type { Disk } from './disk.ts';
+import { letIn } from './leaves.ts';
 import { clusterIdOf, isTold } from './lineage.ts';
 import { type Formation, lacking, type Member, type Place, type World } from './state.ts';
 
@@ -26,8 +27,32 @@ export function runnerOf(world: World, formation: Formation, memberId: string): 
   return world.places.find(({ process }) => process?.memberId === memberId && process.formation === formation.id);
 }
 
+/** Those that run, and hear each other. */
 export function runningVoters(world: World, formation: Formation): readonly Member[] {
-  return votersOf(formation).filter(({ id }) => runnerOf(world, formation, id) !== undefined);
+  const running = votersOf(formation).filter(({ id }) => runnerOf(world, formation, id) !== undefined);
+  return world.ours ? heardBy(world, formation, running) : running;
+}
+
+/** By the one that leads, or would: those that it does not let in, or that do not let it in, are none for it. */
+function heardBy(world: World, formation: Formation, running: readonly Member[]): readonly Member[] {
+  const able = running.filter((one) => mayLead(world, formation, one));
+  const around = (leader: Member) => running.filter((one) => hears(world, formation, leader.id, one.id));
+  const quorum = quorumOf(votersOf(formation).length);
+  const leads = able.find(({ id }) => id === formation.leader);
+  const groups = [...(leads ? [leads] : []), ...able].map(around);
+  return groups.find((group) => group.length >= quorum) ?? groups[0] ?? running;
+}
+
+function hears(world: World, formation: Formation, a: string, b: string): boolean {
+  const [one, other] = [a, b].map((id) => runnerOf(world, formation, id)?.process);
+  return one !== undefined && other !== undefined && letIn(one, other);
+}
+
+/** Whether the leader hears it. */
+export function isHeard(world: World, formation: Formation, { process }: Place): boolean {
+  const { leader } = formation;
+  if (!world.ours || !process || leader === undefined) return true;
+  return hears(world, formation, leader, process.memberId);
 }
 
 export function hasQuorum(world: World, formation: Formation): boolean {
@@ -116,7 +141,9 @@ function settleFormation(world: World, formation: Formation): World {
 
 /** Clients are let in at the first quorum after a start. A log without an entry gets those of the leader. */
 function answering(world: World, formation: string): World {
-  const isAnew = ({ process }: Place) => process?.formation === formation && process.anew === true;
+  const whole = formationOf(world, formation);
+  const isAnew = (place: Place) =>
+    place.process?.formation === formation && place.process.anew === true && (!whole || isHeard(world, whole, place));
   if (!world.places.some(isAnew)) return world;
   const places = world.places.map((place) => {
     if (!place.process || !isAnew(place)) return place;
@@ -142,8 +169,11 @@ export function movedLeader(world: World, clusterId: string, to: string | undefi
 
 /** Clients write all the time. */
 function awayMiss(world: World, formation: string): World {
-  const isMissing = ({ disk, process }: Place) =>
-    disk?.formation === formation && !disk.behind && process === undefined;
+  const whole = formationOf(world, formation);
+  const isMissing = (place: Place) =>
+    place.disk?.formation === formation &&
+    !place.disk.behind &&
+    (place.process === undefined || (whole !== undefined && !isHeard(world, whole, place)));
   if (!world.places.some(isMissing)) return world;
   const places = world.places.map((place) =>
     place.disk && isMissing(place) ? { ...place, disk: { ...place.disk, behind: true } } : place,
@@ -161,9 +191,10 @@ function notReady(world: World): World {
 }
 
 /** Whether it runs, has a vote, and hears a quorum: what readiness asks. */
-export function isServed(world: World, { process }: Place): boolean {
+export function isServed(world: World, place: Place): boolean {
+  const { process } = place;
   const formation = formationOf(world, process?.formation);
-  if (!formation || !hasQuorum(world, formation)) return false;
+  if (!formation || !hasQuorum(world, formation) || !isHeard(world, formation, place)) return false;
   return votersOf(formation).some(({ id }) => id === process?.memberId);
 }
 

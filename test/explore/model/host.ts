@@ -1,5 +1,12 @@
 import { logSeen } from '../../../reconcile/cluster/act/requests/before-recovery.ts';
-import type { EtcdHost, Host, MemberSeen, PodSeen, Stored } from '../../../reconcile/cluster/act/requests/host.ts';
+import type {
+  CertificatesHost,
+  EtcdHost,
+  Host,
+  MemberSeen,
+  PodSeen,
+  Stored,
+} from '../../../reconcile/cluster/act/requests/host.ts';
 import { quorumOf } from '../../../reconcile/cluster/know/membership/quorum.ts';
 import type { Shared } from '../../../reconcile/cluster/know/observation.ts';
 import { isReachable } from '../../../reconcile/cluster/observe/ask-etcd.ts';
@@ -77,12 +84,27 @@ export function worldHost({
       return { cluster, slots: slots.map((slot) => ({ ...slot, endpoint: { kind: 'unknown', cause: 'not asked' } })) };
     },
     etcd: etcdIn({ referred, late, unguarded, voters }),
-    get certificates(): never {
-      throw new Error('the model has no certificates');
-    },
+    certificates: certificatesHost,
     space: spaceIn,
     recovery: recoveryIn(referred),
   };
+}
+
+/** They are read, and no action of a scenario writes one. */
+const certificatesHost: CertificatesHost<World> = {
+  now: (world) => look(world, { nonce: '' }).at,
+  authority: () => undefined,
+  putAuthority: neverWritten,
+  leaves: (world) => {
+    const { certificates } = look(world, { nonce: '' });
+    return certificates.kind === 'read' ? certificates.leaves : [];
+  },
+  putLeaf: neverWritten,
+  putIssued: neverWritten,
+};
+
+function neverWritten(): never {
+  throw new Error('the model signs certificates by itself');
 }
 
 const uidPrefix = {

@@ -3,6 +3,7 @@ import { resumed } from './clients.ts';
 import {
   formationOf,
   hasQuorum,
+  isHeard,
   isServed,
   lowestMinor,
   minorNumber,
@@ -14,6 +15,7 @@ import {
   words,
 } from './etcd.ts';
 import { asksForNoPod, templateOf } from './hands.ts';
+import { isShownLate } from './leaves.ts';
 import { isTold } from './lineage.ts';
 import { type Change, type Nature, recovering } from './recovery.ts';
 import { type Age, lacking, type Place, type Pod, type World, withoutPeer, withoutVolume, withPlace } from './state.ts';
@@ -32,6 +34,8 @@ export function happenings(world: World, referred: Referred, nature: Nature, hap
     if (recovered && happens(recovered.what, place.name, recovered.after) === 'enough') return;
     const caught = catchUp(world, place);
     if (caught && happens('catches up', place.name, caught) === 'enough') return;
+    const shown = isShownLate(place) && settleEtcd(withPlace(world, place.name, showing));
+    if (shown && happens('presents the certificate of its Secret', place.name, shown) === 'enough') return;
   }
   for (const formation of world.formations) {
     const minor = lowestMinor(world, formation);
@@ -153,8 +157,8 @@ function running(world: World, place: Place, pod: Pod): Change | undefined {
     }
     return undefined;
   }
-  // Kubelet makes no container without its variables.
-  if (!place.configMap) return undefined;
+  // Kubelet makes no container without its variables, and what it mounts.
+  if (!place.configMap || (world.ours && !place.leaf)) return undefined;
   const started = isDeadly(pod)
     ? ({ kind: 'exits', words: words.settings } as const)
     : start(world, place, versionOf(pod));
@@ -165,9 +169,18 @@ function running(world: World, place: Place, pod: Pod): Change | undefined {
   return { what: 'etcd starts', after: settleEtcd(run(world, place, pod, started)) };
 }
 
-function run(world: World, { name }: Place, pod: Pod, { disk, begun }: Extract<Started, { kind: 'runs' }>): World {
+function run(
+  world: World,
+  { name, leaf }: Place,
+  pod: Pod,
+  { disk, begun }: Extract<Started, { kind: 'runs' }>,
+): World {
   const { formation, memberId } = disk;
-  const process = { formation, memberId, version: versionOf(pod), anew: true as const };
+  const process = {
+    ...{ formation, memberId, version: versionOf(pod), anew: true as const },
+    ...(pod.inputs.tls.allowedNames && { asks: true as const }),
+    ...(leaf && { shows: leaf }),
+  };
   const alive: Pod = { ...lacking(pod, 'words'), container: 'running', everStarted: true };
   const known = outrunBackups(begun ? withFormation(world, begun) : world);
   return withPlace(known, name, (one) => ({ ...one, disk: lacking(disk, 'made', 'kept'), process, pod: alive }));
@@ -209,8 +222,14 @@ function catchUp(world: World, place: Place): World | undefined {
   const formation = formationOf(world, place.process?.formation);
   if (!place.disk?.behind || !formation?.leader || !hasQuorum(world, formation)) return undefined;
   if (!formation.members.some(({ id }) => id === place.disk?.memberId)) return undefined;
+  if (!isHeard(world, formation, place)) return undefined;
   const { disk } = place;
   return withPlace(world, place.name, (one) => ({ ...one, disk: { ...disk, behind: false } }));
+}
+
+function showing(place: Place): Place {
+  const { process, leaf } = place;
+  return process && leaf ? { ...place, process: { ...process, shows: leaf } } : place;
 }
 
 /** A deleted resource without a finalizer, and then what it owned: all but the volumes. */

@@ -16,7 +16,8 @@ import { withoutOutvoted } from '../../../reconcile/cluster/know/recovery/outvot
 import { callsForExisting, inheritedAmong, listBeside } from '../../../reconcile/cluster/observe/ask-existing.ts';
 import type { ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import { awaitedIn, hibernationBackupIn, revisionSince } from './backups.ts';
-import { formationOf, hasQuorum } from './etcd.ts';
+import { certificatesIn } from './certificates.ts';
+import { formationOf, hasQuorum, isHeard } from './etcd.ts';
 import { compared, templateOf } from './hands.ts';
 import { clusterIdOf } from './lineage.ts';
 import { nodeOf, recoveryOf } from './look-recovery.ts';
@@ -75,7 +76,7 @@ export function look(world: World, { nonce, forgetful = false }: Seen): Observat
     cluster: resource,
     slots,
     shared,
-    certificates: { kind: 'none' },
+    certificates: certificatesIn(world, { cluster: resource, slots, at: nowDate }),
     membership: asked.membership,
     ...(asked.inherited && { inherited: asked.inherited }),
     ...(version !== undefined && { clusterVersion: `${version}.0` }),
@@ -120,6 +121,11 @@ function bearsAnything({ peer, volume, configMap, statefulSet, pod }: Place): bo
 }
 
 const silent: Endpoint = { kind: 'unknown', cause: 'nothing runs there' };
+const refusesUs: Endpoint = {
+  kind: 'unknown',
+  cause: 'it has refused our certificate',
+  tls: 'ClientCertificateRefused',
+};
 
 /** Whose etcd runs in a pod, and is to be asked: one that was left behind is not. */
 function reachableIn({ places }: World, slots: readonly Slot[]): readonly Place[] {
@@ -184,6 +190,7 @@ function withoutNode(name: string): DiskView {
 
 function podOf({ name, ordinal, statefulSet, ill }: Place, pod: Pod): PodView {
   const { container, words = '' } = pod;
+  const { trust } = pod.inputs.tls;
   const where = pod.homeless ? { unscheduled: 'Unschedulable' } : { node: nodeOf(name) };
   return {
     uid: pod.uid,
@@ -192,6 +199,7 @@ function podOf({ name, ordinal, statefulSet, ill }: Place, pod: Pod): PodView {
     upToDate: !statefulSet ? 'unknown' : templateOf(statefulSet) === pod.hash ? 'yes' : 'no',
     version: pod.inputs.version,
     quota: quotaBackendBytes(pod.inputs),
+    ...(trust !== undefined && { trust }),
     address: `10.244.0.${ordinal + 1}`,
     ...where,
     // Made since its member was first seen ill; it grows older with that.
@@ -219,9 +227,10 @@ function endpointOf(world: World, place: Place): Endpoint {
   const { process, disk } = place;
   const formation = formationOf(world, process?.formation);
   if (!process || !formation) return silent;
+  if (process.asks && !world.ours?.named) return refusesUs;
   const { memberId, version } = process;
   const member = formation.members.find(({ id }) => id === memberId);
-  const leads = hasQuorum(world, formation) ? formation.leader : undefined;
+  const leads = hasQuorum(world, formation) && isHeard(world, formation, place) ? formation.leader : undefined;
   const raftIndex = indexOn(formation, leads === undefined ? disk : undefined);
   const isLearner = member?.learner ?? false;
   const revision = BigInt(formation.revision ?? (world.backups ? revisionSince(world) : 10));

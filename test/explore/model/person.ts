@@ -1,6 +1,7 @@
 import { annotations } from '../../../manifests/render/names.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import { formationOf } from './etcd.ts';
+import { recordIn } from './objects.ts';
 import { lacking, type Place, placeOf, type State, type World } from './state.ts';
 
 /** What a person does because a refusal says that it may be done: never anything else. */
@@ -11,13 +12,14 @@ export interface Consent {
     | 'approves the rollback'
     | 'approves the adoption'
     | 'approves the replacement'
+    | 'approves the names'
     | 'takes the approval back'
     | 'says that nodes are off';
 }
 
 /** `undefined`: nothing asks for it. */
 export function consent(state: State, { person }: Consent, decision: Decision): State | undefined {
-  const after = person === 'takes the approval back' ? takenBack(state.world) : asTold(state.world, person, decision);
+  const after = person === 'takes the approval back' ? takenBack(state) : asTold(state.world, person, decision);
   if (!after) return undefined;
   const { looked, left } = state;
   // The resource has been written since it was looked at.
@@ -30,6 +32,7 @@ type Refusal = Extract<Decision, { kind: 'refuse' }>;
 function asTold(world: World, person: Consent['person'], decision: Decision): World | undefined {
   if (person === 'approves the rollback') return rollbackApproved(world, decision);
   if (person === 'approves the adoption') return adoptionApproved(world, decision);
+  if (person === 'approves the names') return namesApproved(world, decision);
   if (person === 'approves the replacement') return replacementApproved(world, decision);
   if (decision.kind !== 'refuse') return undefined;
   return person === 'approves' ? approved(world, decision) : fenced(world, decision);
@@ -66,14 +69,30 @@ function replacementApproved(world: World, decision: Decision): World | undefine
   return { ...world, cluster: { ...cluster, annotations: given, givenUp } };
 }
 
-function takenBack({ cluster, ...world }: World): World | undefined {
+/** Of all that is told: it stands beside what else is done. */
+function namesApproved(world: World, decision: Decision): World | undefined {
+  const told = [...(decision.kind === 'refuse' ? [decision] : []), ...(decision.besides ?? [])];
+  const approval = told.find((one) => one.approval?.annotation === annotations.takeNames)?.approval;
+  const { cluster } = world;
+  if (!approval || cluster.annotations?.[approval.annotation] === approval.value) return undefined;
+  const given = { ...cluster.annotations, [approval.annotation]: approval.value };
+  return { ...world, cluster: { ...cluster, annotations: given, agreedToNames: true } };
+}
+
+function takenBack({ world, late }: State): World | undefined {
+  const { cluster } = world;
   const {
     [annotations.rollBack]: rollback,
     [annotations.replaceMember]: replacement,
+    [annotations.takeNames]: names,
     ...rest
   } = cluster.annotations ?? {};
-  if (rollback === undefined && replacement === undefined) return undefined;
-  return { ...world, cluster: { ...cluster, annotations: rest } };
+  if ([rollback, replacement, names].every((one) => one === undefined)) return undefined;
+  // What volumes say by now, or will when a request arrives, is not taken back by it.
+  const isBegun = world.places.some((place) => recordIn(place)?.allowedNames);
+  const stays = isBegun || late.some(({ action }) => action.kind === 'take-names');
+  const left = stays ? cluster : lacking(cluster, 'agreedToNames');
+  return { ...world, cluster: { ...left, annotations: rest } };
 }
 
 /** As it is told, word for word. It stays on the resource for ever, needed or not. */

@@ -15,6 +15,7 @@ import type { Answered } from '../../../reconcile/requests/standing.ts';
 import type { AskedBackup, MadeBackup } from './backup-state.ts';
 import type { Disk } from './disk.ts';
 import type { FaultKind } from './fault-kind.ts';
+import type { Leaf } from './leaves.ts';
 import type { Approval, Forced, Job, JobPod, Revived } from './recovery-state.ts';
 
 /**
@@ -31,7 +32,8 @@ import type { Approval, Forced, Job, JobPod, Revived } from './recovery-state.ts
  * - Kubernetes' steps between "there is a pod" and "its container starts"; other nodes than one for each member, with
  *   its disk; names and UIDs are taken again as soon as nothing refers to them any more, and so are member IDs, so that
  *   states that differ only in them are one;
- * - TLS, sizes of databases and NOSPACE: their rules see that there is nothing to do.
+ * - TLS, sizes of databases and NOSPACE: their rules see that there is nothing to do. But for names in certificates
+ *   (`leaves.ts`) and a quota that is full.
  */
 export interface World {
   readonly cluster: Cluster;
@@ -51,6 +53,8 @@ export interface World {
   readonly apart?: true;
   /** Absent: revisions are left out. */
   readonly clients?: Clients;
+  /** What etcd-ratchet and applications show. Absent: there are no certificates. */
+  readonly ours?: Leaf;
 }
 
 /** Those that watch. */
@@ -95,6 +99,8 @@ export interface Cluster {
   readonly approval?: Approval;
   /** The ID of the member that a person agreed to give up, the last time. */
   readonly givenUp?: string;
+  /** A person has agreed to names, and did not take it back before a volume said so. */
+  readonly agreedToNames?: true;
 }
 
 export interface Memory {
@@ -117,6 +123,8 @@ export interface Place {
   readonly peer?: PeerView;
   readonly volume?: VolumeView;
   readonly configMap?: ConfigMapView;
+  /** In the Secrets that its peer owns. */
+  readonly leaf?: Leaf;
   readonly statefulSet?: StatefulSetView & { readonly inputs: Inputs };
   readonly pod?: Pod;
   /** For how long status has said that it is unhealthy. */
@@ -177,6 +185,10 @@ export interface Process {
   readonly version: string;
   /** It has heard no quorum since its start: it answers no client, and tells its metrics. */
   readonly anew?: true;
+  /** It lets in names only, as it was told when it started. */
+  readonly asks?: true;
+  /** What it shows other members. Absent: there are no certificates. */
+  readonly shows?: Leaf;
 }
 
 /** One etcd cluster; what was forced out of one is another, though it bears the same ID. */
@@ -282,7 +294,7 @@ export function lacking<T extends object>(thing: T, ...keys: readonly (keyof T)[
 export function withoutPeer(place: Place): Place {
   const { statefulSet } = place;
   return {
-    ...lacking(place, 'peer', 'ill'),
+    ...lacking(place, 'peer', 'ill', 'leaf'),
     ...(statefulSet && { statefulSet: { ...statefulSet, current: false } }),
   };
 }

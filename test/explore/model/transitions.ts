@@ -2,8 +2,9 @@ import type { Written } from '../../../reconcile/cluster/act/requests/request.ts
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import type { Position } from '../../../reconcile/requests/standing.ts';
 import type { Visit } from '../search/search.ts';
+import { signed } from './certificates.ts';
 import type { Code } from './code.ts';
-import { serving } from './etcd.ts';
+import { serving, settleEtcd } from './etcd.ts';
 import type { Event } from './event.ts';
 import type { FaultKind, WorldFault } from './fault-kind.ts';
 import { worldFaults } from './faults.ts';
@@ -11,6 +12,7 @@ import { turned } from './former.ts';
 import { commit, type Turn } from './git.ts';
 import { advance, claimed, toldIn, withoutActing } from './invocation.ts';
 import { happenings, timePasses } from './kubernetes.ts';
+import { look } from './look.ts';
 import { objectOf } from './objects.ts';
 import { consent } from './person.ts';
 import { outdated, perform, positionAfter, positionOf, wordsOf, writtenBy } from './sending.ts';
@@ -35,11 +37,20 @@ export function successors(state: State, rules: Rules, visit: Visit<State, Event
   happenings(state.world, referred, rules.code, (what, name, world) =>
     emit({ who: 'world', what, ...(name !== undefined && { name }) }, { ...state, world }),
   );
+  const certified = withSigned(state);
+  if (certified) emit({ who: 'world', what: 'the issuer has signed what is asked of it' }, certified);
   const later = timePasses(state.world);
   if (later) emit({ who: 'time', what: 'time passes' }, { ...state, world: later });
   const turn = rules.changes[rules.changes.length - state.left.changes];
   if (turn) take(state, turn, rules, emit);
   if (state.left.total > 0) faults(state, rules, emit);
+}
+
+/** What requests and hands certificates over is a step too. */
+export function withSigned(state: State): State | undefined {
+  if (!state.world.ours || state.acting || state.beside) return undefined;
+  const world = signed(state.world, look(state.world, { nonce: '' }));
+  return world && { ...state, world: settleEtcd(world) };
 }
 
 function take(state: State, turn: Turn, { decide }: Rules, emit: Visit<State, Event>): void {

@@ -77,7 +77,7 @@ export function healthy(spec: Partial<EtcdClusterSpec>, places: number): World {
     const memberId = `${id}-${name}`;
     const record: VolumeRecord = {
       ...{ token, initialCluster, clusterId: id, memberId, version: whole.version, minorSince },
-      tlsMode: 'Disabled',
+      tlsMode: inputs.tls.mode,
       state: 'sealed',
     };
     const variables = bootstrapVariables(record, name);

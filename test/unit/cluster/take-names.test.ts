@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { callsForAll } from '../../../reconcile/cluster/know/certificates/occasion.ts';
 import { wantedLeaves } from '../../../reconcile/cluster/know/certificates/wanted.ts';
 import type { LeafView, Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { leafFacts, leafView } from './certificates.ts';
-import { all, healthy, withInputs, withRecord } from './observations.ts';
+import { all, type Differences, healthy, withInputs, withRecord } from './observations.ts';
 
 /** A cluster that lets in every certificate of its issuer, and is to let in names. */
 
@@ -15,9 +16,13 @@ const tls = {
   certManager: { issuerRef: { name: 'company' }, allowedNames: 'Own', clientNames: ['b.shop.example.com', 'a.b.c'] },
 } as const;
 
-function seen(change: (leaf: LeafView) => LeafView = (leaf) => leaf, metadata = {}): Observation {
+function seen(
+  change: (leaf: LeafView) => LeafView = (leaf) => leaf,
+  metadata = {},
+  differences: Differences = {},
+): Observation {
   const every = all(withRecord({ tlsMode: 'CertManager' }), withInputs({ tls: { mode: 'CertManager' } }));
-  const observation = healthy(3, { spec: { tls }, every, metadata });
+  const observation = healthy(3, { spec: { tls }, every, metadata, ...differences });
   const { cluster, slots } = observation;
   const leaves = wantedLeaves(cluster, slots, 'CertManager').map((plan) => change(leafView(plan)));
   return { ...observation, certificates: { kind: 'read', authorities: {}, leaves, certManager: { kind: 'known' } } };
@@ -26,7 +31,7 @@ function seen(change: (leaf: LeafView) => LeafView = (leaf) => leaf, metadata = 
 /** That leaf as it was before the names. */
 const nameless = (secretName: string) => (leaf: LeafView) => {
   const { plan } = leaf;
-  const facts = leafFacts(plan, undefined, { dnsNames: plan.dnsNames.filter((name) => name !== plan.ahead) });
+  const facts = leafFacts(plan, undefined, { dnsNames: plan.dnsNames.filter((name) => !name.endsWith('.invalid')) });
   return plan.secretName === secretName ? { ...leaf, facts } : leaf;
 };
 
@@ -74,6 +79,57 @@ describe('names that members are to let in', () => {
       assert.notEqual(decide(given(other)).reason, 'TakingNames');
       assert.match(asked(given(other)).message, /the present approval \(.*\) is for other names, and void/);
     }
+  });
+});
+
+describe('names that all volumes say', () => {
+  const every = all(
+    withRecord({ tlsMode: 'CertManager', allowedNames: 'Taken' }),
+    withInputs({ tls: { mode: 'CertManager' } }),
+  );
+  const open = { ...tls, certManager: { issuerRef: tls.certManager.issuerRef } } as const;
+
+  test('are told to no member before every leaf has its own, whatever the spec asks, or a hand wrote', () => {
+    for (const asks of [tls, open]) {
+      const observation = seen(undefined, {}, { every, spec: { tls: asks } });
+      const told = situate(observation).effective.inputs.tls;
+      assert.equal(told.allowedNames, 'Taken', 'all have theirs');
+      for (const secretName of ['orders-reconciler-tls', 'orders-client-tls', 'orders-2-peer-tls']) {
+        const lacking = seen(nameless(secretName), {}, { every, spec: { tls: asks } });
+        const { inputs } = situate(lacking).effective;
+        assert.deepEqual([inputs.tls.mode, inputs.tls.allowedNames], ['CertManager', undefined], secretName);
+      }
+    }
+  });
+
+  test('stay with members that run with them, also where a leaf lacks its own', () => {
+    const running = all(every, withInputs({ tls: { mode: 'CertManager', allowedNames: 'Taken' } }));
+    const lacking = seen(nameless('orders-2-peer-tls'), {}, { every, slots: { 0: running } });
+    assert.equal(situate(lacking).effective.inputs.tls.allowedNames, 'Taken');
+  });
+
+  test('are a reason to read every certificate until the first member is told', () => {
+    const renewAfter = '2027-01-01T00:00:00Z';
+    const certificates = { renewAfter, notAfter: '2027-02-01T00:00:00Z', secretName: 'orders-client-tls' };
+    const isTrue = {
+      status: 'True',
+      reason: 'Converged',
+      message: '',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    } as const;
+    const conditions = ['CertificatesReady', 'Available'].map((type) => ({ type, ...isTrue }));
+    const status = { observedGeneration: 1, certificates, conditions };
+    const calls = (members: typeof every) => {
+      const metadata = { generation: 1 };
+      const { cluster, slots, at } = seen(undefined, metadata, { every: members, status, spec: { tls: open } });
+      return callsForAll(cluster, slots, at);
+    };
+    assert.equal(calls(every), true);
+    assert.equal(
+      calls(all(withRecord({ tlsMode: 'CertManager' }), withInputs({ tls: { mode: 'CertManager' } }))),
+      false,
+    );
+    assert.equal(calls(all(every, withInputs({ tls: { mode: 'CertManager', allowedNames: 'Taken' } }))), false);
   });
 });
 

@@ -8,7 +8,7 @@ import { canBeRead } from '../../../reasons/reasons.ts';
 import type { Slot } from '../observation.ts';
 import { asksForWhatIsWanted, issuanceWord } from './issued.ts';
 import type { Requested } from './requested.ts';
-import { awaitsNames } from './wanted.ts';
+import { areToBeTold, awaitsNames } from './wanted.ts';
 
 /**
  * Whether this step reads every certificate of the cluster, which costs one GET per Secret.
@@ -24,8 +24,8 @@ export function callsForAll(cluster: EtcdCluster, slots: readonly Slot[], at: Da
   // No member answers: our certificate, or the CAs that we trust, may be the cause.
   if (!isTrue(status, 'CertificatesReady') || !canBeRead(conditionOf(status, 'Available'))) return true;
   if (at >= new Date(known.renewAfter)) return true;
-  // An approval is asked for, and acted on, by what all leaves say.
-  if (awaitsNames(cluster, slots)) return true;
+  // An approval is asked for, and acted on, by what all leaves say; so is the first restart.
+  if (awaitsNames(cluster, slots) || areToBeTold(cluster, slots)) return true;
   const request = rotationAskedFor(cluster);
   if (request !== undefined && request !== known.rotation) return true;
   // A member that is to join needs leaves: they are signed in the step that records it.

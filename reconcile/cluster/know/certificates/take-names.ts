@@ -7,7 +7,7 @@ import { missingNames } from '../../../x509/names.ts';
 import type { Life } from '../life.ts';
 import type { Observation, Slot } from '../observation.ts';
 import type { Refusal } from '../spec/refusal.ts';
-import { awaitsNames, namesOfLeaves } from './wanted.ts';
+import { areToBeTold, awaitsNames, namesOfLeaves } from './wanted.ts';
 
 /** A cluster that lets in every certificate of its issuer is to let in names: leaves get them first. */
 
@@ -53,6 +53,16 @@ function whatLacksNames({ certificates, cluster, slots }: Seen) {
 function isAllNamed(seen: Seen): boolean {
   const { unsigned, unshown, isRead } = whatLacksNames(seen);
   return isRead && unsigned.length + unshown.length === 0;
+}
+
+/**
+ * Whether members may be told, where volumes say it: the first of them would refuse others whose leaves have no names,
+ * and us. A request that arrives late, or a hand, may say it of leaves that have none. Told members hold leaves to it.
+ */
+export function mayBeTold(seen: Seen): boolean {
+  const { cluster, slots, certificates } = seen;
+  // Not looked at to act on it (`occasion.ts`).
+  return certificates.kind === 'unread' || !areToBeTold(cluster, slots) || isAllNamed(seen);
 }
 
 /** Told until it is approved; what else the commit asks for is applied. */

@@ -59,6 +59,13 @@ export function awaitsNames(cluster: Pick<EtcdCluster, 'spec'>, slots: readonly 
   return countingOf(slots).length > 0 && namesHeld(cluster, slots) === undefined;
 }
 
+/** Whether volumes say it, and no member that is there was told yet. */
+export function areToBeTold(cluster: Pick<EtcdCluster, 'spec'>, slots: readonly Slot[]): boolean {
+  const members = slots.flatMap(({ peer }) => (peer?.current ? [peer.inputs.tls] : []));
+  if (members.length === 0 || members.some(({ allowedNames }) => allowedNames)) return false;
+  return namesHeld(cluster, slots) !== undefined;
+}
+
 /** The names in leaves by which members let certificates in, or will as soon as a person approves it. */
 export function namesOfLeaves(cluster: EtcdCluster, slots: readonly Slot[], mode: TlsMode): NamesOfLeaves | undefined {
   const { name, namespace = '' } = cluster.metadata;

@@ -2,7 +2,7 @@ import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts'
 import { certManagerDefaults, tlsDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import type { TlsMode } from '../../../../manifests/api/tls-settings.ts';
 import type { VolumeRecord } from '../../../../manifests/render/volume-record.ts';
-import { namesRefusal } from '../certificates/take-names.ts';
+import { mayBeTold, namesRefusal } from '../certificates/take-names.ts';
 import { bornMode, namesHeld } from '../certificates/wanted.ts';
 import type { Life } from '../life.ts';
 import type { Observation, Shared } from '../observation.ts';
@@ -23,10 +23,11 @@ export function judgeTls(seen: Seen, life: Life): Judged<Inputs['tls']> {
   const pending = namesRefusal(seen, life);
   if (pending) return { value: withoutNames({ ...tls, mode }), refusal: pending };
   const held = namesHeld(cluster, slots);
-  const names = held ? { allowedNames: held } : {};
+  const isTold = held !== undefined && mayBeTold(seen);
+  const names = isTold ? { allowedNames: held } : {};
   const born = bornMode(slots) ?? mode;
   const refusal = otherThanBorn({ mode: born, held }, { ...tls, mode }, life);
-  if (!refusal) return { value: { ...tls, mode, ...names } };
+  if (!refusal) return { value: held && !isTold ? withoutNames({ ...tls, mode }) : { ...tls, mode, ...names } };
   // The Secrets of its mode are those that the members name, not those of the spec.
   const { allowedNames: _, ...kept } = slots.find(({ peer }) => peer?.current)?.peer?.inputs.tls ?? {};
   const { revokedClientSerials, peerSourceAddress } = tls ?? {};
@@ -37,7 +38,7 @@ export function judgeTls(seen: Seen, life: Life): Judged<Inputs['tls']> {
       ...kept,
       ...names,
       ...(revokedClientSerials && { revokedClientSerials }),
-      ...(held && peerSourceAddress && { peerSourceAddress }),
+      ...(isTold && peerSourceAddress && { peerSourceAddress }),
     },
     refusal,
   };
