@@ -33,7 +33,7 @@ function whyNotYet({ cluster, ours, places }: World): string | undefined {
   return nameless && `${nameless.name} does not show its name`;
 }
 
-/** At rest, no person is asked for names that are approved. */
+/** At rest, no person is asked for names that are approved; and where nothing else is left, one is asked. */
 export function asksAgain(decision: Decision, { ours, cluster }: World): string | undefined {
   if (!ours) return undefined;
   const told = [...(decision.kind === 'refuse' ? [decision] : []), ...(decision.besides ?? [])];
@@ -41,7 +41,9 @@ export function asksAgain(decision: Decision, { ours, cluster }: World): string 
     ({ approval }) =>
       approval?.annotation === annotations.takeNames && cluster.annotations?.[approval.annotation] === approval.value,
   );
-  return isGiven ? `it asks for an approval that it has: ${decision.reason}` : undefined;
+  if (isGiven) return `it asks for an approval that it has: ${decision.reason}`;
+  const isLast = decision.kind === 'refuse' && decision.reason === 'NamesNotApproved';
+  return isLast && !decision.approval ? `all else is done, and names are not taken: ${decision.message}` : undefined;
 }
 
 /** At rest, members let in alike: as the spec asks, once it was approved, or all as before. */

@@ -132,7 +132,7 @@ function etcdIn({ referred, late, unguarded, voters }: Required<Omit<Sending, 'b
   return {
     list: (world): MemberList | undefined => {
       const formation = serving(world);
-      return formation && { clusterId: clusterIdOf(formation), members: listOf(formation) };
+      return formation && { clusterId: clusterIdOf(formation), members: listOf(formation, world) };
     },
     members: answering,
     silent: (world) =>

@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
-import { peerUrl } from '../../../manifests/render/names.ts';
+import type { TlsMode } from '../../../manifests/api/tls-settings.ts';
+import { peerUrl, schemeOf } from '../../../manifests/render/names.ts';
 import { quotaBackendBytes } from '../../../manifests/render/quota.ts';
 import { hasDeparted } from '../../../reconcile/cluster/know/life.ts';
 import { backupFinalizer, volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
@@ -262,11 +263,11 @@ function endpointOf(world: World, place: Place): Endpoint {
 }
 
 function membershipOf(world: World, serving: Formation | undefined, reachable: readonly Place[]): Membership {
-  if (serving) return { kind: 'known', clusterId: clusterIdOf(serving), members: listOf(serving) };
+  if (serving) return { kind: 'known', clusterId: clusterIdOf(serving), members: listOf(serving, world) };
   const survivor = reachable.find(({ process }) => !process?.anew)?.process;
   const remembered = formationOf(world, survivor?.formation);
   const cause = survivor ? 'no quorum answers' : 'no member runs';
-  return { kind: 'unknown', cause, ...(remembered && { last: listOf(remembered) }) };
+  return { kind: 'unknown', cause, ...(remembered && { last: listOf(remembered, world) }) };
 }
 
 /** As far as the log is told at all: nothing follows what is committed. */
@@ -290,13 +291,13 @@ function indexOn({ index, led = 0 }: Formation, disk: Place['disk']): bigint {
 
 const lists = new WeakMap<Formation, readonly ListedMember[]>();
 
-export function listOf(formation: Formation): readonly ListedMember[] {
+export function listOf(formation: Formation, { ours }: Pick<World, 'ours'>): readonly ListedMember[] {
   let list = lists.get(formation);
   if (!list) {
     list = formation.members.map(({ id, name, published, learner }) => ({
       id,
       name: published ? name : '',
-      peerURLs: [urlOf(name)],
+      peerURLs: [urlOf(name, ours ? 'CertManager' : 'Disabled')],
       clientURLs: [],
       isLearner: learner,
     }));
@@ -305,8 +306,8 @@ export function listOf(formation: Formation): readonly ListedMember[] {
   return list;
 }
 
-export function urlOf(name: string): string {
-  return peerUrl(namespace, clusterName, name);
+export function urlOf(name: string, mode: TlsMode): string {
+  return peerUrl(namespace, clusterName, name, schemeOf(mode));
 }
 
 function resourceOf(cluster: Cluster, places: readonly Place[]): EtcdCluster {

@@ -60,7 +60,7 @@ export function healthy(spec: Partial<EtcdClusterSpec>, places: number): World {
   const id = `c-${token}`;
   const names = empty.places.slice(0, whole.replicas).map(({ name }) => name);
   const inputs = peerInputs(whole);
-  const initialCluster = names.map((name) => ({ name, url: urlOf(name) }));
+  const initialCluster = names.map((name) => ({ name, url: urlOf(name, inputs.tls.mode) }));
   const formation: Formation = {
     id,
     token,

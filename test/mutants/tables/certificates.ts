@@ -152,6 +152,21 @@ export const ofCertificates: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/know/certificates/take-names.ts',
+    from: '!areToBeTold(cluster, slots) || isAllNamed(seen)',
+    to: 'true',
+    without:
+      'members restart that ask for names which leaves lost since they were approved, and refuse each other and us (I1)',
+    killers: ['test/unit/cluster/take-names.test.ts', { search: 'names of 1' }],
+  },
+  {
+    file: 'reconcile/cluster/know/certificates/occasion.ts',
+    from: ' || areToBeTold(cluster, slots)',
+    to: '',
+    without: 'members restart that ask for names, and leaves that lack them were not looked at (I1)',
+    killers: ['test/unit/cluster/take-names.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/know/certificates/take-names.ts',
     from: 'plan.peer !== undefined && served !== facts?.fingerprint',
     to: 'false',
     without: 'a member restarts that asks for names before another one presents its own (I1)',

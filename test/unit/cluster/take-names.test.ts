@@ -4,7 +4,7 @@ import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { callsForAll } from '../../../reconcile/cluster/know/certificates/occasion.ts';
 import { wantedLeaves } from '../../../reconcile/cluster/know/certificates/wanted.ts';
-import type { LeafView, Observation } from '../../../reconcile/cluster/know/observation.ts';
+import type { LeafView, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { leafFacts, leafView } from './certificates.ts';
 import { all, type Differences, healthy, withInputs, withRecord } from './observations.ts';
@@ -16,12 +16,13 @@ const tls = {
   certManager: { issuerRef: { name: 'company' }, allowedNames: 'Own', clientNames: ['b.shop.example.com', 'a.b.c'] },
 } as const;
 
+const every = all(withRecord({ tlsMode: 'CertManager' }), withInputs({ tls: { mode: 'CertManager' } }));
+
 function seen(
   change: (leaf: LeafView) => LeafView = (leaf) => leaf,
   metadata = {},
   differences: Differences = {},
 ): Observation {
-  const every = all(withRecord({ tlsMode: 'CertManager' }), withInputs({ tls: { mode: 'CertManager' } }));
   const observation = healthy(3, { spec: { tls }, every, metadata, ...differences });
   const { cluster, slots } = observation;
   const leaves = wantedLeaves(cluster, slots, 'CertManager').map((plan) => change(leafView(plan)));
@@ -75,6 +76,10 @@ describe('names that members are to let in', () => {
       ['orders-0', 'orders-1', 'orders-2'],
     );
     assert.equal(decision.action.seen.length, 5);
+    const ill = seen(undefined, { annotations: { [annotations.takeNames]: value } }, { every, slots: { 2: notReady } });
+    assert.notEqual(decide(ill).reason, 'TakingNames');
+    assert.equal(asked(ill).approval, undefined, 'it has the approval already');
+    assert.match(asked(ill).message, /until their volumes record otherwise; a person has approved it$/);
     for (const other of ['', `${value}1`, 'c2c2/0123456789ab', '__proto__']) {
       assert.notEqual(decide(given(other)).reason, 'TakingNames');
       assert.match(asked(given(other)).message, /the present approval \(.*\) is for other names, and void/);
@@ -83,19 +88,16 @@ describe('names that members are to let in', () => {
 });
 
 describe('names that all volumes say', () => {
-  const every = all(
-    withRecord({ tlsMode: 'CertManager', allowedNames: 'Taken' }),
-    withInputs({ tls: { mode: 'CertManager' } }),
-  );
+  const saying = all(every, withRecord({ allowedNames: 'Taken' }));
   const open = { ...tls, certManager: { issuerRef: tls.certManager.issuerRef } } as const;
 
   test('are told to no member before every leaf has its own, whatever the spec asks, or a hand wrote', () => {
     for (const asks of [tls, open]) {
-      const observation = seen(undefined, {}, { every, spec: { tls: asks } });
+      const observation = seen(undefined, {}, { every: saying, spec: { tls: asks } });
       const told = situate(observation).effective.inputs.tls;
       assert.equal(told.allowedNames, 'Taken', 'all have theirs');
       for (const secretName of ['orders-reconciler-tls', 'orders-client-tls', 'orders-2-peer-tls']) {
-        const lacking = seen(nameless(secretName), {}, { every, spec: { tls: asks } });
+        const lacking = seen(nameless(secretName), {}, { every: saying, spec: { tls: asks } });
         const { inputs } = situate(lacking).effective;
         assert.deepEqual([inputs.tls.mode, inputs.tls.allowedNames], ['CertManager', undefined], secretName);
       }
@@ -103,8 +105,8 @@ describe('names that all volumes say', () => {
   });
 
   test('stay with members that run with them, also where a leaf lacks its own', () => {
-    const running = all(every, withInputs({ tls: { mode: 'CertManager', allowedNames: 'Taken' } }));
-    const lacking = seen(nameless('orders-2-peer-tls'), {}, { every, slots: { 0: running } });
+    const running = all(saying, withInputs({ tls: { mode: 'CertManager', allowedNames: 'Taken' } }));
+    const lacking = seen(nameless('orders-2-peer-tls'), {}, { every: saying, slots: { 0: running } });
     assert.equal(situate(lacking).effective.inputs.tls.allowedNames, 'Taken');
   });
 
@@ -124,13 +126,14 @@ describe('names that all volumes say', () => {
       const { cluster, slots, at } = seen(undefined, metadata, { every: members, status, spec: { tls: open } });
       return callsForAll(cluster, slots, at);
     };
-    assert.equal(calls(every), true);
-    assert.equal(
-      calls(all(withRecord({ tlsMode: 'CertManager' }), withInputs({ tls: { mode: 'CertManager' } }))),
-      false,
-    );
-    assert.equal(calls(all(every, withInputs({ tls: { mode: 'CertManager', allowedNames: 'Taken' } }))), false);
+    assert.equal(calls(saying), true);
+    assert.equal(calls(every), false);
+    assert.equal(calls(all(saying, withInputs({ tls: { mode: 'CertManager', allowedNames: 'Taken' } }))), false);
   });
 });
+
+function notReady(slot: Slot): Slot {
+  return { ...slot, ...(slot.pod && { pod: { ...slot.pod, ready: false } }) };
+}
 
 const swapped = { ...tls, certManager: { ...tls.certManager, clientNames: ['a.b.c', 'b.shop.example.com', 'a.b.c'] } };

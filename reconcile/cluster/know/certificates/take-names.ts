@@ -85,7 +85,14 @@ export function namesRefusal(seen: Seen, life: Life): Refusal | undefined {
     };
   }
   const given = namesGiven(seen);
-  const isOther = given !== undefined && given !== approval.value;
+  if (given === approval.value) {
+    return {
+      ...told,
+      message: `${still} until their volumes record otherwise; a person has approved it`,
+      cure: 'wait: it is recorded once every member is healthy, and then each restarts for it',
+    };
+  }
+  const isOther = given !== undefined;
   const other = isOther ? `; the present approval (${annotations.takeNames}) is for other names, and void` : '';
   return {
     ...told,
