@@ -40,7 +40,7 @@ export const namesBugs: readonly Bug[] = [
     name: 'takes half for all',
     what: 'members are told as soon as one volume says it',
     violates: 'I1',
-    scenario: 'names of 3, taken back',
+    scenario: 'names of 3',
     faults: { death: 1 },
     seed: (code) => ({
       ...code,
@@ -51,7 +51,7 @@ export const namesBugs: readonly Bug[] = [
     name: 'stops halfway',
     what: 'what an invocation left of the records is not finished',
     violates: 'convergence',
-    scenario: 'names of 3, taken back',
+    scenario: 'names of 3',
     faults: { death: 1 },
     seed: (code) =>
       instead(code, 'takeNames', (situation) => (situation.slots.some(saysSo) ? undefined : takeNames(situation))),

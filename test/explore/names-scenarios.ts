@@ -1,6 +1,7 @@
 import { inputsHash } from '../../manifests/render/inputs-hash.ts';
 import { bundledTrust } from '../../reconcile/cluster/know/certificates/trust.ts';
 import type { Inputs } from '../../reconcile/cluster/know/spec/inputs.ts';
+import { partOf } from '../run/part.ts';
 import type { Change } from './model/git.ts';
 import { type Leaf, namedLeaf, plainLeaf } from './model/leaves.ts';
 import { look } from './model/look.ts';
@@ -63,11 +64,16 @@ const asksNot: Change = { what: 'allowedNames is taken out', spec: any };
 const approves: Consent = { what: 'a person approves the names', person: 'approves the names' };
 const takesBack: Consent = { what: 'a person takes the approval back', person: 'takes the approval back' };
 
-/** Members that let in every certificate of their issuer are to let in names, as a person approves. */
-export const namesScenarios: readonly Scenario[] = [
-  one('names of 3', open(3), [asks, approves], { death: 2, late: 1, crash: 1, second: 1, leader: 1 }, 2),
+/** While something else happens: in ring 1 one of them, by turns. */
+const meanwhile: readonly Scenario[] = [
   one('names of 3, taken back', asked(3), [approves, asksNot, asks], { death: 1, late: 1, crash: 1 }, 2),
   one('names of 3, approval taken back', asked(3), [approves, takesBack, approves], { death: 1, late: 1 }, 2),
   one('names of 3 while a volume is lost', asked(3), [approves], { claim: 1, lost: 1, wipe: 1, death: 1 }, 2),
+];
+
+/** Members that let in every certificate of their issuer are to let in names, as a person approves. */
+export const namesScenarios: readonly Scenario[] = [
+  one('names of 3', open(3), [asks, approves], { death: 2, late: 1, crash: 1, second: 1, leader: 1 }, 2),
   one('names of 1', open(1), [asks, approves, asksNot], { death: 1, late: 1, crash: 1, second: 1, eviction: 1 }, 2),
+  ...partOf(meanwhile),
 ];

@@ -94,9 +94,10 @@ describe('what cannot be done', () => {
         assert.equal(refusedIn(effective).length, 1);
       }
       const emptied = all(recorded(own), withInputs({ tls: { mode: 'CertManager' } }));
-      const kept = situate(healthy(3, { spec: spec(own), every: emptied })).effective;
+      const unread = { every: emptied, certificates: { kind: 'unread' } } as const;
+      const kept = situate(healthy(3, { spec: spec(own), ...unread })).effective;
       assert.deepEqual([kept.inputs.tls, kept.refusals], [{ mode: 'CertManager', ...own }, []]);
-      const refused = situate(healthy(3, { spec: spec({}), every: emptied })).effective;
+      const refused = situate(healthy(3, { spec: spec({}), ...unread })).effective;
       assert.deepEqual(refused.inputs.tls, { mode: 'CertManager', ...alone });
     });
 

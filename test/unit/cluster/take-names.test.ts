@@ -91,7 +91,7 @@ describe('names that all volumes say', () => {
   const saying = all(every, withRecord({ allowedNames: 'Taken' }));
   const open = { ...tls, certManager: { issuerRef: tls.certManager.issuerRef } } as const;
 
-  test('are told to no member before every leaf has its own, whatever the spec asks, or a hand wrote', () => {
+  test('are told to no member before every leaf has its own, whatever a hand or the spec says', () => {
     for (const asks of [tls, open]) {
       const observation = seen(undefined, {}, { every: saying, spec: { tls: asks } });
       const told = situate(observation).effective.inputs.tls;
