@@ -51,7 +51,10 @@ export async function planPass(context: PlanPassContext, table: Kinds = kinds): 
   const asked = await intentsOf(fleets.map(({ result }) => result));
   const intents = new Map<string, Intent>(kept.map((cluster) => [keyOf(cluster), { kind: 'keep', cluster }]));
   for (const intent of asked) intents.set(keyOf(intent.cluster), intent);
-  const clusters = await planClusters({ ...context, kube }, { namespace, intents: [...intents.values()] });
+  const clusters = await planClusters(
+    { ...context, kube, fleets: world.fleets },
+    { namespace, intents: [...intents.values()] },
+  );
   return {
     fleets,
     clusters,

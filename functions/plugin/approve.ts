@@ -2,12 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ApprovalAsked } from '../../manifests/api/approval.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { approvals, group } from '../../manifests/render/names.ts';
-import { resources } from '../../reconcile/interfaces/kube.ts';
+import { approvals, approverOf, group } from '../../manifests/render/names.ts';
+import { type KubeObject, resources } from '../../reconcile/interfaces/kube.ts';
 import { printable } from '../printable.ts';
 import { annotateObject } from './annotate.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
 import { clusterNamed, fleetNamed, say } from './objects.ts';
+
+/** Nothing is sent but the question, and nothing is kept. */
+interface SelfReview extends KubeObject {
+  readonly status?: { readonly userInfo?: { readonly username?: string } };
+}
 
 interface ApproveOptions {
   /** The name is that of an EtcdFleet. */
@@ -37,7 +42,10 @@ export async function approve(name: string, asked: Asked, options: ApproveOption
     );
   }
   const isGiven = shown.metadata.annotations?.[annotation] === value;
-  if (!isGiven) {
+  const by = await ownName(asked);
+  // Where another's does not count, one's own may.
+  const isOwn = shown.metadata.annotations?.[approverOf(annotation)] === by;
+  if (!isGiven || (!isOwn && one.refused !== undefined)) {
     show(one, place, asked);
     await confirm(name, asked, options);
     const check = (fresh: Asking) => {
@@ -46,12 +54,20 @@ export async function approve(name: string, asked: Asked, options: ApproveOption
       throw new Refusal(`${place} does not ask for that any more, or asks otherwise: nothing was approved; look again`);
     };
     const resource = options.fleet ? resources.fleets : resources.clusters;
-    await annotateObject(resource, { read, check }, asked, { [annotation]: value });
+    await annotateObject(resource, { read, check }, asked, { [annotation]: value, [approverOf(annotation)]: by });
   }
   const done = isGiven ? 'was approved already' : 'is approved';
   const sentence = `${place}: ${printable(one.reason)} ${done}; the next pass acts on it`;
   say(asked, sentence, { namespace: asked.namespace, name, ...one });
   return 0;
+}
+
+/** The API server lets in no other name beside an approval. */
+async function ownName({ kube, stop }: Asked): Promise<string> {
+  const review = await kube.create<SelfReview>(resources.selfReviews, { metadata: { name: '' } }, { signal: stop });
+  const by = review.status?.userInfo?.username;
+  if (!by) throw new Refusal('the API server does not say who you are: nothing was approved');
+  return by;
 }
 
 /** A status is written by others: only annotations that approve something are ever set from it. */

@@ -86,9 +86,11 @@ export async function intentFor(name: string, asked: Asked, file: string | undef
   return isSame ? { kind: 'keep', cluster: live } : { kind: 'update', cluster: live, desired };
 }
 
+/** @param approved it goes on as if another person had approved */
 export async function foresee(
   intent: Intent,
   asked: Asked,
+  { approved = false }: { readonly approved?: boolean } = {},
 ): Promise<{ readonly made: ClusterPlan; readonly unread: Unread }> {
   const { kube, reach, namespace, stop } = asked;
   const unread = nothingUnread();
@@ -99,6 +101,7 @@ export async function foresee(
     holder: { pod: 'kubectl-ratchet/plan', uid: 'plan' },
     nonce: () => randomBytes(16).toString('hex'),
     signal: AbortSignal.any([stop, AbortSignal.timeout(patience)]),
+    approved,
   };
   const [made] = await planClusters(context, { namespace, intents: [intent] });
   if (!made?.planned) throw new Refusal(`no plan can be made: ${made?.problem ?? 'nothing was found'}`);

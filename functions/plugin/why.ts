@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { isUnmanaged } from '../../reconcile/cluster/know/unmanaged.ts';
+import { approvalsGiven } from '../../reconcile/objects/approvals.ts';
 import { conditionOf } from '../../reconcile/objects/conditions.ts';
 import { meaningOf } from '../../reconcile/reasons/reasons.ts';
 import { clusterState } from '../page/state.ts';
@@ -27,7 +28,16 @@ export async function why(name: string, asked: Asked): Promise<ExitCode> {
     }));
     const approvals = approvalsOf(cluster);
     const { plan } = cluster.status ?? {};
-    const facts = { state: state.word, message: state.message, concerns: told, approvals, defragmentation, plan };
+    const approved = approvalsGiven(cluster);
+    const facts = {
+      state: state.word,
+      message: state.message,
+      concerns: told,
+      approvals,
+      approved,
+      defragmentation,
+      plan,
+    };
     out(dataText({ ...facts, ...(origin && { git: origin }) }, output));
     return 0;
   }
@@ -40,10 +50,15 @@ export async function why(name: string, asked: Asked): Promise<ExitCode> {
     out(`\n${coloured({ tone, text: reason }, colours)}: ${what}\n`);
     for (const line of lines) out(`  ${line}\n`);
   }
-  for (const { reason, approves, loses } of approvalsOf(cluster)) {
+  for (const { reason, approves, loses, refused } of approvalsOf(cluster)) {
     out(`\n${coloured({ tone: 'bad', text: 'asks for an approval' }, colours)} (${printable(reason)})\n`);
     out(`  approves: ${printable(approves)}\n  loses:    ${printable(loses)}\n`);
+    if (refused !== undefined) out(`  given:    it does not count: ${printable(refused)}\n`);
     out(`  do:       kubectl ratchet -n ${metadata.namespace} approve ${metadata.name}\n`);
+  }
+  for (const { annotation, value, by } of approvalsGiven(cluster)) {
+    const name = by === undefined ? 'it is not known by whom' : `by ${by}`;
+    out(`\napproved: ${annotation}=${printable(value)}, ${printable(name)}\n`);
   }
   for (const { action, target, reason, message, until } of status?.setAside ?? []) {
     out(`\nset aside: ${printable(`${action} ${target ?? ''}`.trim())} (${reason}), tried again at ${until}\n`);

@@ -15,16 +15,25 @@ const approvalFields = {
 
 const approvalSchema = object(approvalFields);
 
-/** Of few things at once: a recovery or a member that is given up, and a rollback. */
-const askedSchema = object({ reason: reasonWord, ...approvalFields });
+const askedSchema = object({
+  reason: reasonWord,
+  ...approvalFields,
+  refused: Type.Optional(
+    text(longestApprovalText, {
+      description: "It was given and does not count, and why: its fleet's spec.approvals.notByAuthor.",
+    }),
+  ),
+});
 
-/** The same field in the status of all kinds that ask. */
-export const approvalsAsked = Type.Optional(
-  list(askedSchema, 8, {
-    description:
-      'What a person may approve, one entry for each; kubectl ratchet approve shows one, asks, and sets its annotation. Setting it takes the verb approve.',
-  }),
-);
+/** The same field in the status of all kinds that ask. @param most at once */
+export function approvalsAsked(most: number) {
+  return Type.Optional(
+    list(askedSchema, most, {
+      description:
+        'What a person may approve, one entry for each; kubectl ratchet approve shows one, asks, and sets its annotation. Setting it takes the verb approve.',
+    }),
+  );
+}
 
 /** What a person is asked to approve: the command in a message, the page and `kubectl ratchet` derive from this. */
 export type Approval = ReadonlyDeep<Static<typeof approvalSchema>>;

@@ -163,7 +163,8 @@ export const etcdClusterStatusSchema = object({
   certificates: Type.Optional(certificatesStatusSchema),
   step: Type.Optional(stepSchema),
   refusals: Type.Optional(list(refusalSchema, 32, { description: 'What the spec asks for and cannot be done.' })),
-  approvals: approvalsAsked,
+  // Few things at once: a recovery or a member that is given up, and a rollback.
+  approvals: approvalsAsked(8),
   setAside: Type.Optional(
     list(setAsideSchema, 16, {
       description:

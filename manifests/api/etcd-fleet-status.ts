@@ -140,7 +140,7 @@ export const etcdFleetStatusSchema = object({
   inventory: Type.Optional(list(inventoryEntrySchema, 5000, { description: 'What the last apply left.' })),
   problems: Type.Optional(list(problemSchema, 20, { description: 'The first 20 of problemCount.' })),
   problemCount: Type.Optional(int32({ minimum: 0, description: 'How many problems the repository has.' })),
-  approvals: approvalsAsked,
+  approvals: approvalsAsked(1),
   commitStatuses: Type.Optional(list(commitStatusSchema, 1000, { description: 'The last ones sent.' })),
   reportsAs: Type.Optional(
     object(

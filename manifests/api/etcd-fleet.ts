@@ -4,7 +4,7 @@ import type { EtcdFleetStatus } from './etcd-fleet-status.ts';
 import type { CustomResource } from './metadata.ts';
 import { notOurAccount } from './our-accounts.ts';
 import { type Rule, rule } from './rule.ts';
-import { intOrString, keepsDefault, object, type ReadonlyDeep, text } from './schema.ts';
+import { intOrString, keepsDefault, list, object, type ReadonlyDeep, text } from './schema.ts';
 import { fleetDefaults } from './spec-defaults.ts';
 
 export const forgeTypes = [
@@ -54,7 +54,40 @@ const countOrShare = rule<number | string>({
   holds: (value) => /^([1-9][0-9]{0,5}|([1-9][0-9]?|100)%)$/.test(String(value)),
 });
 
-export const etcdFleetSpecSchema = object({
+/** The bounds leave room for an inventory in the same object. */
+const personSchema = object({
+  usernames: list(text(160, { minLength: 1 }), 3, {
+    minItems: 1,
+    description: 'What Kubernetes calls this person, as kubectl auth whoami says it: each account that may approve.',
+  }),
+  signers: Type.Optional(
+    list(text(200, { minLength: 1 }), 2, {
+      description: 'What the trusted keys call this person, as status.verification.signedBy says it.',
+    }),
+  ),
+});
+
+const notByAuthorSchema = object(
+  {
+    people: list(personSchema, 32, {
+      minItems: 1,
+      description: 'Who signs commits, and who may approve. An approval by a user who is not listed does not count.',
+    }),
+  },
+  {
+    description:
+      'An approval counts only where another person gave it than the signer of the commit that is applied. Takes git.verify.',
+  },
+);
+
+const authorIsKnown = rule<{ readonly git: { readonly verify?: unknown }; readonly approvals?: object }>({
+  message: 'approvals.notByAuthor takes git.verify: without a signature it is not known who the author is',
+  cel: '!has(self.approvals) || !has(self.approvals.notByAuthor) || has(self.git.verify)',
+  holds: ({ git, approvals = {} }) => !('notByAuthor' in approvals) || git.verify !== undefined,
+  fieldPath: '.approvals.notByAuthor',
+});
+
+const fleetFields = {
   git: object(
     {
       url: text(2048, {
@@ -205,7 +238,15 @@ export const etcdFleetSpecSchema = object({
         'The repository is not read. Its clusters are kept as their last spec says. To stop them as well, suspend or pause them, or suspend the CronJob.',
     }),
   ),
-});
+  approvals: Type.Optional(
+    object(
+      { notByAuthor: Type.Optional(notByAuthorSchema) },
+      { description: 'Whose approvals count, of this fleet and of its clusters.' },
+    ),
+  ),
+};
+
+export const etcdFleetSpecSchema = object(fleetFields, { rules: [authorIsKnown] });
 
 /** The field manager `etcd-ratchet-fleet-<namespace>-<name>` may have 128 characters, and a namespace 63 of them. */
 const longestName = 45;

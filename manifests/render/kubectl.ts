@@ -1,6 +1,7 @@
 import type { Approval } from '../api/approval.ts';
 import { group } from '../api/group.ts';
 import type { definitions } from '../api/kinds.ts';
+import { approverOf } from './names.ts';
 
 type Plural = (typeof definitions)[keyof typeof definitions]['plural'];
 
@@ -17,11 +18,18 @@ export function resourceName(plural: Plural): string {
   return `${plural}.${group}`;
 }
 
+/** For a shell: what Kubernetes calls the person who types it. */
+const whoApproves = '"$(kubectl auth whoami -o jsonpath={.status.userInfo.username})"';
+
 /** The command that gives an approval, for a person to copy. */
 export function approveCommand(
   plural: Plural,
   { namespace, name }: { readonly namespace?: string | undefined; readonly name: string },
   { annotation, value }: Pick<Approval, 'annotation' | 'value'>,
 ): string {
-  return kubectl({ namespace }, `annotate --overwrite ${resourceName(plural)} ${name} ${annotation}=${value}`);
+  const approver = `${approverOf(annotation)}=${whoApproves}`;
+  return kubectl(
+    { namespace },
+    `annotate --overwrite ${resourceName(plural)} ${name} ${approver} ${annotation}=${value}`,
+  );
 }

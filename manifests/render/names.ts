@@ -120,6 +120,11 @@ export const approvals = [
   annotations.takeNames,
 ] as const;
 
+/** Beside an approval: the Kubernetes user who gave it. The API server takes no other name there. */
+export function approverOf(approval: string): string {
+  return `${approval}-approved-by`;
+}
+
 export type Scheme = 'http' | 'https';
 
 export function peerName(cluster: string, ordinal: number): string {

@@ -42,7 +42,7 @@ export async function stepClusters(context: StepContext, scope: Scope): Promise<
   const leftOut = context.kube.leftOut();
   const waiting = objects
     .filter(({ cluster }) => chosen.has(cluster.metadata.uid))
-    .map((one) => withoutRoom(one, without.get(one.cluster.metadata.uid ?? '')));
+    .map((one) => ({ ...withoutRoom(one, without.get(one.cluster.metadata.uid ?? '')), fleets }));
   const results = await inTurns(
     waiting.map(spaced),
     { atOnce: parallel, kube: context.kube, isSlow: ({ next }) => wasSilent(next.cluster) },

@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { traced } from '../stepping/traced.ts';
 import { act } from './act/act.ts';
 import { stepSeconds, takeLease } from './act/lease.ts';
@@ -10,8 +11,10 @@ import { type Decision, wakesOn } from './know/decision.ts';
 import type { Observation } from './know/observation.ts';
 import { failureOf, type Outcome } from './know/outcome.ts';
 import { beginsPlan, type Foretold } from './know/plan/followed.ts';
+import { withoutApprovals } from './know/refused-approvals.ts';
 import { type Situation, situate } from './know/situation.ts';
 import { observe } from './observe/observe.ts';
+import { readFourEyes } from './observe/read-four-eyes.ts';
 import type { ClusterObjects } from './observe/snapshot.ts';
 import { goingOn } from './report/going-on.ts';
 import { report } from './report/report.ts';
@@ -34,6 +37,8 @@ const stepped = channel(steppedChannel);
 export interface StepObjects extends ClusterObjects {
   /** The clusters that take the room that it would need to begin a change; absent where there is room. */
   readonly crowdedBy?: readonly string[];
+  /** As listed. */
+  readonly fleets?: readonly EtcdFleet[];
 }
 
 /**
@@ -48,7 +53,14 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
     etcd,
     objects: read,
   } = await traced('observe', {}, () => observe({ ...context, mayTry: !dryRun }, objects, signal));
-  const seen = { ...observation, ...(objects.crowdedBy && { crowdedBy: objects.crowdedBy }) };
+  const refusedApprovals = await readFourEyes(
+    kube,
+    objects.cluster,
+    { fleets: objects.fleets ?? [], unread: 'none' },
+    signal,
+  );
+  const crowded = objects.crowdedBy && { crowdedBy: objects.crowdedBy };
+  const seen = withoutApprovals({ ...observation, ...crowded }, refusedApprovals);
   const { situation, decision } = await traced('decide', {}, async (note) => {
     const situation = situate(seen);
     const decision = decide(situation);
@@ -57,7 +69,7 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   });
   if (dryRun) return resultOf(objects.cluster, decision, { kind: 'none' }, decision);
 
-  const { outcome, written } = await carryOut(context, etcd, situation, decision);
+  const { outcome, written } = await carryOut(context, etcd, { situation, decision, whole: objects.cluster });
   stepped.publish({ observation: seen, decision, outcome: outcome.kind } satisfies Stepped);
   const quiet = outcome.kind === 'lost' || situation.lease.kind === 'held';
   const foretold = !quiet && beginsPlan(situation, decision) ? await foretoldOf(seen, context.log) : undefined;
@@ -81,10 +93,12 @@ async function foretoldOf(observation: Observation, log: StepContext['log']): Pr
 async function carryOut(
   { kube, holder, signal, nameAllowances, egress }: StepContext,
   etcd: EtcdWay,
-  situation: Situation,
-  decision: Decision,
+  {
+    situation,
+    decision,
+    whole: cluster,
+  }: { readonly situation: Situation; readonly decision: Decision; readonly whole: EtcdCluster },
 ): Promise<{ readonly outcome: Outcome; readonly written: EtcdCluster }> {
-  const { cluster } = situation;
   if (decision.kind !== 'act') return { outcome: { kind: 'none' }, written: cluster };
   const { action, reason } = decision;
   const now = kube.now() ?? situation.at;

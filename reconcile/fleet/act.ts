@@ -166,6 +166,7 @@ function outcomeOf(
         ...unseenIn(input, reading.tree).map((key) => ({ key, because: 'NamespaceLeftOut' as const })),
       ],
       ...(plan.confirmation && { confirmation: plan.confirmation }),
+      ...(plan.refused && { refused: plan.refused }),
       notes: reading.tree.notes,
     },
     inventory: inventoryOf(input, plan, done, gone),

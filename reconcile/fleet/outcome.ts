@@ -1,5 +1,6 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
+import type { RefusedApproval } from '../objects/approvals.ts';
 import type { KeptBecause } from './prune.ts';
 import type { Reading, SpecProblem } from './reading.ts';
 
@@ -24,6 +25,8 @@ export interface FleetOutcome {
 export interface UnlistedReport {
   readonly kept: readonly { readonly key: string; readonly because: KeptBecause }[];
   readonly confirmation?: string;
+  /** It was given, and does not count. */
+  readonly refused?: RefusedApproval;
   readonly notes: readonly string[];
 }
 

@@ -4,6 +4,8 @@ import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import type { LeftOut } from '../interfaces/kube.ts';
+import type { RefusedApproval } from '../objects/approvals.ts';
+import { refusedApprovals } from './four-eyes.ts';
 import { type FleetObject, identityOf, identityOfObject, kindOfEntry } from './objects.ts';
 import type { DesiredTree } from './reading.ts';
 import { shaOf } from './reading.ts';
@@ -32,6 +34,8 @@ export interface PrunePlan {
   readonly keep: readonly Unlisted[];
   /** The value of the confirm-prune annotation that would let go what is kept for want of it. */
   readonly confirmation?: string;
+  /** It is there, and does not count. */
+  readonly refused?: RefusedApproval;
 }
 
 interface Context {
@@ -55,8 +59,11 @@ export function planPrune(unlisted: readonly FleetObject[], context: Context): P
   const asked = toConfirm(free);
   if (asked.length === 0) return { prune: free, keep };
   const confirmation = confirmationFor(context.revision, asked);
-  if (context.fleet.metadata.annotations?.[annotations.confirmPrune] === confirmation) return { prune: free, keep };
+  const { fleet, revision } = context;
+  const refused = refusedApprovals(fleet, fleet, revision).find(({ value }) => value === confirmation);
+  if (fleet.metadata.annotations?.[annotations.confirmPrune] === confirmation && !refused) return { prune: free, keep };
   return {
+    ...(refused && { refused }),
     prune: free.filter((object) => !asked.includes(object)),
     keep: [...keep, ...asked.map((object) => ({ object, because: 'NeedsConfirmation' as const }))],
     confirmation,

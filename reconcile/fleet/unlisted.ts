@@ -26,7 +26,7 @@ export function whyKept(because: KeptBecause): string {
 }
 
 /** What a person may approve: to delete several at once. */
-export function pruneApproval({ kept, confirmation }: UnlistedReport): ApprovalAsked | undefined {
+export function pruneApproval({ kept, confirmation, refused }: UnlistedReport): ApprovalAsked | undefined {
   if (confirmation === undefined) return undefined;
   const keys = kept.flatMap(({ because, key }) => (because === 'NeedsConfirmation' ? [key] : []));
   return {
@@ -35,6 +35,7 @@ export function pruneApproval({ kept, confirmation }: UnlistedReport): ApprovalA
     value: confirmation,
     approves: `${keys.length === 1 ? 'this is' : `these ${keys.length} are`} deleted, which Git no longer lists: ${fitting(keys.sort())}`,
     loses: 'these objects, and the data of each cluster whose spec.volumeRetention.whenDeleted is Delete',
+    ...(refused && { refused: refused.why }),
   };
 }
 
@@ -64,6 +65,8 @@ export function unlistedMessage(fleet: string, report: UnlistedReport): string {
   const asked = pruneApproval(report);
   if (asked) {
     const [namespace, name = ''] = fleet.split('/');
+    const { refused } = report;
+    if (refused) sentences.push(`the confirmation is given and does not count: ${refused.why}; ${refused.cure}`);
     sentences.push(`to confirm: ${approveCommand('etcdfleets', { namespace, name }, asked)}`);
   }
   return `no longer in Git, kept: ${sentences.join('; ')}`;

@@ -66,6 +66,12 @@ export const resources = {
     plural: 'tokenreviews',
     clusterScoped: true,
   },
+  selfReviews: {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'SelfSubjectReview',
+    plural: 'selfsubjectreviews',
+    clusterScoped: true,
+  },
   accessReviews: {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',

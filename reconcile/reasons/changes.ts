@@ -135,6 +135,10 @@ export const changes = {
     means: 'Members let in every certificate of their issuer, and are to let in names only: a person must approve it.',
     cure: 'approve it with the command in the message, or remove `allowedNames` ([runbook](docs/runbooks/spec-refused.md#a-template-or-a-mode))',
   },
+  FourEyesMissing: {
+    means: 'An approval that is given does not count: its fleet asks for another person than the author of the commit.',
+    cure: 'another person approves it, as the message says ([runbook](docs/runbooks/spec-refused.md#an-approval-by-the-author))',
+  },
   TakingNames: step('The volumes record that members let in certificates by names only.'),
   NotingDisks: step('The disk behind each volume is recorded.'),
   GrowingVolumes: step('The volumes are requested to grow to the size of the spec.'),

@@ -76,6 +76,7 @@ export const refusals = {
   RevisionsExhausted: 'person',
   RollbackNotApproved: 'person',
   NamesNotApproved: 'person',
+  FourEyesMissing: 'person',
   RollbackOutdated: 'person',
   RollbackTrialFailed: 'person',
   RollbackTrialNoRoom: 'person',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { annotations } from '../../manifests/render/names.ts';
+import { annotations, approverOf } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { typedIn } from '../support/docs/typed-by.ts';
 import { condition } from './support/conditions.ts';
@@ -85,11 +85,14 @@ test('several at once need a confirmation that is bound to the commit and the se
   const [annotation] = /etcd\.ratchet\.dev\/confirm-prune=\S+?(?=["',.;)]?(?:\s|$))/.exec(message) ?? [];
   assert.ok(annotation, `the message gives the annotation: ${message}`);
 
-  await kubectl(['-n', namespace, 'annotate', '--overwrite', 'etcdfleet', 'fleet', `${annotations.confirmPrune}=else`]);
+  const by = await kubectl(['auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}']);
+  const fleetTo = ['-n', namespace, 'annotate', '--overwrite', 'etcdfleet', 'fleet'];
+  const who = `${approverOf(annotations.confirmPrune)}=${by}`;
+  await kubectl([...fleetTo, who, `${annotations.confirmPrune}=else`]);
   await tick();
   assert.deepEqual(await names(), ['a', 'b', 'c'], 'another confirmation is none');
 
-  await kubectl(['-n', namespace, 'annotate', '--overwrite', 'etcdfleet', 'fleet', annotation]);
+  await kubectl([...fleetTo, who, annotation]);
   await tick();
   assert.deepEqual(await names(), ['a']);
 });

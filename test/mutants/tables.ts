@@ -7,6 +7,7 @@ import { ofCertificates } from './tables/certificates.ts';
 import { ofClients } from './tables/clients.ts';
 import { ofFacts } from './tables/facts.ts';
 import { ofFleets } from './tables/fleet.ts';
+import { ofFourEyes } from './tables/four-eyes.ts';
 import { ofFunctions } from './tables/functions.ts';
 import { ofGitops } from './tables/gitops.ts';
 import { ofMembersAndPods } from './tables/members-and-pods.ts';
@@ -39,6 +40,7 @@ export const mutants: readonly Mutant[] = [
   ...ofRevisions,
   ...ofClients,
   ...ofGitops,
+  ...ofFourEyes,
   ...ofSignatures,
   ...ofFleets,
   ...ofFunctions,

@@ -91,7 +91,7 @@ async function foretell(
   { exitCode }: AdoptOptions,
 ): Promise<ExitCode> {
   const differs = differences(existing, found, answers);
-  const { made, unread } = await foresee(approving(intent, existing), asked);
+  const { made, unread } = await foresee(approving(intent, existing), asked, { approved: true });
   const next = made.planned?.steps.findIndex(({ reason }) => reason === 'RemovingInherited') ?? -1;
   const approvalBefore = next < 0 ? undefined : next + 1;
   const { clusterID, memberIDs } = existing;

@@ -58,6 +58,7 @@ import { knowDisks } from './rules/volumes/know-disks.ts';
 import { outliveVolume } from './rules/volumes/outlive-volume.ts';
 import { asItStands, concluded, maySpeak, type PassedOver, passOver } from './stepping-aside.ts';
 import { withoutUnlistedImage } from './unlisted-image.ts';
+import { withFourEyes } from './with-four-eyes.ts';
 
 /** Why a rule stands where it does: what must be settled above it, or what it would break further up. */
 type Row = readonly [rule: Rule, why: string];
@@ -253,7 +254,7 @@ export function decide(observation: Observation): Decision {
     if (!said) continue;
     const stands = asItStands(rule, said, situation);
     const passing = passOver(rule, said, stands, situation);
-    if (!passing) return outlasted(concluded(rule, stands, passed, situation), situation);
+    if (!passing) return withFourEyes(outlasted(concluded(rule, stands, passed, situation), situation), situation);
     passed.push(passing);
   }
   throw new Error('no rule spoke: the last one, converged, always does');

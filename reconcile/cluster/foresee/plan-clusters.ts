@@ -1,11 +1,15 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { type Kube, resources } from '../../interfaces/kube.ts';
+import { type RefusedApproval, withoutRefused } from '../../objects/approvals.ts';
 import { inParallel } from '../../stepping/in-parallel.ts';
 import type { Observation } from '../know/observation.ts';
 import { failureOf } from '../know/outcome.ts';
+import { withoutApprovals } from '../know/refused-approvals.ts';
 import { situate } from '../know/situation.ts';
 import type { Refusal } from '../know/spec/refusal.ts';
 import { type ObserveContext, observe } from '../observe/observe.ts';
+import { readFourEyes } from '../observe/read-four-eyes.ts';
 import { readNamedBackup } from '../observe/read-named-backup.ts';
 import { readSnapshotClaims, readSnapshotOffers } from '../observe/read-snapshot-claims.ts';
 import { type ClusterObjects, readObjects } from '../observe/snapshot.ts';
@@ -51,6 +55,10 @@ export type PlanContext = Pick<
   readonly amongStrangers?: boolean;
   /** Has the API server try the pods that a changed spec asks for. */
   readonly dryRuns?: boolean;
+  /** As listed, where they are: whose approvals count. */
+  readonly fleets?: readonly EtcdFleet[];
+  /** It goes on as if another person had approved. */
+  readonly approved?: boolean;
 };
 
 /** Looked at at once. Each is mostly waiting. */
@@ -83,12 +91,17 @@ async function planOne(
 ): Promise<ClusterPlan> {
   const { namespace = '', name } = intent.cluster.metadata;
   const facts = { namespace, name, intent: intent.kind };
+  const { signal } = context;
   try {
     const blind = context.amongStrangers && intent.kind === 'create';
     const kube = blind ? withoutSecrets(context.kube) : context.kube;
     const observed = await observe({ ...context, kube, thorough: true }, objects, context.signal);
-    const desired = desiredBy(intent);
-    const observation = await withNamed(observed.observation, desired, { kube, signal: context.signal });
+    const refused = context.approved
+      ? []
+      : await readFourEyes(kube, objects.cluster, { fleets: context.fleets ?? [], unread: 'all' }, signal);
+    const desired = desiredBy(intent, refused);
+    const seen = withoutApprovals(observed.observation, refused);
+    const observation = await withNamed(seen, desired, { kube, signal });
     const plan = planChange(observation, desired);
     const { steps, end } = plan;
     const changes = changesOf(observation, plan);
@@ -96,9 +109,7 @@ async function planOne(
     const needsPerson = end.kind === 'refused' && !isRefusedAnyway(observation, intent, end.reason);
     const summary = summaryOf(observation, plan);
     const template =
-      context.dryRuns &&
-      desired &&
-      (await tryMembers(withDesired(observation, desired), { kube, signal: context.signal }));
+      context.dryRuns && desired && (await tryMembers(withDesired(observation, desired), { kube, signal }));
     return {
       ...facts,
       planned: { steps, end, summary, changes, refusals, needsPerson, ...(template && { template }) },
@@ -149,11 +160,11 @@ function withoutSecrets(kube: Kube): Kube {
   };
 }
 
-function desiredBy(intent: Intent): Desired | undefined {
+function desiredBy(intent: Intent, refused: readonly RefusedApproval[]): Desired | undefined {
   switch (intent.kind) {
     case 'keep':
     case 'create':
-      return intent.cluster;
+      return withoutRefused(intent.cluster, refused);
     case 'update':
       return intent.desired;
     case 'delete':

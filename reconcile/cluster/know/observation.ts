@@ -2,6 +2,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Egress } from '../../../manifests/egress/egress.ts';
 import type { NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
 import type { EndpointStatus, ListedMember, MemberMetrics, TlsProblem } from '../../interfaces/etcd.ts';
+import type { RefusedApproval } from '../../objects/approvals.ts';
 import type { Action } from './action.ts';
 import type { ExistingPod } from './adoption/existing-pod.ts';
 import type { AwaitedBackupView, BackupView, NamedBackup, SnapshotClaim, SnapshotOffer } from './observed/backups.ts';
@@ -72,6 +73,8 @@ export interface Observation {
   readonly newestBackup?: BackupView;
   /** Clusters of its fleet that take all the room there is: this one may not begin to change what works. */
   readonly crowdedBy?: readonly string[];
+  /** Approvals that are there and do not count, by its fleet's `spec.approvals.notByAuthor`: `cluster` lacks them. */
+  readonly refusedApprovals?: readonly RefusedApproval[];
 }
 
 /** One ordinal's objects side by side: what should exist together, and does or does not. */

@@ -1,28 +1,30 @@
 import { type ApprovalAsked, longestApprovalText } from '../../../manifests/api/approval.ts';
+import { isSame } from '../../objects/approvals.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Situation } from '../know/situation.ts';
 
 /** All that a person may approve now: what the decision asks for, what it passed over, and what the spec wants. */
 export function approvalsAsked(
   decision: Decision,
-  { effective }: Pick<Situation, 'effective'>,
+  { effective, refusedApprovals = [] }: Pick<Situation, 'effective' | 'refusedApprovals'>,
 ): readonly ApprovalAsked[] {
   const refused = [
     ...(decision.kind === 'refuse' ? [decision] : []),
     ...(decision.besides ?? []),
     ...effective.refusals,
   ];
-  const asked = refused.flatMap(({ reason, approval }): ApprovalAsked[] =>
-    approval
-      ? [
-          {
-            reason,
-            ...approval,
-            approves: approval.approves.slice(0, longestApprovalText),
-            loses: approval.loses.slice(0, longestApprovalText),
-          },
-        ]
-      : [],
-  );
+  const asked = refused.flatMap(({ reason, approval }): ApprovalAsked[] => {
+    if (!approval) return [];
+    const given = refusedApprovals.find((one) => isSame(one, approval));
+    return [
+      {
+        reason,
+        ...approval,
+        approves: approval.approves.slice(0, longestApprovalText),
+        loses: approval.loses.slice(0, longestApprovalText),
+        ...(given && { refused: given.why.slice(0, longestApprovalText) }),
+      },
+    ];
+  });
   return [...new Map(asked.map((one) => [`${one.annotation}=${one.value}`, one])).values()];
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ApprovalAsked } from '../../../manifests/api/approval.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { approverOf } from '../../../manifests/render/names.ts';
 import type { Scene } from './scene.ts';
 
 /**
@@ -20,5 +21,7 @@ export async function approve(
   name: string,
   { annotation, value }: Pick<ApprovalAsked, 'annotation' | 'value'>,
 ): Promise<void> {
-  await kubectl(['-n', namespace, 'annotate', '--overwrite', 'etcdcluster', name, `${annotation}=${value}`]);
+  const by = await kubectl(['auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}']);
+  const given = [`${annotation}=${value}`, `${approverOf(annotation)}=${by}`];
+  await kubectl(['-n', namespace, 'annotate', '--overwrite', 'etcdcluster', name, ...given]);
 }

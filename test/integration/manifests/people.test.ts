@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { approvals } from '../../../manifests/render/names.ts';
+import { approvals, approverOf } from '../../../manifests/render/names.ts';
 import { until } from '../../e2e/support/until.ts';
 
 import { install, startApiServer } from './api-server.ts';
@@ -90,7 +90,8 @@ for (const approval of approvals) {
         user,
       );
     }
-    await as('approver')(['annotate', '--overwrite', orders, `${approval}=x`]);
+    const named = `${approverOf(approval)}=approver`;
+    await as('approver')(['annotate', '--overwrite', orders, `${approval}=x`, named]);
     // It stays as it is while others change the rest.
     await as('on-call')(['annotate', '--overwrite', orders, 'etcd.ratchet.dev/paused=false']);
     await assert.rejects(as('on-call')(['annotate', '--overwrite', orders, `${approval}=y`]), /takes the verb approve/);
@@ -100,7 +101,11 @@ for (const approval of approvals) {
 
 test('an approval that is applied with the resource takes the right, too', async () => {
   const approved = JSON.parse(cluster) as { metadata: { name: string; annotations?: object } };
-  approved.metadata = { ...approved.metadata, name: 'ads', annotations: { [approvals[0]]: 'x' } };
+  approved.metadata = {
+    ...approved.metadata,
+    name: 'ads',
+    annotations: { [approvals[0]]: 'x', [approverOf(approvals[0])]: 'approver' },
+  };
   const apply = (user: string) => as(user)(['create', '-f', '-', '--dry-run=server'], JSON.stringify(approved));
   await assert.rejects(apply('on-call'), /takes the verb approve/);
   await apply('approver');

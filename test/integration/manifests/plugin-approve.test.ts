@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { after, test } from 'node:test';
 import type { ApprovalAsked } from '../../../manifests/api/approval.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { annotations } from '../../../manifests/render/names.ts';
+import { annotations, approverOf } from '../../../manifests/render/names.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { until } from '../../e2e/support/until.ts';
 import { startApiServer } from '../fleet/api-server.ts';
@@ -80,6 +80,8 @@ test('without a terminal and --yes nothing is approved; with it, exactly what is
   assert.equal(code, 0, stderr);
   assert.equal(JSON.parse(stdout).value, asked.value);
   assert.equal(await given(), asked.value);
+  const by = (await stored())?.metadata.annotations?.[approverOf(asked.annotation)];
+  assert.equal(by, 'system:serviceaccount:default:approving');
 });
 
 test('kubectl explain describes the field, and the API server takes no other annotation in it', async () => {

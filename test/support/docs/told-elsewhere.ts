@@ -67,6 +67,11 @@ const simulated: readonly Simulated[] = [
     test: 'cluster/world/roll-back-trial',
     why: 'etcdutl restores only what etcd serves: integration/backup/trial spoils the copy between the containers',
   },
+  {
+    reasons: ['FourEyesMissing'],
+    test: 'cluster/world/four-eyes',
+    why: 'a fleet that asks for signatures: integration/manifests/four-eyes has the users of a real API server',
+  },
   { reasons: ['NotAllowed'], test: 'cluster/world/not-allowed', why: 'a setting of the installation' },
   { reasons: ['SnapshotHostRefused'], test: 'cluster/world/snapshot-host', why: 'a setting of the installation' },
   {

@@ -1,6 +1,7 @@
 import type { Reach } from '../../../functions/plugin/command.ts';
 import { runPlugin } from '../../../functions/plugin/run.ts';
 import type { Terminal } from '../../../functions/plugin/terminal.ts';
+import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { FakeKube } from '../fakes/kube.ts';
 
 export interface Said {
@@ -17,12 +18,25 @@ export const unreachable: Reach = {
   wire: async () => undefined,
 };
 
+/** The API server says who asks. */
+function askedBy(username: string, kube: FakeKube): Kube {
+  const create: Kube['create'] = async (resource, object, options) =>
+    resource.plural === resources.selfReviews.plural
+      ? { ...object, status: { userInfo: { username } } }
+      : kube.create(resource, object, options);
+  return { ...kube, create };
+}
+
 /** What `kubectl ratchet` says for these arguments; `terminal` is what differs from a pipe. */
 export async function saidOn(
   kube: FakeKube,
   args: readonly string[],
   terminal: Partial<Pick<Terminal, 'stop' | 'ask'>> = {},
-  { namespace = 'payments', reach = unreachable }: { readonly namespace?: string; readonly reach?: Reach } = {},
+  {
+    namespace = 'payments',
+    reach = unreachable,
+    username = 'ada',
+  }: { readonly namespace?: string; readonly reach?: Reach; readonly username?: string } = {},
 ): Promise<Said> {
   let [out, err] = ['', ''];
   const code = await runPlugin(
@@ -39,7 +53,7 @@ export async function saidOn(
       stop: new AbortController().signal,
       ...terminal,
     },
-    async () => ({ kube, namespace, reach }),
+    async () => ({ kube: askedBy(username, kube), namespace, reach }),
   );
   return { code, out, err };
 }

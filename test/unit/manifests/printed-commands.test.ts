@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../../..');
 test('a command to copy names the resource with its group', () => {
   assert.equal(
     approveCommand('etcdclusters', { namespace: 'payments', name: 'orders' }, { annotation: approvals[0], value: 'd' }),
-    `kubectl -n payments annotate --overwrite etcdclusters.etcd.ratchet.dev orders ${approvals[0]}=d`,
+    `kubectl -n payments annotate --overwrite etcdclusters.etcd.ratchet.dev orders ${approvals[0]}-approved-by="$(kubectl auth whoami -o jsonpath={.status.userInfo.username})" ${approvals[0]}=d`,
   );
 });
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ApprovalAsked } from '../../../manifests/api/approval.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { annotations } from '../../../manifests/render/names.ts';
+import { annotations, approverOf } from '../../../manifests/render/names.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 import { now, saidOn } from '../../support/plugin/said.ts';
@@ -19,6 +19,11 @@ const rollback: ApprovalAsked = {
   ...{ reason: 'RollbackNotApproved', annotation: annotations.rollBack, value: 'c1c1/ba9876543210' },
   ...{ approves: 'spec.rollback goes back to gs://b/o', loses: 'everything after revision 7' },
 };
+
+const givenBy = (by: string, { annotation, value }: ApprovalAsked) => ({
+  [annotation]: value,
+  [approverOf(annotation)]: by,
+});
 
 function asking(approvals: readonly ApprovalAsked[], observedGeneration = 1): EtcdCluster {
   return {
@@ -51,7 +56,7 @@ test('it says what is lost, asks for the name, and sets the annotation to the as
   assert.match(err, /loses: {4}the data of orders-1, orders-2 for ever/);
   assert.match(questions.join(), /can't be undone.*type the name orders/);
   assert.match(out, /EtcdCluster payments\/orders: QuorumLost is approved/);
-  assert.deepEqual(given(kube), { mine: 'stays', [quorum.annotation]: quorum.value });
+  assert.deepEqual(given(kube), { mine: 'stays', ...givenBy('ada', quorum) });
 });
 
 for (const answer of ['', 'y', 'yes', 'ORDERS', 'orders2', 'orders orders'])
@@ -152,7 +157,7 @@ test('where several are asked for, one is named; where none is, nothing is set',
     /asks for no such approval/,
   );
   assert.equal((await saidOn(kube, ['approve', 'orders', '--yes', '--for', 'roll-back'])).code, 0);
-  assert.deepEqual(given(kube), { mine: 'stays', [rollback.annotation]: rollback.value });
+  assert.deepEqual(given(kube), { mine: 'stays', ...givenBy('ada', rollback) });
   assert.match((await saidOn(world(asking([])), ['approve', 'orders', '--yes'])).err, /asks for no approval/);
   assert.match((await saidOn(world(asking([quorum], 0)), ['approve', 'orders', '--yes'])).err, /no pass has looked/);
 });
@@ -165,6 +170,26 @@ test('one that is given already is not set again, and needs no answer', async ()
   assert.equal(code, 0);
   assert.match(out, /was approved already/);
   assert.ok(kube.journal().every(({ key }) => key.startsWith('GET')));
+});
+
+test('one that does not count is given anew under the own name, and why says by whom', async () => {
+  const refused: ApprovalAsked = { ...quorum, refused: 'bob gave it, and signed the commit' };
+  const cluster = asking([refused]);
+  const kube = world({ ...cluster, metadata: { ...cluster.metadata, annotations: givenBy('bob', quorum) } });
+  const why = await saidOn(kube, ['why', 'orders']);
+  assert.match(why.out, /given: {4}it does not count: bob gave it, and signed the commit\n/);
+  assert.match(why.out, /approved: etcd\.ratchet\.dev\/recover-quorum=c1c1\/0123456789ab, by bob\n/);
+  assert.equal((await saidOn(kube, ['approve', 'orders', '--yes'])).code, 0);
+  assert.deepEqual(given(kube), givenBy('ada', quorum));
+  const again = await saidOn(kube, ['approve', 'orders']);
+  assert.match(again.out, /was approved already/);
+});
+
+test('where the API server does not say who asks, nothing is approved', async () => {
+  const kube = world(asking([quorum]));
+  const { code, err } = await saidOn(kube, ['approve', 'orders', '--yes'], {}, { username: '' });
+  assert.deepEqual([code, given(kube)], [1, { mine: 'stays' }]);
+  assert.match(err, /does not say who you are: nothing was approved/);
 });
 
 test('a hostile status sets no other annotation, and draws nothing on the terminal', async () => {
@@ -202,6 +227,6 @@ test('a fleet asks for its own', async () => {
   kube.seed(resources.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'payments' } });
   assert.equal((await saidOn(kube, ['approve', '--fleet', 'production'], answering('production'))).code, 0);
   const set = kube.stored<KubeObject>(resources.fleets)[0]?.metadata.annotations;
-  assert.deepEqual(set, { [prune.annotation]: prune.value });
+  assert.deepEqual(set, givenBy('ada', prune));
   assert.match((await saidOn(kube, ['approve', 'production', '--yes'])).err, /there is no EtcdCluster/);
 });
