@@ -35,7 +35,7 @@ export function conditionsFrom(
       type,
       status,
       reason,
-      message: message.slice(0, 2000),
+      message: message.slice(0, 2200),
       observedGeneration: generation,
       lastTransitionTime: before?.status === status ? before.lastTransitionTime : timestamp(at),
     };

@@ -241,7 +241,7 @@ test('what is said of a loss stays the same from step to step', () => {
   assert.deepEqual(first, second);
   assert.match(
     first.kind === 'refuse' ? first.cure : '',
-    /kubectl -n shop annotate --overwrite etcdclusters\.etcd\.ratchet\.dev orders etcd\.ratchet\.dev\/recover-quorum=c1c1\/[0-9a-f]{12}$/,
+    /kubectl -n shop annotate --overwrite etcdclusters\.etcd\.ratchet\.dev orders etcd\.ratchet\.dev\/recover-quorum-approved-by=\S+ .* etcd\.ratchet\.dev\/recover-quorum=c1c1\/[0-9a-f]{12}$/,
   );
 });
 

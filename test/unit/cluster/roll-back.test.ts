@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { approveCommand } from '../../../manifests/render/kubectl.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { rollBack } from '../../../reconcile/cluster/decide/rules/recovery/roll-back.ts';
@@ -32,7 +33,8 @@ describe('a rollback begins only as approved', () => {
     assert.ok(decision.kind === 'refuse');
     assert.equal(decision.reason, 'RollbackNotApproved');
     assert.match(decision.message, /etcd cluster c1c1 is given up.*everything that was written after revision 81724/);
-    const command = `kubectl -n shop annotate --overwrite etcdclusters.etcd.ratchet.dev orders ${annotations.rollBack}=${approvalFor()}`;
+    const approval = { annotation: annotations.rollBack, value: approvalFor() };
+    const command = approveCommand('etcdclusters', { namespace: 'shop', name: 'orders' }, approval);
     assert.ok(decision.cure.endsWith(command), decision.cure);
   });
 

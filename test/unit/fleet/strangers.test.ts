@@ -188,7 +188,7 @@ function longest(schema: Structural, name = ''): unknown {
     const count = name === 'commitStatuses' ? 51 : maxItems;
     return Array.from({ length: count }, () => longest(items));
   }
-  if (type === 'string') return 'x'.repeat(Math.min(maxLength, name === 'targetURL' ? 255 : 2_048));
+  if (type === 'string') return 'x'.repeat(Math.min(maxLength, name === 'targetURL' ? 255 : 2_200));
   return type === 'boolean' ? false : 2_147_483_647;
 }
 
