@@ -16,6 +16,8 @@ export interface Known {
   readonly leaseLost?: number;
   /** How often its watch was told that what it asked for is compacted. */
   readonly compacted?: number;
+  /** How often its library ended its watch, where that does not go on by itself. */
+  readonly watchEnds?: number;
   /** How often it took up new certificates, if it does that by itself. */
   readonly renewals?: number;
   /** What it was told last that happens now. */
@@ -30,6 +32,8 @@ export interface Known {
   readonly lost?: readonly string[];
   readonly missed?: readonly string[];
   readonly ended?: true;
+  /** At its end: whether a watch with the first certificates is open, but heard nothing in the last chapter. */
+  readonly deaf?: boolean;
 }
 
 export interface Program extends AsyncDisposable {
@@ -98,10 +102,13 @@ export function consumerOf(name: string, program: Program, more = 20): Consumer 
       return { gap, words: `${acknowledged} writes, at most ${gap} ms apart; ${lag}${problem}` };
     },
     async finish() {
-      const { acknowledged, lost = [], missed = [], leaseLost = 0, compacted = 0, renewals } = await program.finish();
+      const known = await program.finish();
+      const { acknowledged, lost = [], missed = [], leaseLost = 0, compacted = 0, renewals, watchEnds, deaf } = known;
       assert.deepEqual({ lost, missed, leaseLost, compacted }, { lost: [], missed: [], leaseLost: 0, compacted: 0 });
       assert.notEqual(renewals, 0, `${name} took up the new certificates`);
-      return `${acknowledged} writes, and nothing is lost`;
+      assert.notEqual(deaf, false, `${name} with outdated certificates heard something, or was told that they are`);
+      const ends = watchEnds === undefined ? '' : `; ${watchEnds} watches ended`;
+      return `${acknowledged} writes, and nothing is lost${ends}`;
     },
     [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
   };

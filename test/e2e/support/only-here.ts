@@ -31,7 +31,10 @@ export const onlyHere = {
   chart: { onlyHere: 'Helm installs, tests, upgrades and uninstalls a release beside live members', ring: 2 },
   checks: { onlyHere: 'what the API server says to a dry run is told at its line, and the plan comes true', ring: 2 },
   claims: { onlyHere: 'of two processes one gets the lease from the API server, also when one froze', ring: 2 },
-  clients: { onlyHere: "etcd's own clients keep leases and watches while everything changes", ring: 2 },
+  clients: {
+    onlyHere: "etcd's own clients, Traefik's and Vitess' keep leases and watches while everything changes",
+    ring: 2,
+  },
   coredns: { onlyHere: 'CoreDNS answers from its etcd while everything about that changes', ring: 2 },
   corruption: { onlyHere: 'etcd finds bytes that changed on its disk, and raises its own alarm', ring: 2 },
   cures: { onlyHere: 'what scheduler, kubelet and provisioner say of a wrong spec is understood, and cured', ring: 2 },

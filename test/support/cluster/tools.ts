@@ -10,6 +10,8 @@ import {
   helm as helmBinary,
   knative as knativeBinaries,
   kustomize as kustomizeBinary,
+  type LibraryBinary,
+  libraries as libraryBinaries,
   type MonitoringBinary,
   monitoring as monitoringBinaries,
   type OnlyBuilt,
@@ -99,6 +101,11 @@ const knative = handed<Knative>('RATCHET_KNATIVE', async (options) => {
 
 const goClient = handed<string>('RATCHET_GO_CLIENT_BINARY', (options) => only(goClientBinary, options));
 
+/** What Traefik and Vitess use etcd with. */
+const libraries = handed<Readonly<Record<LibraryBinary, string>>>('RATCHET_LIBRARIES', (options) =>
+  each(libraryBinaries, options),
+);
+
 const coreDns = handed<string>('RATCHET_COREDNS_BINARY', (options) => only(coreDnsBinary, options));
 
 /** What a real node runs beside the distribution's containerd and runc. */
@@ -142,6 +149,7 @@ export const tools = {
   certManager,
   pageTools,
   goClient,
+  libraries,
   coreDns,
   realNode,
   consumers,
@@ -160,6 +168,7 @@ const toolsOfTests: readonly (readonly [files: RegExp, tool: () => Promise<Envir
   [/(tutorials|forge|uninstall|gitea-labels)\.test\.ts$/, () => handIn(gitea)],
   [/\/e2e\/cert-manager-controllers\.test\.ts$/, () => handIn(certManager)],
   [/\/e2e\/clients\.test\.ts$/, () => handIn(goClient)],
+  [/\/e2e\/clients\.test\.ts$/, () => handIn(libraries)],
   [/\/e2e\/coredns\.test\.ts$/, () => handIn(coreDns)],
   [/\/consumers\/[^/]+\.test\.ts$/, () => handIn(consumers)],
   [/\/e2e\/knative-real\.test\.ts$/, () => handIn(knative)],

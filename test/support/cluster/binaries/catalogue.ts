@@ -23,7 +23,9 @@ export type ForgeBinary = 'gitea';
 export type IssuerBinary = 'cert-manager';
 
 /** A program that uses etcd. */
-export type ConsumerBinary = 'coredns' | 'go-client';
+export type ConsumerBinary = 'coredns' | 'go-client' | LibraryBinary;
+/** What others use etcd with, in a program of ours. */
+export type LibraryBinary = 'traefik' | 'vitess';
 
 /** What holds a pod's namespaces on a real node: it sleeps. */
 export type PauseBinary = 'pause';
@@ -168,6 +170,30 @@ export const goClient = {
   buildSeconds: 10,
   onlyBuilt: true,
 } as const satisfies Wanted;
+
+/** Programs of ours around what Traefik and Vitess use etcd with. */
+export const libraries = [
+  {
+    name: 'traefik',
+    version: '3.7.13',
+    variable: 'RATCHET_TRAEFIK',
+    module: 'traefik',
+    goPackage: '.',
+    ldflags: '-s -w',
+    buildSeconds: 60,
+    onlyBuilt: true,
+  },
+  {
+    name: 'vitess',
+    version: '0.24.4',
+    variable: 'RATCHET_VITESS',
+    module: 'vitess',
+    goPackage: '.',
+    ldflags: '-s -w',
+    buildSeconds: 60,
+    onlyBuilt: true,
+  },
+] as const satisfies readonly Wanted[];
 
 /** A DNS server that answers from etcd, without its other plugins. */
 export const coreDns = {

@@ -1,0 +1,3 @@
+module etcd.ratchet.dev/test/ledger
+
+go 1.26.0
