@@ -15,7 +15,7 @@ export interface Concern {
 }
 
 /** A CronJob ticks every minute; after this long without a pass something is wrong with the trigger. */
-const silentMs = 15 * 60_000;
+export const silentMs = 15 * 60_000;
 
 export function leftOutConcern([namespace, why]: readonly [string, LeftOut]): Concern {
   return { tone: 'bad', reason: 'NamespaceLeftOut', message: leftOutWithCure(namespace, why) };

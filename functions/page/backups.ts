@@ -1,9 +1,9 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import { type Html, markup } from './markup.ts';
-import { badge, card, stateWithWords, table } from './parts.ts';
+import { card, stateWithWords, table } from './parts.ts';
 import { size } from './short.ts';
-import { readyState } from './state.ts';
+import { readyState, scheduleState } from './state.ts';
 import { ago, until } from './time.ts';
 
 const heads = ['Backup', 'State', 'Verified', 'Size', 'Revision', 'Taken'];
@@ -58,9 +58,5 @@ function scheduleRow(schedule: EtcdBackupSchedule, now: Date): Html {
   const { metadata, spec, status } = schedule;
   const { lastAt, lastGood, nextAt } = status ?? {};
   const none = markup`<span class="quiet">–</span>`;
-  return markup`<tr role="scheduleRow"><th scope="scheduleRow" role="rowheader"><bdi>${metadata.name}</bdi><span class="said"><bdi class="code">${spec.schedule}</bdi></span></th><td role="cell" data-label="State"><span>${scheduleState(schedule)}</span></td><td role="cell" data-label="Last" class="nowrap">${lastAt === undefined ? none : ago(lastAt, now)}</td><td role="cell" data-label="Last good" class="nowrap">${lastGood ? ago(lastGood.takenAt, now) : none}</td><td role="cell" data-label="Next" class="nowrap">${nextAt === undefined ? none : until(nextAt, now)}</td></tr>`;
-}
-
-function scheduleState({ spec, status }: EtcdBackupSchedule): Html {
-  return spec.suspend ? badge({ tone: 'calm', word: 'Suspended' }) : stateWithWords(readyState(status));
+  return markup`<tr role="row"><th scope="row" role="rowheader"><bdi>${metadata.name}</bdi><span class="said"><bdi class="code">${spec.schedule}</bdi></span></th><td role="cell" data-label="State"><span>${stateWithWords(scheduleState(schedule))}</span></td><td role="cell" data-label="Last" class="nowrap">${lastAt === undefined ? none : ago(lastAt, now)}</td><td role="cell" data-label="Last good" class="nowrap">${lastGood ? ago(lastGood.takenAt, now) : none}</td><td role="cell" data-label="Next" class="nowrap">${nextAt === undefined ? none : until(nextAt, now)}</td></tr>`;
 }

@@ -3,6 +3,7 @@ import type { ClusterMemberStatus } from '../../manifests/api/etcd-cluster-statu
 import { type Html, markup } from './markup.ts';
 import { badge, card, empty, table } from './parts.ts';
 import { size } from './short.ts';
+import { memberState } from './state.ts';
 import { ago } from './time.ts';
 
 const heads = ['Member', 'State', 'Role', 'Version', 'Database', 'ID'];
@@ -30,12 +31,10 @@ function roleOf({ role }: ClusterMemberStatus): Html {
   return role === undefined ? markup`<span class="quiet">not on the list</span>` : markup`${role}`;
 }
 
-function healthOf({ healthy, unhealthySince, role }: ClusterMemberStatus, now: Date): Html {
-  if (healthy) return badge({ tone: 'good', word: 'Healthy' });
-  if (unhealthySince === undefined) return badge({ tone: 'calm', word: 'Stopped' });
-  // A learner is still joining: no person is needed.
-  const tone = role === 'Voter' ? 'bad' : 'busy';
-  return markup`${badge({ tone, word: 'Not healthy' })}<span class="said">since ${ago(unhealthySince, now)}</span>`;
+function healthOf(member: ClusterMemberStatus, now: Date): Html {
+  const state = memberState(member);
+  const since = state.tone !== 'good' && member.unhealthySince;
+  return markup`${badge(state)}${since && markup`<span class="said">since ${ago(since, now)}</span>`}`;
 }
 
 /** How much of the file is in use; what is not can be given back by a defragmentation. */

@@ -1,7 +1,7 @@
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import { type Html, markup } from './markup.ts';
 import { badge, stateWithWords, table } from './parts.ts';
-import { readyState } from './state.ts';
+import { policyState } from './state.ts';
 import { ago } from './time.ts';
 
 const heads = ['Node', 'State', 'Why'];
@@ -16,11 +16,11 @@ export function nodesCards(policies: readonly EtcdNodePolicy[], now: Date): Html
   return markup`${byName.slice(0, mostPolicies).map((policy) => policyCard(policy, now))}${more}`;
 }
 
-function policyCard({ metadata: { name }, spec, status }: EtcdNodePolicy, now: Date): Html {
+function policyCard(policy: EtcdNodePolicy, now: Date): Html {
+  const { metadata, status } = policy;
+  const { name } = metadata;
   const { nodes = 0, needed = 0, inProgress = 0, done = 0, lastDone, grants = [], blocked = [] } = status ?? {};
-  const ready = readyState(status);
-  const current = ready.tone === 'good' && inProgress > 0 ? ({ ...ready, tone: 'busy' } as const) : ready;
-  const state = spec.suspend ? badge({ tone: 'calm', word: 'Suspended' }) : stateWithWords(current);
+  const state = stateWithWords(policyState(policy));
   const told = new Map(blocked.map((one) => [one.node, one]));
   const begun = grants.map(({ node, at, why }) => {
     const { reason = 'Granted', message = why } = told.get(node) ?? {};

@@ -1,6 +1,9 @@
+import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { ClusterMemberStatus } from '../../manifests/api/etcd-cluster-status.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
+import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { Condition } from '../../manifests/api/metadata.ts';
 import { verdictOf } from '../../reconcile/fleet/roll-up.ts';
 import { states } from '../../reconcile/fleet/states.ts';
@@ -18,9 +21,13 @@ export interface State {
   readonly message: string;
 }
 
+/** Of what has no status. */
+const noPassYet = 'no pass has looked at it yet';
+
 export function clusterState(cluster: EtcdCluster): State {
-  const { verdict, message } = verdictOf(cluster);
   const { status } = cluster;
+  const { verdict, message: told } = verdictOf(cluster);
+  const message = status || verdict !== 'InProgress' ? told : noPassYet;
   const { word } = states[verdict];
   switch (verdict) {
     case 'Failed':
@@ -45,18 +52,40 @@ export function fleetState({ metadata, spec, status }: EtcdFleet): State {
   if (stalled?.status === 'True') return { tone: 'bad', word: states.Failed.word, ...stalled };
   if (spec.suspend) return { tone: 'calm', word: 'Suspended', message: 'the repository is not looked at' };
   const ready = conditionOf(status, 'Ready');
-  if (!ready) return { tone: 'busy', word: states.InProgress.word, message: 'no pass has looked at it yet' };
+  if (!ready) return { tone: 'busy', word: states.InProgress.word, message: noPassYet };
   const { reason, message } = ready;
   return ready.status === 'True'
     ? { tone: 'good', word: states.Current.word, reason, message }
     : { tone: 'busy', word: states.InProgress.word, reason, message };
 }
 
-/** Of what says no more than its conditions: a backup, a schedule. */
+/** Of what says no more than its conditions: a backup, a restore. */
 export function readyState(status: { readonly conditions?: readonly Condition[] } | undefined): State {
   const ready = conditionOf(status, 'Ready');
-  const tone = isTrue(status, 'Ready') ? 'good' : isTrue(status, 'Stalled') ? 'bad' : 'busy';
-  return { tone, word: ready?.reason ?? states.InProgress.word, message: ready?.message ?? '' };
+  if (!ready) return { tone: 'busy', word: states.InProgress.word, message: noPassYet };
+  const { reason, message } = ready;
+  const tone = ready.status === 'True' ? 'good' : isTrue(status, 'Stalled') ? 'bad' : 'busy';
+  return { tone, word: reason, reason, message };
+}
+
+/** Of a schedule: what is under way ends, also while it is suspended. */
+export function scheduleState({ spec, status }: EtcdBackupSchedule): State {
+  return spec.suspend ? { tone: 'calm', word: 'Suspended', message: 'no backup begins' } : readyState(status);
+}
+
+/** Of a node policy: one that reboots a node is Ready, and something goes on. */
+export function policyState({ spec, status }: EtcdNodePolicy): State {
+  if (spec.suspend) return { tone: 'calm', word: 'Suspended', message: 'no reboot begins' };
+  const ready = readyState(status);
+  return ready.tone === 'good' && (status?.inProgress ?? 0) > 0 ? { ...ready, tone: 'busy' } : ready;
+}
+
+/** Of a member, as etcd and its pod had it at the last pass. */
+export function memberState({ healthy, unhealthySince, role }: ClusterMemberStatus): State {
+  if (healthy) return { tone: 'good', word: 'Healthy', message: '' };
+  if (unhealthySince === undefined) return { tone: 'calm', word: 'Stopped', message: '' };
+  // A learner is still joining: no person is needed.
+  return { tone: role === 'Voter' ? 'bad' : 'busy', word: 'Not healthy', message: '' };
 }
 
 function reasonOf(status: EtcdCluster['status'], type: string): { reason?: string } {

@@ -34,8 +34,9 @@ export function addingTo(program: Command, connect: Connect): Adding {
 export function addLooking({ plain, about, common, connect }: Adding): void {
   plain('status', 'all clusters, those that need a person first, and fleets that are not well')
     .option('-A, --all-namespaces', 'of all namespaces', false)
-    .option('--exit-code', 'exit with 3 if a cluster or a fleet needs a person', false)
-    .action(async (options: { allNamespaces: boolean; exitCode: boolean }) => {
+    .option('--exit-code', 'exit with 3 if a cluster or a fleet needs a person, or no pass runs', false)
+    .addOption(ofInstallation())
+    .action(async (options: Parameters<typeof import('./status.ts').status>[1]) => {
       const { status } = await import('./status.ts');
       await connect(common(), (asked) => status(asked, options));
     });

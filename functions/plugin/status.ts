@@ -1,37 +1,61 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { repositoryFiles } from '../../manifests/documentation.ts';
 import { isReason, resources } from '../../reconcile/interfaces/kube.ts';
 import { byUrgency, clusterState, fleetState } from '../page/state.ts';
 import type { Asked, ExitCode } from './command.ts';
+import { firstProblemText, type Problem, problemsAmong } from './first-problem.ts';
 import { dataText, refuseMissing } from './objects.ts';
+import { passesSeen } from './passes.ts';
+import type { Installation } from './reconcile.ts';
 import { table } from './table.ts';
 import { inShort, since, stateCell } from './words.ts';
 
 interface StatusOptions {
   readonly allNamespaces: boolean;
   readonly exitCode: boolean;
+  readonly installation: Installation;
 }
 
-/** All clusters, those that need a person first, and the fleets that are not well: why a commit is not applied. */
-export async function status(asked: Asked, { allNamespaces, exitCode }: StatusOptions): Promise<ExitCode> {
+/**
+ * All clusters, those that need a person first; the fleets that are not well: why a commit is not applied; and the
+ * whole first problem, which is that no pass runs, where that is so.
+ */
+export async function status(
+  asked: Asked,
+  { allNamespaces, exitCode, installation }: StatusOptions,
+): Promise<ExitCode> {
   const { kube, out, output, colours, stop } = asked;
   const namespace = allNamespaces ? undefined : asked.namespace;
   const { items } = await kube.list<EtcdCluster>(resources.clusters, { namespace, signal: stop });
   if (namespace !== undefined && items.length === 0) await refuseMissing({ kube, namespace, stop });
   const clusters = byUrgency(items, clusterState);
   const fleets = byUrgency(await fleetsIn(namespace, asked), fleetState);
-  if (output !== 'text') out(dataText({ clusters: clusters.map(facts), fleets: fleets.map(factsOfFleet) }, output));
-  else if (clusters.length === 0) asked.err(`there is no EtcdCluster in ${where(namespace)}\n`);
-  else {
-    const heads = ['NAMESPACE', 'NAME', 'STATE', 'READY', 'VERSION', 'LEADER', 'AGE', 'MESSAGE'];
-    const rows = clusters.map((cluster) => row(cluster, asked.now()));
-    out(table(allNamespaces ? heads : heads.slice(1), allNamespaces ? rows : rows.map((one) => one.slice(1)), colours));
+  const { last, problem } = await passesSeen({ fleets, clusters }, installation, asked);
+  const problems = problemsAmong({ fleets, clusters }, problem, asked.now());
+  const code = exitCode && problems.length > 0 ? 3 : 0;
+  if (output !== 'text') {
+    const passes = { last, problem: problem && factsOfProblem(problem) };
+    const lists = { clusters: clusters.map(facts), fleets: fleets.map(factsOfFleet) };
+    out(dataText({ ...lists, passes, problems: problems.map(factsOfProblem) }, output));
+    return code;
   }
+  if (clusters.length === 0) asked.err(`there is no EtcdCluster in ${where(namespace)}\n`);
+  const heads = ['NAMESPACE', 'NAME', 'STATE', 'READY', 'VERSION', 'LEADER', 'AGE', 'MESSAGE'];
+  const rows = clusters.map((cluster) => row(cluster, asked.now()));
+  const shown = allNamespaces ? rows : rows.map((one) => one.slice(1));
   const unwell = fleets.filter((fleet) => fleetState(fleet).tone !== 'good');
-  if (output === 'text' && unwell.length > 0)
-    out(`${clusters.length > 0 ? '\n' : ''}${table(['FLEET', 'STATE', 'MESSAGE'], unwell.map(rowOfFleet), colours)}`);
-  const states = [...clusters.map(clusterState), ...fleets.map(fleetState)];
-  return exitCode && states.some(({ tone }) => tone === 'bad') ? 3 : 0;
+  const blocks = [
+    rows.length > 0 ? table(allNamespaces ? heads : heads.slice(1), shown, colours) : '',
+    unwell.length > 0 ? table(['FLEET', 'STATE', 'MESSAGE'], unwell.map(rowOfFleet), colours) : '',
+    firstProblemText(problems, colours),
+  ];
+  out(blocks.filter((block) => block !== '').join('\n'));
+  return code;
+}
+
+function factsOfProblem({ about, reason, message }: Problem) {
+  return { about, reason, message };
 }
 
 /** A person may be allowed to see the clusters of a namespace, and not its fleets. */
@@ -55,7 +79,9 @@ function factsOfFleet(fleet: EtcdFleet) {
 }
 
 function where(namespace: string | undefined): string {
-  return namespace === undefined ? 'any namespace' : `namespace ${namespace}; look into all of them with -A`;
+  return namespace === undefined
+    ? `any namespace; the first one: ${repositoryFiles}/docs/tutorials/first-cluster.md`
+    : `namespace ${namespace}; look into all of them with -A`;
 }
 
 function row(cluster: EtcdCluster, now: Date) {

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import type { Tone } from '../page/state.ts';
 import { printable } from '../printable.ts';
+import { wrapped } from './wrap.ts';
 
 /** A cell of a table: what a person reads, in the colour of how it is doing. */
 export type Cell = string | { readonly text: string; readonly tone: Tone };
@@ -8,24 +9,52 @@ export type Cell = string | { readonly text: string; readonly tone: Tone };
 const colourOf = { good: 'green', busy: 'yellow', bad: 'red', calm: 'cyan' } as const satisfies Record<Tone, string>;
 const gap = '   ';
 
-/** Columns as kubectl sets them: as wide as their longest cell. Text of others is made harmless. */
+/** Where the others leave less of a line for the last cell, it stands below them. */
+const leastOfLast = 36;
+const belowIndent = 6;
+const longestHead = 12;
+
+/**
+ * Columns as kubectl sets them: as wide as their longest cell, and the last one goes on below where the line is full.
+ * Text of others is made harmless.
+ */
 export function table(heads: readonly string[], rows: readonly (readonly Cell[])[], colours: boolean): string {
   const lines = [heads, ...rows].map((row) => row.map(harmless));
-  const widths = heads.map((_, column) => Math.max(...lines.map((row) => textOf(row[column] ?? '').length)));
   const last = heads.length - 1;
-  return lines
-    .map((row) =>
-      row
-        .map((cell, column) => {
-          const padding = column === last ? '' : ' '.repeat((widths[column] ?? 0) - textOf(cell).length);
-          return `${coloured(cell, colours)}${padding}`;
-        })
-        .join(gap)
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
-    .join('');
+  const widths = heads
+    .slice(0, last)
+    .map((_, column) => Math.max(...lines.map((row) => textOf(row[column] ?? '').length)));
+  const before = widths.reduce((sum, width) => sum + width + gap.length, 0);
+  return lines.map((row) => rowText(row, { widths, before, colours })).join('');
 }
+
+interface Columns {
+  /** Of all but the last. */
+  readonly widths: readonly number[];
+  /** Characters before the last one. */
+  readonly before: number;
+  readonly colours: boolean;
+}
+
+function rowText(row: readonly Cell[], { widths, before, colours }: Columns): string {
+  const start = widths.map((width, column) => {
+    const cell = row[column] ?? '';
+    return `${coloured(cell, colours)}${' '.repeat(width - textOf(cell).length)}${gap}`;
+  });
+  const end = row[widths.length] ?? '';
+  const room = lineWidth - before;
+  const isBelow = room < leastOfLast && textOf(end).length > Math.max(room, longestHead);
+  const indent = isBelow ? belowIndent : before;
+  const parts = wrapped(textOf(end), lineWidth - indent).map((text) =>
+    text === '' ? '' : coloured(typeof end === 'string' ? text : { ...end, text }, colours),
+  );
+  const [first = '', ...more] = isBelow ? ['', ...parts] : parts;
+  const lines = [`${start.join('')}${first}`.trimEnd(), ...more.map((text) => `${' '.repeat(indent)}${text}`)];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Columns of a line. */
+export const lineWidth = 120;
 
 export function coloured(cell: Cell, colours: boolean): string {
   if (typeof cell === 'string' || !colours) return textOf(cell);

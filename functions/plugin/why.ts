@@ -8,6 +8,7 @@ import { printable } from '../printable.ts';
 import { approvalsOf } from './approve.ts';
 import type { Asked, ExitCode } from './command.ts';
 import { defragmentationAsked } from './defrag.ts';
+import { shownLines } from './first-problem.ts';
 import { clusterNamed, dataText, nextCommand } from './objects.ts';
 import { originLines, originOf } from './origin.ts';
 import { coloured } from './table.ts';
@@ -48,7 +49,7 @@ export async function why(name: string, asked: Asked): Promise<ExitCode> {
   for (const { tone, reason, message } of concerns) {
     const [what = '', ...lines] = toldLines(reason, message).map(printable);
     out(`\n${coloured({ tone, text: reason }, colours)}: ${what}\n`);
-    for (const line of lines) out(`  ${line}\n`);
+    for (const line of lines.flatMap(shownLines)) out(`${line}\n`);
   }
   for (const { reason, approves, loses, refused } of approvalsOf(cluster)) {
     out(`\n${coloured({ tone: 'bad', text: 'asks for an approval' }, colours)} (${printable(reason)})\n`);

@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { repositoryFiles } from '../../manifests/documentation.ts';
 import { toGoOn } from '../../reconcile/reasons/cure.ts';
 import { meaningOf } from '../../reconcile/reasons/reasons.ts';
-import { withoutMentions } from '../../reconcile/reasons/runbook.ts';
+import { mentionedIn, withoutMentions } from '../../reconcile/reasons/runbook.ts';
 import { clusterConcerns } from '../page/attention.ts';
 import { firstSentence, size } from '../page/short.ts';
 import { clusterState, type State } from '../page/state.ts';
@@ -31,25 +31,45 @@ export function sizeOf(bytes: number | undefined): string {
   return bytes === undefined ? '-' : size(bytes);
 }
 
-/** What is, what it means, what to do and where to read on, each on a line of its own. */
-export function toldLines(reason: string, message: string): readonly string[] {
-  const [what = '', cure, ...others] = withoutMentions(message).split(toGoOn);
-  if (cure === undefined || others.length > 0) return [withoutMentions(message), ...cureLines(reason)];
-  return [what, ...cureLines(reason).map((line) => (line.startsWith(does) ? `${does}${cure}` : line))];
+/** What a reason says in general: what is, and what a person does about it. */
+export interface General {
+  readonly means: string;
+  readonly cure?: string;
 }
 
-const does = 'do:    ';
+/**
+ * What is, what it means, what to do and where to read on, each on a line of its own. What a message says to do stands
+ * in place of the general cure.
+ */
+export function toldLines(
+  reason: string,
+  message: string,
+  general: General | undefined = meaningOf(reason),
+): readonly string[] {
+  const said = withoutMentions(message);
+  const [what = '', own, ...others] = said.split(toGoOn);
+  const isOne = own !== undefined && others.length === 0;
+  const { cure, links } = cureOf(general);
+  const toDo = isOne ? own : cure;
+  const page = mentionedIn(message);
+  const pages = links.length === 0 && page !== undefined ? [page] : links;
+  return [
+    isOne ? what : said,
+    ...(general === undefined ? [] : [`means: ${general.means}`]),
+    ...(toDo === undefined ? [] : [`do:    ${toDo}`]),
+    ...pages.map((link) => `see:   ${link}`),
+  ];
+}
 
-/** What a reason means and what to do about it in general: links of the documentation are written out. */
-function cureLines(reason: string): readonly string[] {
-  const meaning = meaningOf(reason);
-  if (meaning === undefined) return [];
+/** Links of the documentation are written out. */
+function cureOf(general: General | undefined): { readonly cure?: string; readonly links: readonly string[] } {
+  if (general?.cure === undefined) return { links: [] };
   const links: string[] = [];
-  const cure = meaning.cure.replaceAll(/ ?\(?\[([^\]]+)\]\(([^)]+)\)\)?/g, (_, words: string, link: string) => {
-    links.push(link);
+  const cure = general.cure.replaceAll(/ ?\(?\[([^\]]+)\]\(([^)]+)\)\)?/g, (_, words: string, link: string) => {
+    links.push(`${repositoryFiles}/${link}`);
     return words === 'runbook' ? '' : ` ${words}`;
   });
-  return [`means: ${meaning.means}`, `${does}${cure}`, ...links.map((link) => `see:   ${repositoryFiles}/${link}`)];
+  return { cure, links };
 }
 
 /** All that a person should know of a cluster now, the most urgent first. */

@@ -101,17 +101,23 @@ test('status says the same to a program, in JSON and YAML, and -A tells namespac
 
 test('status tells of fleets that are not well, also where there is no cluster, and to a program', async () => {
   const kube = world();
+  const lastRun = now.toISOString();
   kube.seed(
     resources.fleets,
-    fleet('good', { conditions: [condition('Ready', 'True', 'ClustersReady', 'every cluster is ready')] }),
+    fleet('good', { lastRun, conditions: [condition('Ready', 'True', 'ClustersReady', 'every cluster is ready')] }),
     fleet('lost', {
+      lastRun,
       conditions: [condition('Stalled', 'True', 'RefNotFound', withRunbook('no branch mian', 'EtcdFleet'))],
     }),
   );
   const { code, out, err } = await said(kube, 'status', '-A', '--exit-code');
   assert.equal(code, 3);
   assert.match(err, /no EtcdCluster/);
-  assert.match(out, /^FLEET +STATE +MESSAGE\netcd-ratchet\/lost +Stalled +no branch mian\n$/);
+  assert.match(out, /^FLEET +STATE +MESSAGE\netcd-ratchet\/lost +Stalled +no branch mian\n\n/);
+  assert.match(
+    out,
+    /\n\nEtcdFleet etcd-ratchet\/lost needs you\nRefNotFound: no branch mian\n {2}see: {3}\S+fleet\.md\n/,
+  );
   const { fleets } = JSON.parse((await said(kube, 'status', '-A', '-o', 'json')).out);
   assert.deepEqual(
     fleets.map(({ name, state, reason }: Record<string, string>) => [name, state, reason]),
@@ -171,7 +177,7 @@ test('why says what a message says to do in place of the general cure, and its l
   const { out } = await said(world(told), 'why', 'orders');
   assert.match(
     out,
-    /\nQuorumLost: two of three are lost\n {2}means: .*\n {2}do: {4}bring one back; or approve\n {2}see: /,
+    /\nQuorumLost: two of three are lost\n {2}means: [\s\S]*\n {2}do: {4}bring one back; or approve\n {2}see: /,
   );
   assert.doesNotMatch(out, /git\.example\.com/);
 });

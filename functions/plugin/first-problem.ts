@@ -1,0 +1,68 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
+import { type Concern, clusterConcerns, fleetConcerns } from '../page/attention.ts';
+import { fleetState } from '../page/state.ts';
+import { printable } from '../printable.ts';
+import { coloured, lineWidth } from './table.ts';
+import { toldLines } from './words.ts';
+import { wrapped } from './wrap.ts';
+
+/** What a person has to see to, and where all of it is told. */
+export interface Problem extends Concern {
+  /** Like `EtcdFleet etcd-ratchet/production`; absent: the installation. */
+  readonly about?: string;
+  /** A command. */
+  readonly more?: string;
+}
+
+/** All that needs a person: the installation's problem first, then fleets, then clusters, as listed. */
+export function problemsAmong(
+  { fleets, clusters }: { readonly fleets: readonly EtcdFleet[]; readonly clusters: readonly EtcdCluster[] },
+  installation: Concern | undefined,
+  now: Date,
+): readonly Problem[] {
+  const isAlone = ({ tone, reason }: Concern) => tone === 'bad' && !(installation && reason === installation.reason);
+  const of = (kind: string, object: EtcdFleet | EtcdCluster, concerns: readonly Concern[]) =>
+    concerns.filter(isAlone).map((concern) => ({
+      ...concern,
+      about: `${kind} ${keyOf(object)}`,
+      more: `kubectl ratchet -n ${object.metadata.namespace} why ${kind === 'EtcdCluster' ? '' : 'fleet/'}${object.metadata.name}`,
+    }));
+  const ofClusters = clusters.flatMap((cluster) => of('EtcdCluster', cluster, clusterConcerns(cluster)));
+  const ofFleets = fleets.flatMap((fleet) => of('EtcdFleet', fleet, fleetConcerns(fleet, now)));
+  // A stalled cluster speaks for itself, where it is seen.
+  const unseen =
+    ofClusters.length > 0 ? [] : fleets.flatMap((fleet) => of('EtcdFleet', fleet, stalledElsewhere(fleet)));
+  return [...(installation ? [installation] : []), ...ofFleets, ...unseen, ...ofClusters];
+}
+
+function stalledElsewhere(fleet: EtcdFleet): readonly Concern[] {
+  const { tone, reason, message } = fleetState(fleet);
+  return tone === 'bad' && reason === 'ClusterStalled' ? [{ tone, reason, message }] : [];
+}
+
+/** The whole first one, and how many others there are; '' where none needs a person. */
+export function firstProblemText([first, ...others]: readonly Problem[], colours: boolean): string {
+  if (!first) return '';
+  const { about, more, tone, reason, message } = first;
+  const [what = '', ...lines] = toldLines(reason, message).map(printable);
+  const [begun = '', ...rest] = wrapped(`${reason}: ${what}`, lineWidth);
+  const shown = `${coloured({ tone, text: reason }, colours)}${begun.slice(reason.length)}`;
+  const all = [
+    ...(about === undefined ? [] : [`${about} needs you`]),
+    shown,
+    ...rest.map((line) => `  ${line}`),
+    ...lines.flatMap(shownLines),
+    ...(more === undefined ? [] : [`  more:  ${more}`]),
+    ...(others.length > 0 ? [`  and ${others.length} more of what needs you`] : []),
+  ];
+  return all.map((line) => `${line}\n`).join('');
+}
+
+/** A command or an address is to be copied: it is not broken. */
+export function shownLines(line: string): readonly string[] {
+  const isProse = line.startsWith('means: ');
+  const lines = isProse ? wrapped(line, lineWidth - 9) : [line];
+  return lines.map((one, at) => `${' '.repeat(at === 0 ? 2 : 9)}${one}`);
+}
