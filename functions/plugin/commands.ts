@@ -31,15 +31,13 @@ export function addingTo(program: Command, connect: Connect): Adding {
   return { plain, add, about, run, common, connect };
 }
 
-export function addLooking({ plain, about, common, connect }: Adding): void {
-  plain('status', 'all clusters, those that need a person first, and fleets that are not well')
+export function addLooking({ plain, about, run }: Adding): void {
+  plain('status', 'all clusters, those that need a person first, and fleets that are not well; or one, on a screen')
+    .argument('[cluster]', '', kubernetesName)
     .option('-A, --all-namespaces', 'of all namespaces', false)
     .option('--exit-code', 'exit with 3 if a cluster or a fleet needs a person, or no pass runs', false)
     .addOption(ofInstallation())
-    .action(async (options: Parameters<typeof import('./status.ts').status>[1]) => {
-      const { status } = await import('./status.ts');
-      await connect(common(), (asked) => status(asked, options));
-    });
+    .action(run(async () => (await import('./status.ts')).status));
   about(
     'why',
     'what it is doing or waiting for, and what you can do about it',

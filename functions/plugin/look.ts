@@ -1,10 +1,9 @@
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { ClusterMemberStatus } from '../../manifests/api/etcd-cluster-status.ts';
+import { memberCell, roleOf } from './cluster-screen.ts';
 import type { Asked, ExitCode } from './command.ts';
 import { clusterNamed, dataText } from './objects.ts';
 import { type Cell, table } from './table.ts';
-import { since, sizeOf } from './words.ts';
-
-type Member = NonNullable<NonNullable<EtcdCluster['status']>['members']>[number];
+import { sizeOf } from './words.ts';
 
 /** The members, as etcd and their pods had it at the last pass. */
 export async function members(name: string, asked: Asked): Promise<ExitCode> {
@@ -14,7 +13,7 @@ export async function members(name: string, asked: Asked): Promise<ExitCode> {
   if (output !== 'text') out(dataText({ clusterID: status?.clusterID, leader: status?.leader, members: list }, output));
   else if (list.length === 0) err(`${asked.namespace}/${name} has no members yet\n`);
   else {
-    const heads = ['NAME', 'ID', 'ROLE', 'HEALTH', 'VERSION', 'DB SIZE', 'IN USE'];
+    const heads = ['NAME', 'ID', 'STATE', 'ROLE', 'VERSION', 'DB SIZE', 'IN USE'];
     out(
       table(
         heads,
@@ -26,16 +25,13 @@ export async function members(name: string, asked: Asked): Promise<ExitCode> {
   return 0;
 }
 
-function memberRow(member: Member, leader: string | undefined, now: Date): readonly Cell[] {
-  const { name, id, role, version, healthy, unhealthySince, dbBytes, dbInUseBytes } = member;
-  const health: Cell = healthy
-    ? { tone: 'good', text: 'healthy' }
-    : { tone: 'bad', text: `unhealthy for ${since(unhealthySince, now)}` };
+function memberRow(member: ClusterMemberStatus, leader: string | undefined, now: Date): readonly Cell[] {
+  const { name, id, version, dbBytes, dbInUseBytes } = member;
   return [
     name,
     id ?? '-',
-    name === leader ? 'leader' : (role ?? '-'),
-    health,
+    memberCell(member, now),
+    roleOf(member, leader),
     version ?? '-',
     sizeOf(dbBytes),
     sizeOf(dbInUseBytes),

@@ -3,7 +3,8 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { repositoryFiles } from '../../manifests/documentation.ts';
 import { isReason, resources } from '../../reconcile/interfaces/kube.ts';
 import { byUrgency, clusterState, fleetState } from '../page/state.ts';
-import type { Asked, ExitCode } from './command.ts';
+import { clusterScreen } from './cluster-screen.ts';
+import { type Asked, type ExitCode, Refusal } from './command.ts';
 import { firstProblemText, type Problem, problemsAmong } from './first-problem.ts';
 import { dataText, refuseMissing } from './objects.ts';
 import { passesSeen } from './passes.ts';
@@ -19,12 +20,14 @@ interface StatusOptions {
 
 /**
  * All clusters, those that need a person first; the fleets that are not well: why a commit is not applied; and the
- * whole first problem, which is that no pass runs, where that is so.
+ * whole first problem, which is that no pass runs, where that is so. Of one cluster: all on a screen.
  */
-export async function status(
-  asked: Asked,
-  { allNamespaces, exitCode, installation }: StatusOptions,
-): Promise<ExitCode> {
+export async function status(name: string | undefined, asked: Asked, options: StatusOptions): Promise<ExitCode> {
+  const { allNamespaces, exitCode, installation } = options;
+  if (name !== undefined) {
+    if (allNamespaces) throw new Refusal('a cluster has one namespace: name it by -n, without -A');
+    return (await clusterScreen(name, asked)) && exitCode ? 3 : 0;
+  }
   const { kube, out, output, colours, stop } = asked;
   const namespace = allNamespaces ? undefined : asked.namespace;
   const { items } = await kube.list<EtcdCluster>(resources.clusters, { namespace, signal: stop });

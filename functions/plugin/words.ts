@@ -26,6 +26,17 @@ export function since(time: string | undefined, now: Date): string {
   return Number.isNaN(at) ? '-' : duration(Math.max(0, now.getTime() - at));
 }
 
+/** `in 3 h`, or `3 h ago`. */
+export function until(time: string, now: Date): string {
+  const left = Date.parse(time) - now.getTime();
+  return left <= 0 ? `${duration(-left)} ago` : `in ${duration(left)}`;
+}
+
+/** `2026-11-23` */
+export function dayOf(time: string): string {
+  return time.slice(0, 10);
+}
+
 /** `-` of what is not known. */
 export function sizeOf(bytes: number | undefined): string {
   return bytes === undefined ? '-' : size(bytes);

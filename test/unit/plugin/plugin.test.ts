@@ -239,8 +239,8 @@ test('a cluster that is not there is named with those that are', async () => {
 test('members and history are tables, and text of others draws nothing on the terminal', async () => {
   const kube = world(lost);
   const members = (await said(kube, 'members', 'orders')).out;
-  assert.match(members, /orders-0 +a1 +leader +healthy +3\.6\.16 +3\.0 MiB +-\n/);
-  assert.match(members, /orders-1 +b2 +Voter +unhealthy for 3 h +-/);
+  assert.match(members, /orders-0 +a1 +Healthy +leader +3\.6\.16 +3\.0 MiB +-\n/);
+  assert.match(members, /orders-1 +b2 +Not healthy for 3 h +Voter +-/);
   const { out } = await said(kube, 'history', 'orders');
   assert.match(out, /defragment orders-1 +failed +Defragmenting +\\u001b\[2Jx\n.*be-born/);
 });
