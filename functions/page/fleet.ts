@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import type { FleetProblem, FleetRevisionEntry, RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
+import type { FleetProblem, RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { fleetConcerns } from './attention.ts';
@@ -21,7 +21,7 @@ import {
   revision,
   stateBadge,
 } from './parts.ts';
-import { byUrgency, checkState, clusterState, fleetState, type Tone } from './state.ts';
+import { byUrgency, checkState, clusterState, fleetState, revisionTones } from './state.ts';
 import { age, ago } from './time.ts';
 
 export interface FleetData {
@@ -115,21 +115,13 @@ function requestItem({ number, head, state, description }: RequestCheck, root: s
   return markup`<li><a href="${checkHref(root, head)}">#${number}</a> ${badge(checkState(state))} <code>${head.slice(0, 10)}</code><br><bdi>${description}</bdi></li>`;
 }
 
-const tones: Readonly<Record<FleetRevisionEntry['outcome'], Tone>> = {
-  Applied: 'good',
-  Refused: 'bad',
-  Retrying: 'busy',
-  Unreadable: 'bad',
-  Unverified: 'bad',
-};
-
 /** The last commits and what came of them, the newest first. */
 function revisionsCard(fleet: EtcdFleet, now: Date): Html {
   const history = fleet.status?.history ?? [];
   if (history.length === 0) return markup``;
   const rows = history.map(
     ({ revision: text, outcome, at }) =>
-      markup`<li><span>${ago(at, now)}</span><div>${revision(text, fleet)} ${badge({ tone: tones[outcome] ?? 'calm', word: outcome })}</div></li>`,
+      markup`<li><span>${ago(at, now)}</span><div>${revision(text, fleet)} ${badge({ tone: revisionTones[outcome] ?? 'calm', word: outcome })}</div></li>`,
   );
   return card('Revisions', markup`<ol class="past">${rows}</ol>`);
 }

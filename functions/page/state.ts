@@ -2,7 +2,7 @@ import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedul
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { ClusterMemberStatus } from '../../manifests/api/etcd-cluster-status.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
+import type { FleetRevisionEntry, RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { Condition } from '../../manifests/api/metadata.ts';
 import { verdictOf } from '../../reconcile/fleet/roll-up.ts';
@@ -118,3 +118,12 @@ const checkStates = {
 export function checkState(state: RequestCheck['state']): CheckState {
   return Object.hasOwn(checkStates, state) ? checkStates[state] : { tone: 'calm', word: state };
 }
+
+/** What came of a commit. */
+export const revisionTones: Readonly<Record<FleetRevisionEntry['outcome'], Tone>> = {
+  Applied: 'good',
+  Refused: 'bad',
+  Retrying: 'busy',
+  Unreadable: 'bad',
+  Unverified: 'bad',
+};

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { kubernetesName, ofInstallation, podLabels, seconds } from './arguments.ts';
 import type { Asked, Common, ExitCode } from './command.ts';
+import { subjectIn } from './subject.ts';
 
 export interface Adding {
   readonly plain: (name: string, description: string) => Command;
@@ -32,19 +33,21 @@ export function addingTo(program: Command, connect: Connect): Adding {
 }
 
 export function addLooking({ plain, about, run }: Adding): void {
+  const ofAny = (name: string, description: string) =>
+    plain(name, description).argument('<object>', 'a cluster, or another kind like fleet/production', subjectIn);
   plain('status', 'all clusters, those that need a person first, and fleets that are not well; or one, on a screen')
     .argument('[cluster]', '', kubernetesName)
     .option('-A, --all-namespaces', 'of all namespaces', false)
     .option('--exit-code', 'exit with 3 if a cluster or a fleet needs a person, or no pass runs', false)
     .addOption(ofInstallation())
     .action(run(async () => (await import('./status.ts')).status));
-  about(
-    'why',
-    'what it is doing or waiting for, and what you can do about it',
-    async () => (await import('./why.ts')).why,
+  ofAny('why', 'what it is doing or waiting for, and what you can do about it').action(
+    run(async () => (await import('./why.ts')).why),
   );
   about('members', 'its members, as etcd and their pods have it', async () => (await import('./look.ts')).members);
-  about('history', 'its last steps and why they were taken', async () => (await import('./look.ts')).history);
+  ofAny('history', 'what was done for it and why, the newest first').action(
+    run(async () => (await import('./history.ts')).history),
+  );
 }
 
 export function addAsking({ add, about, run }: Adding): void {

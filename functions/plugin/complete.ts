@@ -3,6 +3,7 @@ import { approvals, group } from '../../manifests/render/names.ts';
 import { type KubeObject, type Resource, resources } from '../../reconcile/interfaces/kube.ts';
 import { printable } from '../printable.ts';
 import type { Common, Opened } from './command.ts';
+import { resourceCalled, wordsOfKinds } from './subject.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What kubectl calls at Tab: the words so far, and last the one to complete. It answers by kubectl-ratchet itself. */
@@ -89,8 +90,18 @@ async function candidates(
     );
   if (!command) return program.commands.map((one) => ({ word: one.name(), about: one.description() }));
   const argument = command.registeredArguments[count]?.name();
+  if (argument === 'object') return objects(last, names);
   if (argument === 'cluster') return names(fleet ? resources.fleets : resources.clusters);
   return argument === 'backup' ? names(resources.backups) : [];
+}
+
+/** A cluster's name, or a kind and a slash, and behind it a name of that kind. */
+async function objects(last: string, names: Names): Promise<readonly Candidate[]> {
+  const [kind, ...more] = last.split('/');
+  if (kind === undefined || more.length === 0)
+    return [...(await names(resources.clusters)), ...wordsOfKinds().map((word) => ({ word: `${word}/` }))];
+  const resource = resourceCalled(kind);
+  return (resource ? await names(resource) : []).map(({ word }) => ({ word: `${kind}/${word}` }));
 }
 
 async function valuesOf(option: Option, names: Names): Promise<readonly Candidate[]> {
@@ -111,7 +122,7 @@ function namesIn({ common }: Typed, open: (common: Common) => Promise<Opened>, s
   return async (resource) => {
     const { kube, namespace: own } = await open({ ...common, output: 'text' });
     try {
-      const namespace = resource === resources.namespaces ? undefined : (common.namespace ?? own ?? 'default');
+      const namespace = resource.clusterScoped ? undefined : (common.namespace ?? own ?? 'default');
       const { items } = await kube.list<KubeObject>(resource, { namespace, limit: mostNames, signal });
       return items.map(({ metadata }) => ({ word: metadata.name }));
     } finally {

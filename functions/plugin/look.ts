@@ -37,23 +37,3 @@ function memberRow(member: ClusterMemberStatus, leader: string | undefined, now:
     sizeOf(dbInUseBytes),
   ];
 }
-
-/** The last steps and why they were taken, the newest first. */
-export async function history(name: string, asked: Asked): Promise<ExitCode> {
-  const { status } = await clusterNamed(name, asked);
-  const { out, err, output, colours } = asked;
-  const entries = (status?.history ?? []).toReversed();
-  if (output !== 'text') out(dataText({ history: entries }, output));
-  else if (entries.length === 0) err(`nothing was done for ${asked.namespace}/${name} yet\n`);
-  else {
-    const rows = entries.map(({ at, action, target, outcome, reason, message }): readonly Cell[] => [
-      at,
-      `${action} ${target ?? ''}`.trim(),
-      { tone: outcome === 'failed' ? 'bad' : 'good', text: outcome },
-      reason,
-      message,
-    ]);
-    out(table(['AT', 'STEP', 'OUTCOME', 'REASON', 'MESSAGE'], rows, colours));
-  }
-  return 0;
-}

@@ -11,11 +11,15 @@ import { defragmentationAsked } from './defrag.ts';
 import { shownLines } from './first-problem.ts';
 import { clusterNamed, dataText, nextCommand } from './objects.ts';
 import { originLines, originOf } from './origin.ts';
+import type { Subject } from './subject.ts';
 import { coloured } from './table.ts';
+import { whyObject } from './why-object.ts';
 import { concernsOf, since, stateCell, toldLines } from './words.ts';
 
-/** What a cluster is doing or waiting for, why, and what a person can do about it. */
-export async function why(name: string, asked: Asked): Promise<ExitCode> {
+/** What it is doing or waiting for, why, and what a person can do about it. */
+export async function why(subject: Subject, asked: Asked): Promise<ExitCode> {
+  if (subject.kind !== 'EtcdCluster') return whyObject(subject, asked);
+  const { name } = subject;
   const cluster = await clusterNamed(name, asked);
   const { out, output, colours } = asked;
   const state = clusterState(cluster);

@@ -23,13 +23,20 @@ async function completed(...words: readonly string[]): Promise<string> {
 }
 
 test('names are those of the namespace that is typed, and of the kind that the command takes', async () => {
-  assert.equal(await completed('why', ''), 'orders\n:4\n');
-  assert.equal(await completed('-n', 'shop', 'why', ''), 'carts\n:4\n');
-  assert.equal(await completed('--namespace=shop', 'why', ''), 'carts\n:4\n');
+  assert.equal(await completed('members', ''), 'orders\n:4\n');
+  assert.equal(await completed('-n', 'shop', 'members', ''), 'carts\n:4\n');
+  assert.equal(await completed('--namespace=shop', 'members', ''), 'carts\n:4\n');
   assert.equal(await completed('approve', '--fleet', ''), 'production\n:4\n');
   assert.equal(await completed('restore', 'n'), 'nightly\n:4\n');
   assert.equal(await completed('why', 'orders', ''), ':4\n', 'it takes no more');
   assert.equal(await completed('approve', 'orders', '--for', 'r'), 'recover-quorum\nroll-back\nreplace-member\n:4\n');
+});
+
+test('what takes any kind completes a cluster, a kind with its slash, and a name behind that', async () => {
+  assert.match(await completed('why', ''), /^orders\n[\s\S]*fleet\/\n[\s\S]*nodepolicy\/\n:4\n$/);
+  assert.equal(await completed('why', 'fl'), 'fleet/\n:4\n');
+  assert.equal(await completed('why', 'fleet/'), 'fleet/production\n:4\n');
+  assert.equal(await completed('history', 'etcdbackup/n'), 'etcdbackup/nightly\n:4\n');
 });
 
 test('options are those of the command and of all, commands begin as was typed', async () => {
