@@ -44,6 +44,10 @@ export function addLooking({ plain, about, run }: Adding): void {
   ofAny('why', 'what it is doing or waiting for, and what you can do about it').action(
     run(async () => (await import('./why.ts')).why),
   );
+  plain('tree', 'from fleets by clusters and members to pods, each with its state')
+    .argument('[fleet]', '', kubernetesName)
+    .option('-A, --all-namespaces', 'of all namespaces', false)
+    .action(run(async () => (await import('./tree.ts')).tree));
   about('members', 'its members, as etcd and their pods have it', async () => (await import('./look.ts')).members);
   ofAny('history', 'what was done for it and why, the newest first').action(
     run(async () => (await import('./history.ts')).history),

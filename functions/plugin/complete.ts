@@ -91,6 +91,7 @@ async function candidates(
   if (!command) return program.commands.map((one) => ({ word: one.name(), about: one.description() }));
   const argument = command.registeredArguments[count]?.name();
   if (argument === 'object') return objects(last, names);
+  if (argument === 'fleet') return names(resources.fleets);
   if (argument === 'cluster') return names(fleet ? resources.fleets : resources.clusters);
   return argument === 'backup' ? names(resources.backups) : [];
 }
