@@ -14,6 +14,7 @@ import type { Log } from '../log.ts';
 import type { Records } from './pending-records.ts';
 import { withReportName } from './reports-as.ts';
 import { sendOnRecord } from './send-statuses.ts';
+import { tellFleet } from './tell-fleet.ts';
 
 export interface ReportContext {
   readonly kube: Kube;
@@ -69,7 +70,7 @@ export async function reportFleet(
   const status = fleetStatus(report);
   if (!always && !differs(found.status, status)) return found;
   try {
-    await writeFleetStatus(kube, found, status, signal);
+    if (await writeFleetStatus(kube, found, status, signal)) await tellFleet({ kube, log, signal }, found, status);
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     log({ fleet: keyOf(fleet), problem: error.message }, 'the status could not be written');

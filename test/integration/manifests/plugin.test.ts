@@ -1,7 +1,12 @@
 /** `kubectl ratchet`, as npm installs it: found by kubectl, with a person's kubeconfig, on a real API server. */
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { parse } from 'yaml';
+import { reportFleet } from '../../../functions/pass/report-fleet.ts';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { shareApiServer } from '../shared-api-server.ts';
 import { kubectlRatchet } from './kubectl-ratchet.ts';
@@ -37,6 +42,84 @@ test('what it changes is what the API server has', async () => {
   assert.equal(await paused(), 'true');
   assert.equal((await ratchet('resume', 'orders')).code, 0);
   assert.equal(await paused(), undefined);
+});
+
+const fleet: EtcdFleet = {
+  apiVersion: 'etcd.ratchet.dev/v1alpha1',
+  kind: 'EtcdFleet',
+  metadata: { namespace: api.namespace, name: 'production' },
+  spec: { git: { url: 'https://git.example.com/etcd.git', ref: 'main' } },
+};
+
+/** As a pass that could not read the repository reports it. */
+async function reportStalled(found: EtcdFleet): Promise<EtcdFleet> {
+  const reading = {
+    kind: 'failed',
+    reason: 'RefNotFound',
+    message: 'there is no branch main',
+    retryable: false,
+  } as const;
+  const outcome = { reading, retries: [], applied: false, changed: new Set<string>(), pruned: [] };
+  const signal = AbortSignal.timeout(30_000);
+  const context = { signal, forgeDeadline: Date.now(), always: true, fleets: [found] };
+  return reportFleet({ fleet: found, outcome }, [], { kube: api.kube, log: () => undefined, ...context });
+}
+
+test('a fleet has its events on the API server, once for what lasts, and history shows them', async () => {
+  const created = await api.kube.create<EtcdFleet>(resources.fleets, fleet);
+  await reportStalled(created);
+  await reportStalled((await api.kube.get<EtcdFleet>(resources.fleets, api.namespace, 'production')) ?? assert.fail());
+  const described = await api.kubectl(['describe', 'etcdfleet', 'production']);
+  assert.equal(described.match(/Warning +RefNotFound/g)?.length, 1);
+  assert.match(described, /there is no branch main/);
+  const { code, stdout } = await ratchet('history', 'fleet/production');
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /^AT +WHAT +OUTCOME +REASON +MESSAGE\n\S+Z +Refuse +Warning +RefNotFound +there is no branch main/,
+  );
+});
+
+test('a user who may only view sees all of it, and is told which right is missing', async () => {
+  const role = parse(
+    await readFile(join(import.meta.dirname, '../../../manifests/install/cluster/view-role.yaml'), 'utf8'),
+  );
+  await api.send('POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${api.namespace}/roles`, {
+    metadata: { name: 'viewer' },
+    rules: role.rules,
+  });
+  const viewing = await plugin.as('viewing');
+  const account = `--serviceaccount=${api.namespace}:viewing`;
+  await api.kubectl(['create', 'rolebinding', 'viewer', '--role=viewer', account]);
+  const only = await viewing('status', 'orders');
+  assert.equal(only.code, 0);
+  assert.match(only.stdout, /\nCertificates +none yet\n[\s\S]*\nit has no members yet\n/);
+  assert.match(only.stderr, /^you may not read pods: /);
+  // What the controllers of a whole cluster put together as ClusterRole view.
+  await api.kubectl(['create', 'rolebinding', 'view', '--clusterrole=system:aggregate-to-view', account]);
+  for (const [args, shown] of [
+    [
+      ['status'],
+      /^NAME[^\n]*\norders +Reconciling[\s\S]*\nEtcdFleet test-\S+production needs you\nRefNotFound: there is no branch main\n/,
+    ],
+    [['status', 'orders'], /\nQuota +\S+ MiB\n/],
+    [
+      ['tree'],
+      /\nEtcdFleet test-\S+production +Stalled +there is no branch main\nEtcdCluster test-\S+orders +Reconciling/,
+    ],
+    [
+      ['why', 'fleet/production'],
+      /^EtcdFleet test-\S+production: Stalled\n\nRefNotFound: there is no branch main\n {2}see: {3}\S+fleet\.md\n/,
+    ],
+    [['history', 'fleet/production'], /Refuse +Warning +RefNotFound/],
+  ] as const) {
+    const { code, stdout, stderr } = await viewing(...args);
+    assert.deepEqual([code, stderr], [0, ''], args.join(' '));
+    assert.match(stdout, shown);
+  }
+  const refused = await viewing('why', 'nodepolicy/workers');
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /403 Forbidden[\s\S]*etcdnodepolicies[\s\S]*\nRoles of a namespace: /);
 });
 
 test('another context is another identity, and one that is not there is named', async () => {
