@@ -11,6 +11,13 @@ export function seconds(text: string): number {
   throw new InvalidArgumentError('a whole number of seconds from 0 to 3600');
 }
 
+/** Between two looks. @throws {InvalidArgumentError} */
+export function interval(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= 3600) return value;
+  throw new InvalidArgumentError('a whole number of seconds from 1 to 3600');
+}
+
 /** The API server looks for no other name: it is not asked. */
 export function kubernetesName(text: string): string {
   if (text.length <= 253 && new RegExp(dnsSubdomain).test(text)) return text;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { kubernetesName, ofInstallation, podLabels, seconds } from './arguments.ts';
+import { interval, kubernetesName, ofInstallation, podLabels, seconds } from './arguments.ts';
 import type { Asked, Common, ExitCode } from './command.ts';
 import { subjectIn } from './subject.ts';
 
@@ -32,25 +32,35 @@ export function addingTo(program: Command, connect: Connect): Adding {
   return { plain, add, about, run, common, connect };
 }
 
-export function addLooking({ plain, about, run }: Adding): void {
+export function addLooking({ plain, add, run }: Adding): void {
   const ofAny = (name: string, description: string) =>
     plain(name, description).argument('<object>', 'a cluster, or another kind like fleet/production', subjectIn);
-  plain('status', 'all clusters, those that need a person first, and fleets that are not well; or one, on a screen')
+  const view = <N, O>(command: Command, load: () => Promise<Named<N, O>>) =>
+    command
+      .option('-w, --watch', 'show it again whenever it has changed, until Ctrl-C', false)
+      .option('--interval <seconds>', 'of --watch: between two looks', interval, 5)
+      .action(run(async () => (await import('./watch.ts')).watchable(await load())));
+  const status = plain(
+    'status',
+    'all clusters, those that need a person first, and fleets that are not well; or one, on a screen',
+  )
     .argument('[cluster]', '', kubernetesName)
     .option('-A, --all-namespaces', 'of all namespaces', false)
     .option('--exit-code', 'exit with 3 if a cluster or a fleet needs a person, or no pass runs', false)
-    .addOption(ofInstallation())
-    .action(run(async () => (await import('./status.ts')).status));
-  ofAny('why', 'what it is doing or waiting for, and what you can do about it').action(
-    run(async () => (await import('./why.ts')).why),
+    .addOption(ofInstallation());
+  view(status, async () => (await import('./status.ts')).status);
+  view(
+    ofAny('why', 'what it is doing or waiting for, and what you can do about it'),
+    async () => (await import('./why.ts')).why,
   );
-  plain('tree', 'from fleets by clusters and members to pods, each with its state')
+  const tree = plain('tree', 'from fleets by clusters and members to pods, each with its state')
     .argument('[fleet]', '', kubernetesName)
-    .option('-A, --all-namespaces', 'of all namespaces', false)
-    .action(run(async () => (await import('./tree.ts')).tree));
-  about('members', 'its members, as etcd and their pods have it', async () => (await import('./look.ts')).members);
-  ofAny('history', 'what was done for it and why, the newest first').action(
-    run(async () => (await import('./history.ts')).history),
+    .option('-A, --all-namespaces', 'of all namespaces', false);
+  view(tree, async () => (await import('./tree.ts')).tree);
+  view(add('members', 'its members, as etcd and their pods have it'), async () => (await import('./look.ts')).members);
+  view(
+    ofAny('history', 'what was done for it and why, the newest first'),
+    async () => (await import('./history.ts')).history,
   );
 }
 

@@ -4,6 +4,10 @@ export interface Terminal {
   readonly err: (text: string) => void;
   /** Whether results go to a terminal that shows colours. */
   readonly colours: boolean;
+  /** Empties the screen; absent where results go to no terminal. */
+  readonly clear?: () => void;
+  /** Whether the reader of results has gone. */
+  readonly isClosed?: () => boolean;
   /** Asks the person, and resolves with what was typed ('' at the end of input); absent where no person can answer. */
   readonly ask?: (question: string) => Promise<string>;
   readonly now: () => Date;

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { chmod, copyFile, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -18,6 +18,8 @@ interface KubectlRatchet extends AsyncDisposable {
   readonly directory: string;
   /** `kubectl ratchet …`, with stdin at its end. */
   readonly ratchet: (...args: readonly string[]) => Promise<Ran>;
+  /** The same, under way until the test ends it, or its signal does. */
+  readonly start: (args: readonly string[], signal: AbortSignal) => ChildProcessWithoutNullStreams;
   /** Any other command of kubectl. */
   readonly run: (...args: readonly string[]) => Promise<Ran>;
   /** The same for a service account of `default`: a kubeconfig of its own. */
@@ -34,12 +36,13 @@ export async function kubectlRatchet(kubeconfig: string): Promise<KubectlRatchet
   const { kubernetes } = await provisionBinaries();
   // kubectl finds the plugin, and the plugin its Node, by PATH.
   const path = [directory, dirname(process.execPath), process.env.PATH].join(delimiter);
-  const runWith = (file: string, args: readonly string[]) =>
-    ran(kubernetes.kubectl, args, { ...process.env, PATH: path, KUBECONFIG: file });
+  const environment = (file: string) => ({ ...process.env, PATH: path, KUBECONFIG: file });
+  const runWith = (file: string, args: readonly string[]) => ran(kubernetes.kubectl, args, environment(file));
 
   return {
     directory,
     ratchet: (...args) => runWith(kubeconfig, ['ratchet', ...args]),
+    start: (args, signal) => spawn(kubernetes.kubectl, ['ratchet', ...args], { env: environment(kubeconfig), signal }),
     run: (...args) => runWith(kubeconfig, args),
     as: async (account) => {
       const own = join(directory, `${account}.kubeconfig`);

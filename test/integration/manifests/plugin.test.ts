@@ -1,6 +1,7 @@
 /** `kubectl ratchet`, as npm installs it: found by kubectl, with a person's kubeconfig, on a real API server. */
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -121,6 +122,25 @@ test('a user who may only view sees all of it, and is told which right is missin
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /403 Forbidden[\s\S]*etcdnodepolicies[\s\S]*\nRoles of a namespace: /);
 });
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  test(`a watch shows a change without being asked again, and ends with ${signal}`, {
+    timeout: 60_000,
+  }, async (context) => {
+    const child = plugin.start(['why', 'orders', '--watch', '--interval=1'], context.signal);
+    try {
+      const ended = once(child, 'exit');
+      const lines = child.stdout.setEncoding('utf8')[Symbol.asyncIterator]();
+      assert.match((await lines.next()).value, /orders: Reconciling/);
+      await ratchet('pause', 'orders');
+      assert.match((await lines.next()).value, /it is paused: no step is taken/);
+      await ratchet('resume', 'orders');
+      child.kill(signal);
+      assert.deepEqual(await ended, [0, null]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
 
 test('another context is another identity, and one that is not there is named', async () => {
   const { code, stderr } = await ratchet('status', '--context', 'none');

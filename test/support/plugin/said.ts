@@ -31,7 +31,7 @@ function askedBy(username: string, kube: FakeKube): Kube {
 export async function saidOn(
   kube: FakeKube,
   args: readonly string[],
-  terminal: Partial<Pick<Terminal, 'stop' | 'ask' | 'colours'>> = {},
+  terminal: Partial<Pick<Terminal, 'stop' | 'ask' | 'colours' | 'clear' | 'isClosed'>> = {},
   {
     namespace = 'payments',
     reach = unreachable,
