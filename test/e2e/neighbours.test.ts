@@ -19,8 +19,8 @@ const victim = await settle(installation, 'payments');
 const most = 1.5;
 const alone: number[] = [];
 const beside = { births: 3, heals: 1 };
-/** All that is said where nobody else is. */
-const usual = new Set<string>();
+/** All that is said where nobody else is. A pass may see a volume that `heal` deletes while it is still leaving. */
+const usual = new Set(['EtcdCluster Stalled True VolumeLeaving']);
 
 async function times(count: number, what: () => Promise<number>): Promise<readonly number[]> {
   const all: number[] = [];

@@ -93,6 +93,22 @@ describe('a plan that is followed', () => {
     assert.equal(again.message, '1 of 2 steps', 'but not where the same step is taken again');
   });
 
+  test('takes the leaves of an adopted member before or after its record', () => {
+    const leaf = (target: string) => step('issue-certificates', target, 'IssuingCertificates');
+    const [made, prepared, started] = [
+      step('make-authorities', '', 'MakingAuthorities'),
+      step('prepare-members', 'orders-0', 'AdoptingVolumes'),
+      step('start-members', 'orders-0', 'StartingMembers'),
+    ];
+    const plan = planOf([made, prepared, leaf('orders-client-tls, orders-0-peer-tls'), started]);
+    const early = [made, leaf('orders-client-tls'), prepared, leaf('orders-0-peer-tls')].map(acted);
+    for (const count of early.keys()) assert.equal(after(plan, ...early.slice(0, count + 1)).state, 'UnderWay');
+    const whole = followed(after(plan, ...early, acted(started)), { decision: done });
+    assert.equal(whole.message, 'as planned, 4 of 4 steps');
+    assert.equal(after(plan, acted(made), acted(leaf('orders-9-peer-tls'))).state, 'Left', 'no other leaf');
+    assert.equal(after(plan, acted(made), acted(third)).state, 'Left', 'no other action');
+  });
+
   test('makes up for a failure at the very member alone', () => {
     const failed = { ...first, reason: 'Timeout', outcome: 'failed' } as const;
     const other = after(planOf([first, second]), failed, acted(third));

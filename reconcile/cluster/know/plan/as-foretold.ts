@@ -76,17 +76,23 @@ function withoutFailures(
   });
 }
 
-/** Of restarts next to each other, and of members that are sealed together, only some may have had their turn. */
+/**
+ * Of restarts next to each other, and of members that are sealed together, only some may have had their turn; of
+ * members that are adopted, each may be at another action.
+ */
 function isBegunAsForetold(whole: readonly Step[], done: readonly Step[]): boolean {
   const last = done.at(-1);
   if (!last) return true;
-  const start = done.findLastIndex((step) => !isRestartLike(step, last)) + 1;
+  const adopts = whole.some(isAdoption);
+  const isBeside = (step: Step, other: Step) =>
+    isRestartLike(step, other) || (adopts && isAdopting(step) && isAdopting(other));
+  const start = done.findLastIndex((step) => !isBeside(step, last)) + 1;
   const next = whole[start];
-  const block = whole.slice(start).findIndex((step) => !next || !isRestartLike(step, next));
+  const block = whole.slice(start).findIndex((step) => !next || !isBeside(step, next));
   const left = whole.slice(start, block < 0 ? whole.length : start + Math.max(1, block));
   const hasItsTurn = (step: Step) => {
     const at = left.findIndex((other) => isPartOf(step, other));
-    return at >= 0 && left.splice(at, 1).length > 0;
+    return at >= 0 && (isAdopting(step) || left.splice(at, 1).length > 0);
   };
   return (
     done.slice(0, start).every((step, index) => isPartOf(step, whole[index])) && done.slice(start).every(hasItsTurn)
@@ -147,10 +153,17 @@ function partsTogether<T extends Step>(steps: readonly T[]): readonly T[] {
 
 const adopting = ['prepare-members', 'issue-certificates', 'start-members'];
 
+function isAdopting({ action }: Step): boolean {
+  return adopting.includes(action);
+}
+
+function isAdoption({ reason }: Step): boolean {
+  return reason === 'AdoptingVolumes';
+}
+
 /** Each action once, for all that it is taken for, in the order in which one member needs them. */
 function adoptedTogether<T extends Step>(steps: readonly T[]): readonly T[] {
-  const isAdopting = ({ action }: Step) => adopting.includes(action);
-  const first = steps.find(({ reason }) => reason === 'AdoptingVolumes');
+  const first = steps.find(isAdoption);
   if (!first) return steps;
   const at = steps.indexOf(first);
   const start = steps.slice(0, at).findLastIndex((step) => !isAdopting(step)) + 1;
