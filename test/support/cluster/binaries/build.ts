@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { title, titles, type Wanted } from './catalogue.ts';
-import { ProvisionError } from './error.ts';
+import { goNeeded, ProvisionError } from './error.ts';
 
 export interface BuildOptions {
   readonly environment: NodeJS.ProcessEnv;
@@ -99,7 +99,7 @@ function nameOf(goPackage: string): string {
 function noGo(wanted: Wanted, cause: Error): ProvisionError {
   return new ProvisionError(
     `${title(wanted)} must be built, and Go cannot be started (${cause.message})`,
-    `install Go 1.26 or newer, or set ${wanted.variable} to a binary of that version, or put one on PATH`,
+    `install ${goNeeded}, or set ${wanted.variable} to a binary of that version, or put one on PATH`,
     cause,
   );
 }

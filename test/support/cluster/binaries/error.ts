@@ -6,3 +6,6 @@ export class ProvisionError extends Error {
     super(`${message}: ${cure}`, { cause });
   }
 }
+
+/** What the newest of the modules below `binaries/` asks for (`vitess/go.mod`). */
+export const goNeeded = 'Go 1.26.8 or newer';

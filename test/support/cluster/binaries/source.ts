@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { ProvisionError } from './error.ts';
+import { goNeeded, ProvisionError } from './error.ts';
 
 /**
  * The directory of a Go module's source, as a module below `binaries/` pins it; fetched if it is not there.
@@ -20,6 +20,6 @@ export async function sourceOf(pinnedBy: string, goModule: string): Promise<stri
     return (JSON.parse(stdout) as { readonly Dir: string }).Dir;
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
-    throw new ProvisionError(`the source of ${goModule} can't be had (${said})`, 'install Go 1.26 or newer');
+    throw new ProvisionError(`the source of ${goModule} can't be had (${said})`, `install ${goNeeded}`);
   }
 }
