@@ -8,6 +8,7 @@ import { printable } from '../printable.ts';
 import { annotateObject } from './annotate.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
 import { clusterNamed, fleetNamed, say } from './objects.ts';
+import { coloured } from './table.ts';
 
 /** Nothing is sent but the question, and nothing is kept. */
 interface SelfReview extends KubeObject {
@@ -68,6 +69,22 @@ async function ownName({ kube, stop }: Asked): Promise<string> {
   const by = review.status?.userInfo?.username;
   if (!by) throw new Refusal('the API server does not say who you are: nothing was approved');
   return by;
+}
+
+/** What a person is asked to approve, and whether it was given in vain. @param command that gives it */
+export function askedText(
+  { reason, approves, loses, refused }: ApprovalAsked,
+  command: string,
+  colours: boolean,
+): string {
+  const lines = [
+    `${coloured({ tone: 'bad', text: 'asks for an approval' }, colours)} (${printable(reason)})`,
+    `  approves: ${printable(approves)}`,
+    `  loses:    ${printable(loses)}`,
+    ...(refused === undefined ? [] : [`  given:    it does not count: ${printable(refused)}`]),
+    `  do:       ${command}`,
+  ];
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** A status is written by others: only annotations that approve something are ever set from it. */

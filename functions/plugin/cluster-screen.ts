@@ -5,6 +5,7 @@ import type { ClusterMemberStatus } from '../../manifests/api/etcd-cluster-statu
 import type { Pod } from '../../manifests/kube-types.ts';
 import { annotations, labels } from '../../manifests/render/names.ts';
 import { quotaBackendBytes } from '../../manifests/render/quota.ts';
+import { fillingSteps } from '../../reconcile/cluster/know/space/filling.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { newestFirst } from '../page/backups.ts';
 import { clusterState, memberState, readyState, scheduleState, type Tone } from '../page/state.ts';
@@ -137,7 +138,8 @@ function fullestOf({ status }: EtcdCluster): number | undefined {
 }
 
 function toneOfShare(share: number): Tone {
-  return share >= 0.9 ? 'bad' : share >= 0.8 ? 'busy' : 'good';
+  const [urgent, told] = fillingSteps;
+  return share * 100 >= urgent ? 'bad' : share * 100 >= told ? 'busy' : 'good';
 }
 
 function shareOf(bytes: number, quota: number): string {
@@ -156,15 +158,19 @@ function membersText(screen: Screen, colours: boolean): string {
 }
 
 function memberRow(member: ClusterMemberStatus, screen: Screen): readonly Cell[] {
-  const { cluster, pods, lag, quota, now } = screen;
+  const { cluster, lag, quota, now } = screen;
   const { name, version, dbBytes, dbInUseBytes } = member;
-  const node = pods.find(({ metadata }) => metadata.labels?.[labels.peer] === name)?.spec.nodeName;
+  const role = roleOf(member, cluster.status?.leader);
   return [
-    ...[name, memberCell(member, now), roleOf(member, cluster.status?.leader), node ?? '-', version ?? '-'],
+    ...[name, memberCell(member, now), role, nodeOf(name, screen) ?? '-', version ?? '-'],
     ...[sizeOf(dbBytes), sizeOf(dbInUseBytes)],
     dbBytes === undefined ? '-' : { tone: toneOfShare(dbBytes / quota), text: shareOf(dbBytes, quota) },
     String(lag.behind.get(name) ?? '-'),
   ];
+}
+
+function nodeOf(member: string, { pods }: Screen): string | undefined {
+  return pods.find(({ metadata }) => metadata.labels?.[labels.peer] === member)?.spec.nodeName;
 }
 
 /** `Not healthy for 3 h` */
@@ -178,16 +184,20 @@ export function roleOf({ name, role }: ClusterMemberStatus, leader: string | und
   return name === leader ? 'leader' : (role ?? '-');
 }
 
-function factsOf({ cluster, pods, backups, schedules, lag, quota }: Screen) {
+function factsOf(screen: Screen) {
+  const { cluster, backups, schedules, lag, quota } = screen;
   const { metadata, spec, status } = cluster;
   const { word, reason, message } = clusterState(cluster);
-  const nodeOf = (member: string) => pods.find((pod) => pod.metadata.labels?.[labels.peer] === member)?.spec.nodeName;
   const [last] = backups;
   return {
     ...{ namespace: metadata.namespace, name: metadata.name, state: word, reason, message },
     ...{ replicas: spec.replicas, readyReplicas: status?.readyReplicas ?? 0 },
     ...{ version: status?.version, leader: status?.leader, certificates: status?.certificates, quotaBytes: quota },
-    members: (status?.members ?? []).map((one) => ({ ...one, node: nodeOf(one.name), lag: lag.behind.get(one.name) })),
+    members: (status?.members ?? []).map((one) => ({
+      ...one,
+      node: nodeOf(one.name, screen),
+      lag: lag.behind.get(one.name),
+    })),
     lastBackup: last && {
       name: last.metadata.name,
       state: readyState(last.status).word,

@@ -5,7 +5,7 @@ import { type Concern, clusterConcerns, fleetConcerns } from '../page/attention.
 import { fleetState } from '../page/state.ts';
 import { printable } from '../printable.ts';
 import { coloured, lineWidth } from './table.ts';
-import { toldLines } from './words.ts';
+import { type General, toldLines } from './words.ts';
 import { wrapped } from './wrap.ts';
 
 /** What a person has to see to, and where all of it is told. */
@@ -45,19 +45,26 @@ function stalledElsewhere(fleet: EtcdFleet): readonly Concern[] {
 /** The whole first one, and how many others there are; '' where none needs a person. */
 export function firstProblemText([first, ...others]: readonly Problem[], colours: boolean): string {
   if (!first) return '';
-  const { about, more, tone, reason, message } = first;
-  const [what = '', ...lines] = toldLines(reason, message).map(printable);
-  const [begun = '', ...rest] = wrapped(`${reason}: ${what}`, lineWidth);
-  const shown = `${coloured({ tone, text: reason }, colours)}${begun.slice(reason.length)}`;
+  const { about, more } = first;
   const all = [
     ...(about === undefined ? [] : [`${about} needs you`]),
-    shown,
-    ...rest.map((line) => `  ${line}`),
-    ...lines.flatMap(shownLines),
+    ...concernLines(first, colours),
     ...(more === undefined ? [] : [`  more:  ${more}`]),
     ...(others.length > 0 ? [`  and ${others.length} more of what needs you`] : []),
   ];
   return all.map((line) => `${line}\n`).join('');
+}
+
+/** What is, what it means, what to do and where to read on, in lines that fit. */
+export function concernLines(
+  { tone, reason, message }: Concern,
+  colours: boolean,
+  general?: General,
+): readonly string[] {
+  const [what = '', ...lines] = toldLines(reason, message, general).map(printable);
+  const [begun = '', ...rest] = wrapped(`${reason}: ${what}`, lineWidth);
+  const first = `${coloured({ tone, text: reason }, colours)}${begun.slice(reason.length)}`;
+  return [first, ...rest.map((line) => `  ${line}`), ...lines.flatMap(shownLines)];
 }
 
 /** A command or an address is to be copied: it is not broken. */

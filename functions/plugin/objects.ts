@@ -1,20 +1,34 @@
 import { stringify } from 'yaml';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { isReason, resources } from '../../reconcile/interfaces/kube.ts';
+import { isReason, type KubeObject, type Resource, resources } from '../../reconcile/interfaces/kube.ts';
 import { type Asked, Refusal } from './command.ts';
 import { forKubectl } from './yaml.ts';
 
+const mostNamed = 20;
+
 /** @throws {Refusal} when there is none of that name, naming those that there are. */
-export async function clusterNamed(name: string, { kube, namespace, stop }: Asked): Promise<EtcdCluster> {
-  const found = await kube.get<EtcdCluster>(resources.clusters, namespace, name, { signal: stop });
+export async function objectNamed<T extends KubeObject>(
+  resource: Resource,
+  name: string,
+  { kube, namespace: own, stop }: Asked,
+): Promise<T> {
+  const namespace = resource.clusterScoped ? undefined : own;
+  const found = await kube.get<T>(resource, namespace, name, { signal: stop });
   if (found) return found;
-  const { items } = await kube.list<EtcdCluster>(resources.clusters, { namespace, limit: 20, signal: stop });
-  if (items.length === 0) await refuseMissing({ kube, namespace, stop });
-  const names = items.map(({ metadata }) => metadata.name);
-  const there =
-    names.length === 0 ? 'there is none in this namespace; name another by -n' : `there are: ${names.join(', ')}`;
-  throw new Refusal(`there is no EtcdCluster ${namespace}/${name}; ${there}`);
+  const { items } = await kube.list<T>(resource, { namespace, limit: mostNamed, signal: stop });
+  if (items.length === 0 && namespace !== undefined) await refuseMissing({ kube, namespace, stop });
+  const names = items.map(({ metadata }) => metadata.name).join(', ');
+  const place = namespace === undefined ? '' : `${namespace}/`;
+  const elsewhere = namespace === undefined ? 'there is none' : 'there is none in this namespace; name another by -n';
+  throw new Refusal(
+    `there is no ${resource.kind} ${place}${name}; ${names === '' ? elsewhere : `there are: ${names}`}`,
+  );
+}
+
+/** @throws {Refusal} as above */
+export function clusterNamed(name: string, asked: Asked): Promise<EtcdCluster> {
+  return objectNamed(resources.clusters, name, asked);
 }
 
 /** @throws {Refusal} when there is none of that name. */

@@ -1,13 +1,14 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { repositoryFiles } from '../../manifests/documentation.ts';
-import { isReason, resources } from '../../reconcile/interfaces/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { byUrgency, clusterState, fleetState } from '../page/state.ts';
 import { clusterScreen } from './cluster-screen.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
 import { firstProblemText, type Problem, problemsAmong } from './first-problem.ts';
 import { dataText, refuseMissing } from './objects.ts';
 import { passesSeen } from './passes.ts';
+import { listPermitted } from './permitted.ts';
 import type { Installation } from './reconcile.ts';
 import { table } from './table.ts';
 import { inShort, since, stateCell } from './words.ts';
@@ -62,13 +63,8 @@ function factsOfProblem({ about, reason, message }: Problem) {
 }
 
 /** A person may be allowed to see the clusters of a namespace, and not its fleets. */
-async function fleetsIn(namespace: string | undefined, { kube, stop }: Asked): Promise<readonly EtcdFleet[]> {
-  try {
-    return (await kube.list<EtcdFleet>(resources.fleets, { namespace, signal: stop })).items;
-  } catch (error) {
-    if (isReason(error, 'Forbidden')) return [];
-    throw error;
-  }
+function fleetsIn(namespace: string | undefined, asked: Asked): Promise<readonly EtcdFleet[]> {
+  return listPermitted(asked, resources.fleets, { namespace }, new Set());
 }
 
 function rowOfFleet(fleet: EtcdFleet) {

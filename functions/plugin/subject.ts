@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from 'commander';
 import type { KubeObject, Resource } from '../../reconcile/interfaces/kube.ts';
 import { kubernetesName } from './arguments.ts';
-import { type Asked, Refusal } from './command.ts';
+import type { Asked } from './command.ts';
 import { type KindSeen, kindWords } from './kinds/words.ts';
-import { refuseMissing } from './objects.ts';
+import { objectNamed } from './objects.ts';
 
 /** What a person asks about: `orders`, or `fleet/production`. */
 export interface Subject {
@@ -41,20 +41,9 @@ export function calledSubject({ kind, name }: Subject, { namespace }: Pick<Asked
   return kind === 'EtcdCluster' ? `${namespace}/${name}` : `${kind} ${namespace}/${name}`;
 }
 
-const mostNamed = 20;
-
 /** @throws {Refusal} when there is none of that name, naming those that there are. */
-export async function objectOf({ kind, name }: Subject, { kube, namespace: own, stop }: Asked): Promise<KubeObject> {
-  const { resource } = kindWords[kind];
-  const namespace = resource.clusterScoped ? undefined : own;
-  const found = await kube.get(resource, namespace, name, { signal: stop });
-  if (found) return found;
-  const { items } = await kube.list<KubeObject>(resource, { namespace, limit: mostNamed, signal: stop });
-  if (items.length === 0 && namespace !== undefined) await refuseMissing({ kube, namespace, stop });
-  const names = items.map(({ metadata }) => metadata.name).join(', ');
-  const place = namespace === undefined ? '' : `${namespace}/`;
-  const elsewhere = namespace === undefined ? 'there is none' : 'there is none in this namespace; name another by -n';
-  throw new Refusal(`there is no ${kind} ${place}${name}; ${names === '' ? elsewhere : `there are: ${names}`}`);
+export function objectOf({ kind, name }: Subject, asked: Asked): Promise<KubeObject> {
+  return objectNamed(kindWords[kind].resource, name, asked);
 }
 
 /** `undefined` of no kind that is known. */

@@ -3,15 +3,15 @@ import type { KubeObject } from '../../reconcile/interfaces/kube.ts';
 import type { Concern } from '../page/attention.ts';
 import type { State } from '../page/state.ts';
 import { printable } from '../printable.ts';
-import { approvalsOf } from './approve.ts';
+import { approvalsOf, askedText } from './approve.ts';
 import type { Asked, ExitCode } from './command.ts';
-import { shownLines } from './first-problem.ts';
+import { concernLines } from './first-problem.ts';
 import { shownKind } from './kinds/kinds.ts';
 import type { ShownKind } from './kinds/shown.ts';
 import { dataText, nextCommand } from './objects.ts';
 import { calledSubject, objectOf, type Subject } from './subject.ts';
 import { coloured, lineWidth } from './table.ts';
-import { stateCell, toldLines } from './words.ts';
+import { stateCell } from './words.ts';
 import { wrapped } from './wrap.ts';
 
 /** What an object of any kind is doing or waiting for, why, and what a person can do about it. */
@@ -35,12 +35,12 @@ export async function whyObject(subject: Subject, asked: Asked): Promise<ExitCod
   }
   out(`${calledSubject(subject, asked)}: ${coloured(stateCell(state), colours)}\n`);
   if (concerns.length === 0 && state.message !== '') out(`  ${printable(state.message)}\n`);
-  for (const concern of concerns) out(`\n${concernText(concern, kind, colours)}`);
-  for (const { reason, approves, loses } of approvals) {
-    out(`\n${coloured({ tone: 'bad', text: 'asks for an approval' }, colours)} (${printable(reason)})\n`);
-    out(`  approves: ${printable(approves)}\n  loses:    ${printable(loses)}\n`);
-    out(`  do:       ${nextCommand(asked, `approve --fleet ${subject.name}`)}\n`);
+  for (const concern of concerns) {
+    const lines = concernLines(concern, colours, kind.meaningOf(concern.reason));
+    out(`\n${lines.map((line) => `${line}\n`).join('')}`);
   }
+  for (const one of approvals)
+    out(`\n${askedText(one, nextCommand(asked, `approve --fleet ${subject.name}`), colours)}`);
   const widest = Math.max(0, ...facts.map(([label]) => label.length));
   if (facts.length > 0) out('\n');
   for (const [label, said] of facts) {
@@ -60,11 +60,4 @@ function concernsAbout(kind: ShownKind, object: KubeObject, now: Date): readonly
 function ofState({ tone, reason, message }: State): readonly Concern[] {
   if ((tone !== 'bad' && tone !== 'busy') || reason === undefined) return [];
   return [{ tone, reason, message }];
-}
-
-function concernText({ tone, reason, message }: Concern, kind: ShownKind, colours: boolean): string {
-  const [what = '', ...lines] = toldLines(reason, message, kind.meaningOf(reason)).map(printable);
-  const [begun = '', ...rest] = wrapped(`${reason}: ${what}`, lineWidth);
-  const first = `${coloured({ tone, text: reason }, colours)}${begun.slice(reason.length)}`;
-  return [first, ...rest.map((line) => `  ${line}`), ...lines.flatMap(shownLines)].map((line) => `${line}\n`).join('');
 }

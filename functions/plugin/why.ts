@@ -5,7 +5,7 @@ import { conditionOf } from '../../reconcile/objects/conditions.ts';
 import { meaningOf } from '../../reconcile/reasons/reasons.ts';
 import { clusterState } from '../page/state.ts';
 import { printable } from '../printable.ts';
-import { approvalsOf } from './approve.ts';
+import { approvalsOf, askedText } from './approve.ts';
 import type { Asked, ExitCode } from './command.ts';
 import { defragmentationAsked } from './defrag.ts';
 import { shownLines } from './first-problem.ts';
@@ -55,12 +55,8 @@ export async function why(subject: Subject, asked: Asked): Promise<ExitCode> {
     out(`\n${coloured({ tone, text: reason }, colours)}: ${what}\n`);
     for (const line of lines.flatMap(shownLines)) out(`${line}\n`);
   }
-  for (const { reason, approves, loses, refused } of approvalsOf(cluster)) {
-    out(`\n${coloured({ tone: 'bad', text: 'asks for an approval' }, colours)} (${printable(reason)})\n`);
-    out(`  approves: ${printable(approves)}\n  loses:    ${printable(loses)}\n`);
-    if (refused !== undefined) out(`  given:    it does not count: ${printable(refused)}\n`);
-    out(`  do:       kubectl ratchet -n ${metadata.namespace} approve ${metadata.name}\n`);
-  }
+  for (const one of approvalsOf(cluster))
+    out(`\n${askedText(one, nextCommand(asked, `approve ${metadata.name}`), colours)}`);
   for (const { annotation, value, by } of approvalsGiven(cluster)) {
     const name = by === undefined ? 'it is not known by whom' : `by ${by}`;
     out(`\napproved: ${annotation}=${printable(value)}, ${printable(name)}\n`);

@@ -1,10 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { dnsLabel, httpUrl, objectName } from './common-rules.ts';
 import type { EtcdFleetStatus } from './etcd-fleet-status.ts';
+import { authorIsKnown, whoseApprovals } from './four-eyes.ts';
 import type { CustomResource } from './metadata.ts';
 import { notOurAccount } from './our-accounts.ts';
 import { type Rule, rule } from './rule.ts';
-import { intOrString, keepsDefault, list, object, type ReadonlyDeep, text } from './schema.ts';
+import { intOrString, keepsDefault, object, type ReadonlyDeep, text } from './schema.ts';
 import { fleetDefaults } from './spec-defaults.ts';
 
 export const forgeTypes = [
@@ -52,39 +53,6 @@ const countOrShare = rule<number | string>({
   message: 'must be a number from 1 on or a percentage from 1% to 100%; to stop a fleet, use suspend',
   cel: `string(self).matches('^([1-9][0-9]{0,5}|([1-9][0-9]?|100)%)$')`,
   holds: (value) => /^([1-9][0-9]{0,5}|([1-9][0-9]?|100)%)$/.test(String(value)),
-});
-
-/** The bounds leave room for an inventory in the same object. */
-const personSchema = object({
-  usernames: list(text(160, { minLength: 1 }), 3, {
-    minItems: 1,
-    description: 'What Kubernetes calls this person, as kubectl auth whoami says it: each account that may approve.',
-  }),
-  signers: Type.Optional(
-    list(text(200, { minLength: 1 }), 2, {
-      description: 'What the trusted keys call this person, as status.verification.signedBy says it.',
-    }),
-  ),
-});
-
-const notByAuthorSchema = object(
-  {
-    people: list(personSchema, 32, {
-      minItems: 1,
-      description: 'Who signs commits, and who may approve. An approval by a user who is not listed does not count.',
-    }),
-  },
-  {
-    description:
-      'An approval counts only where another person gave it than the signer of the commit that is applied. Takes git.verify.',
-  },
-);
-
-const authorIsKnown = rule<{ readonly git: { readonly verify?: unknown }; readonly approvals?: object }>({
-  message: 'approvals.notByAuthor takes git.verify: without a signature it is not known who the author is',
-  cel: '!has(self.approvals) || !has(self.approvals.notByAuthor) || has(self.git.verify)',
-  holds: ({ git, approvals = {} }) => !('notByAuthor' in approvals) || git.verify !== undefined,
-  fieldPath: '.approvals.notByAuthor',
 });
 
 const fleetFields = {
@@ -238,12 +206,7 @@ const fleetFields = {
         'The repository is not read. Its clusters are kept as their last spec says. To stop them as well, suspend or pause them, or suspend the CronJob.',
     }),
   ),
-  approvals: Type.Optional(
-    object(
-      { notByAuthor: Type.Optional(notByAuthorSchema) },
-      { description: 'Whose approvals count, of this fleet and of its clusters.' },
-    ),
-  ),
+  approvals: Type.Optional(whoseApprovals),
 };
 
 export const etcdFleetSpecSchema = object(fleetFields, { rules: [authorIsKnown] });

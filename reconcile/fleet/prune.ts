@@ -4,7 +4,7 @@ import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import type { LeftOut } from '../interfaces/kube.ts';
-import type { RefusedApproval } from '../objects/approvals.ts';
+import { isSame, type RefusedApproval } from '../objects/approvals.ts';
 import { refusedApprovals } from './four-eyes.ts';
 import { type FleetObject, identityOf, identityOfObject, kindOfEntry } from './objects.ts';
 import type { DesiredTree } from './reading.ts';
@@ -60,8 +60,10 @@ export function planPrune(unlisted: readonly FleetObject[], context: Context): P
   if (asked.length === 0) return { prune: free, keep };
   const confirmation = confirmationFor(context.revision, asked);
   const { fleet, revision } = context;
-  const refused = refusedApprovals(fleet, fleet, revision).find(({ value }) => value === confirmation);
-  if (fleet.metadata.annotations?.[annotations.confirmPrune] === confirmation && !refused) return { prune: free, keep };
+  const annotation = annotations.confirmPrune;
+  const approval = { annotation, value: confirmation };
+  const refused = refusedApprovals(fleet, fleet, revision).find((one) => isSame(one, approval));
+  if (fleet.metadata.annotations?.[annotation] === confirmation && !refused) return { prune: free, keep };
   return {
     ...(refused && { refused }),
     prune: free.filter((object) => !asked.includes(object)),

@@ -1,5 +1,5 @@
 import { annotations } from '../../manifests/render/names.ts';
-import type { Decision } from '../../reconcile/cluster/know/decision.ts';
+import { type Decision, refusalsOf } from '../../reconcile/cluster/know/decision.ts';
 import type { Event } from './model/event.ts';
 import { recordIn } from './model/objects.ts';
 import { type Place, placeOf, type State, type World } from './model/state.ts';
@@ -36,8 +36,7 @@ function whyNotYet({ cluster, ours, places }: World): string | undefined {
 /** At rest, no person is asked for names that are approved; and where nothing else is left, one is asked. */
 export function asksAgain(decision: Decision, { ours, cluster }: World): string | undefined {
   if (!ours) return undefined;
-  const told = [...(decision.kind === 'refuse' ? [decision] : []), ...(decision.besides ?? [])];
-  const isGiven = told.some(
+  const isGiven = refusalsOf(decision).some(
     ({ approval }) =>
       approval?.annotation === annotations.takeNames && cluster.annotations?.[approval.annotation] === approval.value,
   );

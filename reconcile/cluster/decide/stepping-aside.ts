@@ -5,7 +5,7 @@ import { toldIn } from '../../reasons/cure.ts';
 import { refusalIn } from '../../reasons/refusals.ts';
 import { partsOf, targetOf } from '../act/act.ts';
 import type { Action } from '../know/action.ts';
-import { type Decision, type Refused, refuse } from '../know/decision.ts';
+import { type Decision, type Refused, refusalsOf, refuse } from '../know/decision.ts';
 import { isUnreadable, unreadableInWords } from '../know/life.ts';
 import { entryFor } from '../know/set-aside.ts';
 import type { Rule, Situation } from '../know/situation.ts';
@@ -119,10 +119,6 @@ export function concluded(
 
 function refusalsIn(passed: readonly PassedOver[]): readonly Refused[] {
   return passed.flatMap(({ told }) => (told.kind === 'refuse' ? [told] : []));
-}
-
-function refusalsOf({ besides = [], ...decision }: Decision): readonly Refused[] {
-  return decision.kind === 'refuse' ? [decision, ...besides] : besides;
 }
 
 /** Of the version that members are to keep. etcd-ratchet changes no version by itself: a person must leave it. */

@@ -97,9 +97,13 @@ const whileRefused: readonly Wake[] = [
   { on: 'time', afterSeconds: refusedSeconds },
 ];
 
+/** Everything that needs a person or passes by itself, told first or beside something else. */
+export function refusalsOf({ besides = [], ...decision }: Decision): readonly Refused[] {
+  return decision.kind === 'refuse' ? [decision, ...besides] : besides;
+}
+
 /** Events that make another look worthwhile: none where only a person, or a later tick, makes a difference. */
 export function wakesOn(decision: Decision): readonly Wake[] {
   if (decision.kind === 'wait') return decision.wakeOn;
-  const told = [...(decision.kind === 'refuse' ? [decision] : []), ...(decision.besides ?? [])];
-  return told.some(({ reason }) => refusals[reason] === 'itself') ? whileRefused : [];
+  return refusalsOf(decision).some(({ reason }) => refusals[reason] === 'itself') ? whileRefused : [];
 }

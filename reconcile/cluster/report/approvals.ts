@@ -1,6 +1,6 @@
 import { type ApprovalAsked, longestApprovalText } from '../../../manifests/api/approval.ts';
 import { isSame } from '../../objects/approvals.ts';
-import type { Decision } from '../know/decision.ts';
+import { type Decision, refusalsOf } from '../know/decision.ts';
 import type { Situation } from '../know/situation.ts';
 
 /** All that a person may approve now: what the decision asks for, what it passed over, and what the spec wants. */
@@ -8,12 +8,7 @@ export function approvalsAsked(
   decision: Decision,
   { effective, refusedApprovals = [] }: Pick<Situation, 'effective' | 'refusedApprovals'>,
 ): readonly ApprovalAsked[] {
-  const refused = [
-    ...(decision.kind === 'refuse' ? [decision] : []),
-    ...(decision.besides ?? []),
-    ...effective.refusals,
-  ];
-  const asked = refused.flatMap(({ reason, approval }): ApprovalAsked[] => {
+  const asked = [...refusalsOf(decision), ...effective.refusals].flatMap(({ reason, approval }): ApprovalAsked[] => {
     if (!approval) return [];
     const given = refusedApprovals.find((one) => isSame(one, approval));
     return [

@@ -1,5 +1,5 @@
 import { annotations } from '../../../manifests/render/names.ts';
-import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
+import { type Decision, refusalsOf } from '../../../reconcile/cluster/know/decision.ts';
 import { formationOf } from './etcd.ts';
 import { recordIn } from './objects.ts';
 import { lacking, type Place, placeOf, type State, type World } from './state.ts';
@@ -59,8 +59,7 @@ function adoptionApproved(world: World, { kind, ...decision }: Decision): World 
 
 /** Whom it approves is read from the words that a person reads, and not from the code of the approval. */
 function replacementApproved(world: World, decision: Decision): World | undefined {
-  const told = [...(decision.kind === 'refuse' ? [decision] : []), ...(decision.besides ?? [])];
-  const approval = told.find((one) => one.approval?.annotation === annotations.replaceMember)?.approval;
+  const approval = refusalsOf(decision).find((one) => one.approval?.annotation === annotations.replaceMember)?.approval;
   const [, givenUp] = /^\S+ \((\S+)\) is removed/.exec(approval?.approves ?? '') ?? [];
   const { cluster } = world;
   if (!approval || givenUp === undefined || cluster.annotations?.[approval.annotation] === approval.value)
@@ -71,8 +70,7 @@ function replacementApproved(world: World, decision: Decision): World | undefine
 
 /** Of all that is told: it stands beside what else is done. */
 function namesApproved(world: World, decision: Decision): World | undefined {
-  const told = [...(decision.kind === 'refuse' ? [decision] : []), ...(decision.besides ?? [])];
-  const approval = told.find((one) => one.approval?.annotation === annotations.takeNames)?.approval;
+  const approval = refusalsOf(decision).find((one) => one.approval?.annotation === annotations.takeNames)?.approval;
   const { cluster } = world;
   if (!approval || cluster.annotations?.[approval.annotation] === approval.value) return undefined;
   const given = { ...cluster.annotations, [approval.annotation]: approval.value };

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, test } from 'node:test';
-import { passFleet } from '../../../functions/pass/fleet-pass.ts';
-import { reportFleet } from '../../../functions/pass/report-fleet.ts';
-import { createReader } from '../../../functions/read/reader.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { annotations, approvals, approverOf } from '../../../manifests/render/names.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../../reconcile/objects/conditions.ts';
@@ -15,6 +11,7 @@ import { signHead } from '../../support/git/signed-objects.ts';
 import { signerWith } from '../../support/git/ssh-signing.ts';
 import { clusterYaml } from '../fleet/scene.ts';
 import { install, startApiServer } from './api-server.ts';
+import { passOfFleet } from './pass-of-fleet.ts';
 import { untilAllowed } from './until-allowed.ts';
 
 /** Four eyes (`spec.approvals.notByAuthor`): two users of a real API server, and commits that one of them signs. */
@@ -58,19 +55,7 @@ function fleetWith(spec: object): object {
   return { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdFleet', metadata, spec };
 }
 
-async function pass(): Promise<EtcdFleet> {
-  using reader = createReader();
-  const signal = AbortSignal.timeout(60_000);
-  const context = { kube, reader, dryRun: false, followUp: false, log: () => {}, signal, gitMs: 30_000 };
-  const fleets = (await kube.list<EtcdFleet>(resources.fleets, {})).items;
-  const clusters = (await kube.list<EtcdCluster>(resources.clusters, {})).items;
-  const [fleet] = fleets;
-  assert.ok(fleet);
-  const result = await passFleet(fleet, { fleets, clusters }, context);
-  assert.ok(result.kind === 'done');
-  const told = { kube, log: () => {}, signal, forgeDeadline: Date.now() + 10_000, always: true, fleets };
-  return reportFleet(result, clusters, told);
-}
+const pass = () => passOfFleet(kube);
 
 const clusters = async () =>
   (await kube.list<EtcdCluster>(resources.clusters, {})).items.map(({ metadata }) => metadata.name).toSorted();

@@ -6,12 +6,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { passFleet } from '../../../functions/pass/fleet-pass.ts';
-import { reportFleet } from '../../../functions/pass/report-fleet.ts';
-import { createReader } from '../../../functions/read/reader.ts';
-import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../../reconcile/objects/conditions.ts';
 import { typedIn } from '../../support/docs/typed-by.ts';
 import { gitEnvironment } from '../../support/git/git.ts';
@@ -21,6 +15,7 @@ import { signerWith } from '../../support/git/ssh-signing.ts';
 import { clusterYaml } from '../fleet/scene.ts';
 import { install, startApiServer } from './api-server.ts';
 import { kubectlRatchet } from './kubectl-ratchet.ts';
+import { passOfFleet } from './pass-of-fleet.ts';
 
 /** The commands of docs/how-to/signed-commits.md, with etcd-ratchet's own account and a person who signs with git. */
 
@@ -73,19 +68,7 @@ async function type(place: string): Promise<readonly string[]> {
   return said;
 }
 
-async function pass(): Promise<EtcdFleet> {
-  using reader = createReader();
-  const signal = AbortSignal.timeout(60_000);
-  const context = { kube, reader, dryRun: false, followUp: false, log: () => {}, signal, gitMs: 30_000 };
-  const fleets = (await kube.list<EtcdFleet>(resources.fleets, {})).items;
-  const clusters = (await kube.list<EtcdCluster>(resources.clusters, {})).items;
-  const [fleet] = fleets;
-  assert.ok(fleet);
-  const result = await passFleet(fleet, { fleets, clusters }, context);
-  assert.equal(result.kind, 'done');
-  const told = { kube, log: () => {}, signal, forgeDeadline: Date.now() + 10_000, always: true, fleets };
-  return result.kind === 'done' ? reportFleet(result, clusters, told) : fleet;
-}
+const pass = () => passOfFleet(kube);
 
 test('a fleet whose commits are signed says by whom, with the commands of the page', async () => {
   await repository.commit({ 'orders.yaml': clusterYaml('orders') });

@@ -1,8 +1,8 @@
 import { quotaBackendBytes } from '../../../../manifests/render/quota.ts';
 import type { Situation } from '../situation.ts';
 
-/** Percent of the quota at which a person is told. */
-const steps = [90, 80] as const;
+/** Percent of the quota at which a person is told, the more urgent first. */
+export const fillingSteps = [90, 80] as const;
 
 /** The member whose data fill most of its quota, where that is much. Sizes are as the status has them: steady. */
 export function fillingOf({
@@ -16,7 +16,7 @@ export function fillingOf({
     return [{ name, share: settled(before, endpoint.status.dbSizeInUse) / quota }];
   });
   const [fullest] = shares.toSorted((a, b) => b.share - a.share);
-  const percent = fullest && steps.find((step) => fullest.share * 100 > step);
+  const percent = fullest && fillingSteps.find((step) => fullest.share * 100 > step);
   return percent && { name: fullest.name, percent };
 }
 
