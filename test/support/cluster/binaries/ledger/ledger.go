@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +22,14 @@ const (
 	// Patience is for a call of ours, and for how long a connection is kept beside the one after it.
 	Patience = 3 * time.Second
 )
+
+// Endpoint is what a program connects to.
+var Endpoint = flag.String("endpoint", "", "host and port, which members have certificates for")
+
+var directory = flag.String("certificates", "", "holds ca.crt, tls.crt and tls.key")
+
+// Certificate is the path of one of those files.
+func Certificate(name string) string { return filepath.Join(*directory, name) }
 
 // State is what a program knows. Times are in milliseconds.
 type State struct {
@@ -65,20 +74,22 @@ type Program struct {
 	CaughtUp func(number int) bool
 	// Deaf is what State says at the end, with the first number of the last chapter. Optional.
 	Deaf func(begun int) bool
-	// Certificates is the directory of ca.crt, tls.crt and tls.key.
-	Certificates string
 }
 
-// New knows nothing yet.
-func New() *Ledger {
-	return &Ledger{seen: map[int]bool{}, last: time.Now()}
+// Main is the whole of a program: it connects, and ends after its standard input has ended.
+func Main(begin func(*Ledger) Program) {
+	flag.Parse()
+	l := &Ledger{seen: map[int]bool{}, last: time.Now()}
+	if err := l.run(begin(l)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
-// Run connects, and returns after the standard input has ended.
-func (l *Ledger) Run(p Program) error {
+func (l *Ledger) run(p Program) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	held := read(p.Certificates)
+	held := read()
 	if err := p.Renew(ctx); err != nil {
 		return err
 	}
@@ -188,7 +199,7 @@ func (l *Ledger) write(ctx context.Context, put func(context.Context, int) error
 func (l *Ledger) follow(ctx context.Context, p Program, held [][]byte) {
 	for ctx.Err() == nil {
 		Pause(ctx, 250*time.Millisecond)
-		found := read(p.Certificates)
+		found := read()
 		if same(found, held) {
 			continue
 		}
@@ -204,10 +215,10 @@ func (l *Ledger) follow(ctx context.Context, p Program, held [][]byte) {
 }
 
 // read leaves out what can't be read: connecting tells why.
-func read(directory string) [][]byte {
+func read() [][]byte {
 	var files [][]byte
 	for _, name := range []string{"ca.crt", "tls.crt", "tls.key"} {
-		content, _ := os.ReadFile(filepath.Join(directory, name))
+		content, _ := os.ReadFile(Certificate(name))
 		files = append(files, content)
 	}
 	return files

@@ -7,10 +7,7 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,11 +24,6 @@ import (
 	"github.com/traefik/traefik/v3/pkg/provider/kv/etcd"
 	"github.com/traefik/traefik/v3/pkg/safe"
 	"github.com/traefik/traefik/v3/pkg/types"
-)
-
-var (
-	endpoint  = flag.String("endpoint", "", "host and port, which members have certificates for")
-	directory = flag.String("certificates", "", "holds ca.crt, tls.crt and tls.key")
 )
 
 const (
@@ -72,22 +64,18 @@ type program struct {
 }
 
 func main() {
-	flag.Parse()
-	p := &program{Ledger: ledger.New(), shown: -1}
-	log.Logger = zerolog.New(says{p.Ledger}).Level(zerolog.WarnLevel)
-	err := p.Run(ledger.Program{
-		Write:        p.write,
-		Read:         p.read,
-		Renew:        p.renew,
-		Works:        []func(context.Context){p.wait},
-		CaughtUp:     p.caughtUp,
-		Deaf:         p.deaf,
-		Certificates: *directory,
+	ledger.Main(func(l *ledger.Ledger) ledger.Program {
+		p := &program{Ledger: l, shown: -1}
+		log.Logger = zerolog.New(says{p.Ledger}).Level(zerolog.WarnLevel)
+		return ledger.Program{
+			Write:    p.write,
+			Read:     p.read,
+			Renew:    p.renew,
+			Works:    []func(context.Context){p.wait},
+			CaughtUp: p.caughtUp,
+			Deaf:     p.deaf,
+		}
 	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 }
 
 // says takes what Traefik would write into its log.
@@ -105,7 +93,7 @@ func (p *program) current() *generation {
 }
 
 func (p *program) renew(ctx context.Context) error {
-	file := func(name string) string { return filepath.Join(*directory, name) }
+	file := ledger.Certificate
 	client := &types.ClientTLS{CA: file("ca.crt"), Cert: file("tls.crt"), Key: file("tls.key")}
 	config, err := client.CreateTLSConfig(ctx)
 	if err != nil {
@@ -113,7 +101,7 @@ func (p *program) renew(ctx context.Context) error {
 	}
 	// As Traefik's provider does, which keeps its own to itself.
 	options := &etcdv3.Config{ConnectionTimeout: 3 * time.Second, TLS: config}
-	opened, err := valkeyrie.NewStore(ctx, etcdv3.StoreName, []string{*endpoint}, options)
+	opened, err := valkeyrie.NewStore(ctx, etcdv3.StoreName, []string{*ledger.Endpoint}, options)
 	if err != nil {
 		return err
 	}
@@ -123,7 +111,7 @@ func (p *program) renew(ctx context.Context) error {
 	}
 	provider := &etcd.Provider{TLS: client}
 	provider.SetDefaults()
-	provider.Endpoints = []string{*endpoint}
+	provider.Endpoints = []string{*ledger.Endpoint}
 	if err := provider.Init(); err != nil {
 		opened.Close()
 		return err

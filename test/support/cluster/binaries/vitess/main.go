@@ -5,10 +5,7 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,11 +14,6 @@ import (
 	"etcd.ratchet.dev/test/ledger"
 	"vitess.io/vitess/go/vt/topo"
 	"vitess.io/vitess/go/vt/topo/etcd2topo"
-)
-
-var (
-	endpoint  = flag.String("endpoint", "", "host and port, which members have certificates for")
-	directory = flag.String("certificates", "", "holds ca.crt, tls.crt and tls.key")
 )
 
 const (
@@ -38,19 +30,15 @@ type program struct {
 }
 
 func main() {
-	flag.Parse()
-	p := &program{Ledger: ledger.New(), renewed: make(chan struct{})}
-	err := p.Run(ledger.Program{
-		Write:        p.write,
-		Read:         p.read,
-		Renew:        p.renew,
-		Works:        []func(context.Context){p.watch, p.lock},
-		Certificates: *directory,
+	ledger.Main(func(l *ledger.Ledger) ledger.Program {
+		p := &program{Ledger: l, renewed: make(chan struct{})}
+		return ledger.Program{
+			Write: p.write,
+			Read:  p.read,
+			Renew: p.renew,
+			Works: []func(context.Context){p.watch, p.lock},
+		}
 	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 }
 
 func (p *program) current() (*etcd2topo.Server, <-chan struct{}) {
@@ -60,8 +48,8 @@ func (p *program) current() (*etcd2topo.Server, <-chan struct{}) {
 }
 
 func (p *program) renew(ctx context.Context) error {
-	file := func(name string) string { return filepath.Join(*directory, name) }
-	next, err := etcd2topo.NewServerWithOpts(*endpoint, cell, file("tls.crt"), file("tls.key"), file("ca.crt"))
+	file := ledger.Certificate
+	next, err := etcd2topo.NewServerWithOpts(*ledger.Endpoint, cell, file("tls.crt"), file("tls.key"), file("ca.crt"))
 	if err != nil {
 		return err
 	}
