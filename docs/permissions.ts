@@ -80,5 +80,5 @@ function ofGroup(resource: string, group: string): string {
 }
 
 function flat(comment: string | null | undefined): string {
-  return (comment ?? '').replaceAll(/\s+/g, ' ').trim().replaceAll('|', '\\|');
+  return (comment ?? '').replaceAll(/\s+/g, ' ').trim().replaceAll('|', '\\|').replaceAll('<', '&lt;');
 }

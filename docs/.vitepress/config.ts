@@ -1,29 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { defineConfig } from 'vitepress';
+import { landing, sidebarOf } from './contents.ts';
 
 const docs = resolve(import.meta.dirname, '..');
 const repository = 'https://github.com/etcd-ratchet/etcd-ratchet';
-
-/** The table of contents is docs/README.md, which a test holds to every page: a heading, and a row for each page. */
-function sidebar() {
-  const index = readFileSync(resolve(docs, 'README.md'), 'utf8');
-  return index
-    .split(/^## /m)
-    .slice(1)
-    .map((section) => {
-      const [text = ''] = section.split('\n', 1);
-      const rows = [...section.matchAll(/^\|.*\| \[([^\]]+)\]\(([^)]+)\) \|$/gm)];
-      const pages = new Map(
-        rows.flatMap(([, name = '', link = '']) => (link.startsWith('../') ? [] : [[pageOf(link), name] as const])),
-      );
-      return { text, collapsed: false, items: [...pages].map(([link, name]) => ({ text: name, link })) };
-    });
-}
-
-function pageOf(link: string): string {
-  return `/${link.replace(/\.md(#.*)?$/, '').replace(/(^|\/)README$/, '$1')}`;
-}
+const { version } = JSON.parse(readFileSync(resolve(docs, '../package.json'), 'utf8')) as { readonly version: string };
 
 /** What a page links to outside of the documentation is read in the repository. */
 function intoRepository(href: string, page: string): string {
@@ -44,14 +26,32 @@ export default defineConfig({
   // The page, on a reader's own machine.
   ignoreDeadLinks: 'localhostLinks',
   themeConfig: {
-    sidebar: sidebar(),
+    nav: [
+      { text: 'Tutorials', link: '/tutorials/first-cluster', activeMatch: '^/tutorials/' },
+      { text: 'How to', link: '/how-to/install', activeMatch: '^/how-to/' },
+      { text: 'Runbooks', link: '/runbooks/', activeMatch: '^/runbooks/' },
+      { text: 'Reference', link: '/reference/what-it-says', activeMatch: '^/reference/' },
+      {
+        text: `v${version}`,
+        items: [
+          { text: 'Releases', link: '/releases/' },
+          { text: 'Changes', link: `${repository}/blob/main/CHANGELOG.md` },
+        ],
+      },
+    ],
+    sidebar: sidebarOf(readFileSync(resolve(docs, 'README.md'), 'utf8')),
     outline: [2, 3],
     search: { provider: 'local' },
     socialLinks: [{ icon: 'github', link: repository }],
     editLink: { pattern: `${repository}/edit/main/docs/:path` },
   },
+  transformPageData(page) {
+    if (page.relativePath === 'index.md') Object.assign(page.frontmatter, landing);
+  },
   buildEnd({ outDir }) {
-    if (readFileSync(join(outDir, 'index.html'), 'utf8').includes('{{'))
+    const home = readFileSync(join(outDir, 'index.html'), 'utf8');
+    if (!home.includes(landing.hero.text)) throw new Error('docs: the home page does not say what this is');
+    if (home.includes('{{'))
       throw new Error(
         "docs: the home page shows a template that nothing filled in, mostly the theme's: look at it in a browser",
       );
