@@ -98,9 +98,10 @@ await work.pull();
 narrator.say(`merged #${request} as ${merged.slice(0, 7)}`);
 feed.watch(merged);
 await trigger('merge');
-await follow('orders on etcd 3.7', (clusters) => {
+await follow('orders on etcd 3.7, as planned', async (clusters) => {
   const found = clusters.find(({ metadata }) => metadata.name === 'orders');
-  return found !== undefined && isReady(found) && found.status?.clusterVersion === '3.7.0';
+  const isThere = found !== undefined && isReady(found) && found.status?.clusterVersion === '3.7.0';
+  return isThere && (await isSaid(merged, 'etcd-ratchet/production/payments/orders', 'success'));
 });
 await sayWhetherAsPlanned(plan, before);
 await members();

@@ -106,6 +106,7 @@ export const onlyHere = {
   plugin: { onlyHere: 'the plugin foresees what then happens, from here and from a Job in the cluster', ring: 2 },
   priority: { onlyHere: 'the admission of the API server makes a priority of our class', ring: 2 },
   prune: { onlyHere: 'a real repository breaks off in the middle, and the commands of the page confirm', ring: 2 },
+  readme: { onlyHere: 'what the demo prints, and what its reader types, is as the page shows it', ring: 2 },
   recipes: { onlyHere: 'etcd lets in what the settings of other programs lead to, and nothing else', ring: 2 },
   recover: { onlyHere: 'etcd forms a new cluster of what a survivor holds, and those left behind stay out', ring: 1 },
   restore: { onlyHere: 'etcdutl makes a cluster of a snapshot, also of one that another tool saved', ring: 2 },

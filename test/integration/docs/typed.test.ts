@@ -30,14 +30,15 @@ const blocksAt = typedIn('integration/docs/typed');
 const jsonPath = async (path: string, ...what: readonly string[]) =>
   await api.kubectl(['get', ...what, '-o', `jsonpath=${path}`]);
 
-/** A checkout of the reader's own, and the commands: docker is noted only, the others do what they do. */
+/** A checkout of the reader's own, and the commands: docker and kind are noted only, the others do what they do. */
 before(async () => {
   const bin = join(directory, 'bin');
   await mkdir(bin);
   await cp(join(checkout, 'manifests'), join(directory, 'manifests'), { recursive: true });
   await symlink(kubectlPath, join(bin, 'kubectl'));
   await symlink(pageTools.kustomize, join(bin, 'kustomize'));
-  await writeFile(join(bin, 'docker'), '#!/bin/sh\necho "docker $*"\n', { mode: 0o755 });
+  for (const noted of ['docker', 'kind'])
+    await writeFile(join(bin, noted), `#!/bin/sh\necho "${noted} $*"\n`, { mode: 0o755 });
   const kubeconfig = await api.kubectl(['config', 'view', '--raw', '--flatten']);
   await writeFile(join(directory, 'kubeconfig'), kubeconfig, { mode: 0o600 });
   for (const namespace of ['payments', 'monitoring']) await api.kubectl(['create', 'namespace', namespace]);
@@ -60,37 +61,33 @@ async function applied(page: string, ...kinds: readonly string[]): Promise<void>
   for (const { text } of shown) await api.kubectl(['apply', '-f', '-'], { stdin: text });
 }
 
-/** What a reader of another page has not made yet. */
-async function forgotten(): Promise<void> {
-  await api.kubectl(['-n', 'etcd-ratchet', 'delete', 'secrets', '--all']);
-  await api.kubectl(['-n', 'payments', 'delete', 'rolebindings', '--all']);
-}
-
 const imageOf = () =>
   jsonPath('{.spec.jobTemplate.spec.template.spec.containers[0].image}', '-n', 'etcd-ratchet', 'cronjob/etcd-ratchet');
 
 const fleetLabel = String.raw`{.metadata.labels.etcd\.ratchet\.dev/fleet-secret}`;
 
-test('README installs the image that was built, lets a fleet in, and sees its clusters', async () => {
+test('README installs the image that it builds and loads, and a node that has it pulls none', async () => {
+  const [{ text = '' } = {}] = blocksAt('README.md#install');
   await typed(['README.md#install']);
-  assert.equal(await imageOf(), 'registry.example.com/etcd-ratchet:v0.1.0');
-  await applied('README.md', 'EtcdFleet', 'EtcdCluster');
-  await typed(['README.md#first-cluster']);
-  assert.equal(await jsonPath(fleetLabel, '-n', 'etcd-ratchet', 'secret/git-credentials'), 'true');
-  const subject = '{.subjects[0].namespace}/{.subjects[0].name}';
-  assert.equal(await jsonPath(subject, '-n', 'payments', 'rolebinding/etcd-ratchet-fleet'), 'etcd-ratchet/fleet');
+  const image = await imageOf();
+  for (const command of ['docker build -t', 'kind load docker-image']) assert.ok(text.includes(`${command} ${image}`));
+  const policy = '{.spec.jobTemplate.spec.template.spec.containers[0].imagePullPolicy}';
+  assert.equal(await jsonPath(policy, '-n', 'etcd-ratchet', 'cronjob/etcd-ratchet'), 'IfNotPresent');
 });
 
-test('install.md does the same, and names who approves', async () => {
+test('install.md installs from a registry, and names who approves', async () => {
   await typed(['docs/how-to/install.md']);
+  assert.equal(await imageOf(), 'registry.example.com/etcd-ratchet:v0.1.0');
   const group = await jsonPath('{.subjects[0].name}', '-n', 'payments', 'rolebinding/etcd-approvers');
   assert.equal(group, 'etcd-on-call');
 });
 
-test('fleets.md lets a fleet in', async () => {
-  await forgotten();
+test('fleets.md lets a fleet in, and sees its clusters', async () => {
+  await applied('docs/how-to/fleets.md', 'EtcdFleet', 'EtcdCluster');
   await typed(['docs/how-to/fleets.md']);
   assert.equal(await jsonPath(fleetLabel, '-n', 'etcd-ratchet', 'secret/forge-token'), 'true');
+  const subject = '{.subjects[0].namespace}/{.subjects[0].name}';
+  assert.equal(await jsonPath(subject, '-n', 'payments', 'rolebinding/etcd-ratchet-fleet'), 'etcd-ratchet/fleet');
 });
 
 test('revisions.md asks for a pass', async () => {

@@ -40,6 +40,13 @@ export const typedBy = {
     'docs/how-to/space.md#ask-for-it',
     'docs/how-to/external-clients.md#try-it',
   ],
+  'e2e/readme': [
+    'README.md#try-it',
+    'README.md#install',
+    'README.md#first-cluster',
+    'README.md#back-up-restore',
+    'README.md#when-it-needs-you',
+  ],
   'e2e/external-clients': ['docs/how-to/external-clients.md#names'],
   'e2e/recipes': [
     'docs/how-to/recipes.md',
@@ -76,7 +83,6 @@ export const typedBy = {
   'integration/manifests/plugin-package': ['docs/how-to/kubectl-plugin.md#install-it:3'],
   'integration/docs/typed': [
     'README.md#install',
-    'README.md#first-cluster',
     'docs/how-to/install.md',
     'docs/how-to/fleets.md',
     'docs/how-to/revisions.md',

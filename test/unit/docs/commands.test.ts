@@ -123,8 +123,9 @@ async function ofPlugin(args: readonly string[]): Promise<string | undefined> {
   }
 }
 
+/** `git push: …` is a heading of the demo's. */
 function hidesCommand({ text }: Block): boolean {
-  return /^\s*(\$ |(kubectl|npm|node|git|helm|docker|etcdctl) [a-z-])/m.test(text);
+  return /^\s*(\$ |(kubectl|npm|node|git|helm|docker|etcdctl) [a-z-]+(?![a-z:-]))/m.test(text);
 }
 
 function at({ page, line }: Block): string {
