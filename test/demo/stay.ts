@@ -6,6 +6,7 @@ import { entryOf } from '../../functions/entry.ts';
 import type { LeastBinaries } from '../support/cluster/binaries.ts';
 import { openOutlet } from '../support/cluster/bridge.ts';
 import type { Ground } from './ground.ts';
+import { openPage } from './page.ts';
 
 /**
  * Keeps everything up until Ctrl-C, reachable from outside the namespace on 127.0.0.1, and says how to use it.
@@ -16,6 +17,7 @@ export async function stay(ground: Ground, binaries: LeastBinaries, ideas: strin
   const { gitUrl, apiUrl, token, password } = ground.forge;
   await using git = await openOutlet({ host: '127.0.0.1', port: Number(new URL(gitUrl).port) });
   await using api = await openOutlet({ host: '127.0.0.1', port: Number(new URL(apiUrl).port) });
+  await using page = await openPage(ground);
   const kubeconfig = await ground.cluster.expose();
   const environment = await environmentFile(dirname(kubeconfig), binaries, {
     KUBECONFIG: kubeconfig,
@@ -28,6 +30,8 @@ export async function stay(ground: Ground, binaries: LeastBinaries, ideas: strin
 It stays up until you press Ctrl-C. In another terminal, this line sets KUBECONFIG, GIT_URL, FORGE_URL and FORGE_TOKEN, and kubectl with its plugin ratchet:
 
   . ${environment}
+
+The page of etcd-ratchet shows fleets, clusters and what comes next: ${page.url}
 ${password === undefined ? '' : pages(`http://127.0.0.1:${git.port}`)}
 ${ideas}
 Push a change, then wait for the minute, or make a tick of your own:
@@ -40,9 +44,9 @@ Push a change, then wait for the minute, or make a tick of your own:
 }
 
 function pages(url: string): string {
-  return `
-The forge has pages, with each request's plan and statuses: ${url}/platform/etcd/pulls
+  return `The forge has pages, with each request's plan and statuses: ${url}/platform/etcd/pulls
 for the user ada, with the password that this prints: echo "$FORGE_PASSWORD"
+They show without scripts: open and merge requests by its API, as the tutorials do.
 `;
 }
 

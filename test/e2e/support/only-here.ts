@@ -104,6 +104,7 @@ export const onlyHere = {
   'out-of-memory': { onlyHere: 'the kernel kills etcd, and its volume is kept', ring: 2 },
   page: { onlyHere: "the page's own container serves what is live, and nothing else reaches it", ring: 2 },
   plugin: { onlyHere: 'the plugin foresees what then happens, from here and from a Job in the cluster', ring: 2 },
+  playground: { onlyHere: 'a browser gets to the page and to the forge from outside the sandbox', ring: 2 },
   priority: { onlyHere: 'the admission of the API server makes a priority of our class', ring: 2 },
   prune: { onlyHere: 'a real repository breaks off in the middle, and the commands of the page confirm', ring: 2 },
   readme: { onlyHere: 'what the demo prints, and what its reader types, is as the page shows it', ring: 2 },

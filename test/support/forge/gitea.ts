@@ -10,6 +10,7 @@ import { gitea } from '../cluster/binaries/catalogue.ts';
 import type { GiteaBinary } from '../cluster/tools.ts';
 import { allowThisMachine } from '../network.ts';
 import { askAt, clientOf } from './client.ts';
+import { writePages } from './gitea-pages.ts';
 import type { ForgeAddress, PeoplesForge } from './peoples-forge.ts';
 
 const run = promisify(execFile);
@@ -91,6 +92,7 @@ async function furnish(directory: string, { path, staticRoot }: GiteaBinary, url
     log: { MODE: 'console', LEVEL: 'Warn' },
   };
   await mkdir(join(directory, 'home'));
+  if (staticRoot) await writePages(staticRoot, join(directory, 'custom'));
   await writeFile(configurationOf(directory), ini(settings), { mode: 0o600 });
   return async (...args) => {
     const all = ['--config', configurationOf(directory), '--work-path', directory];
