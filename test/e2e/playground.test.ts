@@ -114,13 +114,12 @@ test('a person sees the fleet on the page, and the commit on a forge that render
   await page.type('#user_name', 'ada');
   await page.type('#password', (await typed('printf %s "$FORGE_PASSWORD"')).trim());
   await Promise.all([page.waitForNavigation(), page.click('form .primary.button')]);
-  await page.goto(`${playground.forge}/platform/etcd/commits/branch/main`, { waitUntil: 'load' });
-  const shown = await page.$eval('.commit-status-list', (list) => ({
-    links: [...list.querySelectorAll('a')].map(({ href }) => href),
-    text: list.textContent,
-  }));
-  assert.ok(shown.text?.includes('etcd-ratchet/production'));
-  assert.ok(shown.links.includes(`${playground.page}/fleets/etcd-ratchet/production`), shown.links.join(' '));
+  const led = await until('the commit has statuses', async () => {
+    await page.goto(`${playground.forge}/platform/etcd/commits/branch/main`, { waitUntil: 'load' });
+    const links = await page.$$eval('.commit-status-list a', (all) => all.map(({ href }) => href));
+    return links.length > 0 && links.join(' ');
+  });
+  assert.ok(led.includes(`${playground.page}/fleets/etcd-ratchet/production`), led);
   assert.match(String(await page.evaluate('getComputedStyle(document.body).fontFamily')), /sans-serif/);
   assert.deepEqual(wrong, []);
 });
