@@ -23,7 +23,7 @@ export function learnersFail(situation: Situation): Decision | undefined {
   return refuse(
     'LearnersFail',
     `new members were not promoted in time, and the next one is tried at ${new Date(until).toISOString()}; the last failure: ${last.message}`,
-    `correct what the last failure names (kubectl -n ${namespace} describe etcdclusters.etcd.ratchet.dev ${name} shows its events); the next member is tried at that time, and at once after a change of the spec`,
+    `correct what the last failure names (its events: kubectl -n ${namespace} describe etcdclusters.etcd.ratchet.dev ${name}); the next member is tried at that time, and at once after a change of the spec`,
   );
 }
 

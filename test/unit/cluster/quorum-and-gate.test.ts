@@ -321,7 +321,7 @@ describe('what a person is told', () => {
   test('of a pod that does not come: the command with the namespace', () => {
     const waiting = withPod({ unscheduled: 'Unschedulable', ready: false });
     const decision = decide(healthy(3, { slots: { 1: all(waiting, withEndpoint(silent)) } }));
-    assert.match(decision.message, /kubectl -n shop describe pod orders-1-0 says why/);
+    assert.match(decision.message, /why: kubectl -n shop describe pod orders-1-0/);
   });
 });
 

@@ -201,7 +201,7 @@ function podAilment(slot: Slot): Ailment | undefined {
       blockedBy(slot, 'volume') ??
       passing(
         'PodUnscheduled',
-        `the pod of ${name} finds no node (${pod.unscheduled}); ${kubectl(slot, `describe pod ${name}-0`)} says why`,
+        `the pod of ${name} finds no node (${pod.unscheduled}); why: ${kubectl(slot, `describe pod ${name}-0`)}`,
       )
     );
   }
@@ -244,7 +244,7 @@ function containerAilment(slot: Slot, pod: PodView): Ailment | undefined {
     return lasting(
       'ImageUnavailable',
       `the image of ${name} cannot be pulled (${container.reason})`,
-      `correct spec.version or spec.image, or make the image available; ${kubectl(slot, `describe pod ${name}-0`)} shows the registry's answer`,
+      `correct spec.version or spec.image, or make the image available; the registry's answer: ${kubectl(slot, `describe pod ${name}-0`)}`,
     );
   }
   if (configReasons.has(container.reason)) {
@@ -269,7 +269,7 @@ function containerAilment(slot: Slot, pod: PodView): Ailment | undefined {
     return passing(
       'MemberStarting',
       `${name} is starting${startupInWords(container)}`,
-      `see how far it has come: ${kubectl(slot, `describe pod ${name}-0`)} and ${kubectl(slot, `logs ${name}-0`)}; a large database may need a startupProbe with more time (spec.podTemplate)`,
+      `see how far it has come: ${kubectl(slot, `describe pod ${name}-0`)}, and ${kubectl(slot, `logs ${name}-0`)}; a large database may need a startupProbe with more time (spec.podTemplate)`,
     );
   }
   // What another client wrote there is no template of ours: the pod that we made is the right one.

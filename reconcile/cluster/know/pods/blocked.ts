@@ -33,7 +33,7 @@ const rows: readonly Row[] = [
     passing: true,
     says: ({ name }) => `no volume is provisioned for ${name}`,
     cure: (slot) =>
-      `correct spec.storage.storageClassName, or the provisioner of that class; ${kubectl(slot, `describe pvc ${slot.name}`)} shows what it reports`,
+      `correct spec.storage.storageClassName, or the provisioner of that class; what it reports: ${kubectl(slot, `describe pvc ${slot.name}`)}`,
   },
   {
     object: 'pod',

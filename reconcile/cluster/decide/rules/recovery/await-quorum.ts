@@ -110,7 +110,7 @@ function heldBack(situation: Situation): Decision | undefined {
   return refuse(
     'HeldBackByClaim',
     `${ran.name} has run etcd ${higher}, and may go back to ${version} only when ${holder.name} cannot start on ${higher} any more: its pod may, and its PVC is being deleted, so ending that pod would delete its data`,
-    `set spec.version to ${higher} again, and correct what keeps members from running on it (${kubectl(ran, `logs ${ran.name}-0 --previous`)} says why)`,
+    `set spec.version to ${higher} again, and correct what keeps members from running on it (why: ${kubectl(ran, `logs ${ran.name}-0 --previous`)})`,
   );
 }
 

@@ -53,7 +53,9 @@ export function nameUnreadableRequest({ cluster, at }: Situation): readonly Refu
   if (request.kind !== 'unreadable') return [];
   const { name, namespace } = cluster.metadata;
   const message = `the annotation ${annotations.defragment} ${request.problem}: no member is defragmented for it`;
-  return [refuse('InvalidRequest', message, `kubectl ratchet -n ${namespace} defrag ${name} sets it; or remove it`)];
+  return [
+    refuse('InvalidRequest', message, `set it anew: kubectl ratchet -n ${namespace} defrag ${name}; or remove it`),
+  ];
 }
 
 /** Any member may be the leader by the time that it is asked, so a successor is named. */
