@@ -38,7 +38,7 @@ function row(backup: EtcdBackup, now: Date): Html {
   const { metadata, status } = backup;
   const { bytes, revision, object, verified, takenAt } = status ?? {};
   const none = markup`<span class="quiet">–</span>`;
-  return markup`<tr role="row"><th scope="row" role="rowheader"><bdi>${metadata.name}</bdi></th><td role="cell" data-label="State"><span>${stateWithWords(readyState(status))}${object !== undefined && markup`<span class="said"><bdi class="code">${object}</bdi></span>`}</span></td><td role="cell" data-label="Verified" class="nowrap">${verified ? ago(verified.at, now) : none}</td><td role="cell" data-label="Size" class="nowrap">${bytes === undefined ? none : size(bytes)}</td><td role="cell" data-label="Revision">${revision ?? none}</td><td role="cell" data-label="Taken" class="nowrap">${takenAt === undefined ? none : ago(takenAt, now)}</td></tr>`;
+  return markup`<tr role="row"><th scope="row" role="rowheader"><bdi>${metadata.name}</bdi></th><td role="cell" data-label="State"><div>${stateWithWords(readyState(status))}${object !== undefined && markup`<span class="said"><bdi class="code">${object}</bdi></span>`}</div></td><td role="cell" data-label="Verified" class="nowrap">${verified ? ago(verified.at, now) : none}</td><td role="cell" data-label="Size" class="nowrap">${bytes === undefined ? none : size(bytes)}</td><td role="cell" data-label="Revision">${revision ?? none}</td><td role="cell" data-label="Taken" class="nowrap">${takenAt === undefined ? none : ago(takenAt, now)}</td></tr>`;
 }
 
 const scheduleHeads = ['Schedule', 'State', 'Last', 'Last good', 'Next'];
@@ -58,5 +58,5 @@ function scheduleRow(schedule: EtcdBackupSchedule, now: Date): Html {
   const { metadata, spec, status } = schedule;
   const { lastAt, lastGood, nextAt } = status ?? {};
   const none = markup`<span class="quiet">–</span>`;
-  return markup`<tr role="row"><th scope="row" role="rowheader"><bdi>${metadata.name}</bdi><span class="said"><bdi class="code">${spec.schedule}</bdi></span></th><td role="cell" data-label="State"><span>${stateWithWords(scheduleState(schedule))}</span></td><td role="cell" data-label="Last" class="nowrap">${lastAt === undefined ? none : ago(lastAt, now)}</td><td role="cell" data-label="Last good" class="nowrap">${lastGood ? ago(lastGood.takenAt, now) : none}</td><td role="cell" data-label="Next" class="nowrap">${nextAt === undefined ? none : until(nextAt, now)}</td></tr>`;
+  return markup`<tr role="row"><th scope="row" role="rowheader"><bdi>${metadata.name}</bdi><span class="said"><bdi class="code">${spec.schedule}</bdi></span></th><td role="cell" data-label="State"><div>${stateWithWords(scheduleState(schedule))}</div></td><td role="cell" data-label="Last" class="nowrap">${lastAt === undefined ? none : ago(lastAt, now)}</td><td role="cell" data-label="Last good" class="nowrap">${lastGood ? ago(lastGood.takenAt, now) : none}</td><td role="cell" data-label="Next" class="nowrap">${nextAt === undefined ? none : until(nextAt, now)}</td></tr>`;
 }

@@ -6,12 +6,14 @@ import { commitUrl, fleetHref, linked } from './links.ts';
 import { type Html, markup } from './markup.ts';
 import { badge, card, facts } from './parts.ts';
 import { planSteps } from './plan.ts';
+import { plainQuery, type Query } from './query.ts';
 import { checkState } from './state.ts';
 
 export interface CheckData {
   readonly sha: string;
   /** Of this commit; a repository may hold several fleets. At least one. */
   readonly reports: readonly { readonly report: ShownReport; readonly fleet?: EtcdFleet | undefined }[];
+  readonly query?: Query;
   readonly now: Date;
 }
 
@@ -29,7 +31,7 @@ const intents = {
   delete: 'is deleted',
 } as const satisfies Record<ShownCluster['intent'], string>;
 
-export function checkPage({ sha, reports, now }: CheckData): Html {
+export function checkPage({ sha, reports, query = plainQuery, now }: CheckData): Html {
   const worst = reports.find(({ report }) => report.state === 'failure') ?? reports[0];
   const body = markup`${reports.map(({ report, fleet }) => oneReport(report, fleet))}`;
   const request = worst?.report.request;
@@ -38,6 +40,7 @@ export function checkPage({ sha, reports, now }: CheckData): Html {
     root,
     tone: worst ? checkState(worst.report.state).tone : 'calm',
     path: [{ text: 'Checks' }, { text: request ? `#${request.number}` : sha.slice(0, 10) }],
+    query,
     now,
     body,
   });
@@ -70,10 +73,11 @@ function about(
     {
       name: 'Fleet',
       value: markup`<a href="${fleetHref(root, namespace, name)}"><bdi>${namespace}/${name}</bdi></a>`,
+      wide: 'on a phone',
     },
     { name: 'Commit', value: commit(head) },
     { name: 'Merged, for this check, with', value: markup`<bdi>${targetBranch}</bdi> ${commit(target)}` },
-    signatures !== undefined && { name: 'Signatures', value: markup`<bdi>${signatures}</bdi>` },
+    signatures !== undefined && { name: 'Signatures', value: markup`<bdi>${signatures}</bdi>`, wide: true },
   ])}</section>`;
 }
 

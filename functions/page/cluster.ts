@@ -25,8 +25,11 @@ import {
   stateBadge,
 } from './parts.ts';
 import { type PlanView, planSteps } from './plan.ts';
+import { plainQuery, type Query } from './query.ts';
+import { type Said, saying } from './said.ts';
 import { clusterState } from './state.ts';
 import { age, ago, until } from './time.ts';
+import { commandBlock } from './told.ts';
 
 export interface ClusterData {
   readonly cluster: EtcdCluster;
@@ -37,14 +40,24 @@ export interface ClusterData {
   readonly backups?: readonly EtcdBackup[];
   /** What asks for more of them, if the user may see that. */
   readonly schedules?: readonly EtcdBackupSchedule[];
+  readonly query?: Query;
   readonly now: Date;
 }
 
 const root = '../../';
 
-export function clusterPage({ cluster, fleet, plan, backups = [], schedules = [], now }: ClusterData): Html {
+export function clusterPage({
+  cluster,
+  fleet,
+  plan,
+  backups = [],
+  schedules = [],
+  query = plainQuery,
+  now,
+}: ClusterData): Html {
   const state = clusterState(cluster);
   const urgent = clusterConcerns(cluster);
+  const said = saying([state.message, ...urgent.map(({ message }) => message)]);
   const body = markup`<div class="title"><h1><bdi>${keyOf(cluster)}</bdi></h1>${stateBadge(state)}</div>
 ${state.tone === 'bad' ? '' : markup`<p class="lead quiet"><bdi>${state.message}</bdi></p>`}
 ${concerns(urgent.map((one) => concern(one)))}
@@ -52,11 +65,11 @@ ${approvalsCard(cluster, 'cluster')}
 ${summary(cluster, fleet, now)}
 ${stepCard(cluster, now)}
 ${membersCard(cluster, now)}
-${planCard(plan)}
+${planCard(plan, said)}
 ${schedulesCard(schedules, now)}
 ${backupsCard(backups, now)}
 ${historyCard(cluster, fleet, now)}
-${conditionsCard(cluster.status?.conditions, now)}`;
+${conditionsCard(cluster.status?.conditions, now, said)}`;
   const fleetCrumb = fleet && {
     text: fleet.metadata.name,
     href: fleetHref(root, fleet.metadata.namespace ?? '', fleet.metadata.name),
@@ -66,6 +79,7 @@ ${conditionsCard(cluster.status?.conditions, now)}`;
     root,
     tone: state.tone,
     path: [...(fleetCrumb ? [fleetCrumb] : []), { text: keyOf(cluster) }],
+    query,
     now,
     body,
   });
@@ -88,6 +102,7 @@ function summary(cluster: EtcdCluster, fleet: EtcdFleet | undefined, now: Date):
     fleet && {
       name: 'Fleet',
       value: markup`<a href="${fleetHref(root, fleet.metadata.namespace ?? '', fleet.metadata.name)}"><bdi>${keyOf(fleet)}</bdi></a>`,
+      wide: 'on a phone',
     },
     { name: 'Revision', value: revision(revisionOf(cluster, fleet), fleet) },
     source !== undefined && { name: 'Written in', value: markup`<bdi class="code">${source}</bdi>`, wide: true },
@@ -109,13 +124,13 @@ function stepCard({ status }: EtcdCluster, now: Date): Html {
   );
 }
 
-function planCard(plan: PlanView): Html {
+function planCard(plan: PlanView, said: Said): Html {
   const title = 'What comes next';
   switch (plan.kind) {
     case 'planned':
-      return card(title, markup`<p class="quiet">${plan.planned.summary}</p>`, planSteps(plan.planned));
+      return card(title, markup`<p class="quiet">${plan.planned.summary}</p>`, planSteps(plan.planned, said));
     case 'none':
-      return card(title, empty(plan.message));
+      return card(title, empty(plan.message), plan.command !== undefined && commandBlock(plan.command));
   }
 }
 

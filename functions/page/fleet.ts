@@ -4,6 +4,7 @@ import type { FleetProblem, RequestCheck } from '../../manifests/api/etcd-fleet-
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { fleetConcerns } from './attention.ts';
+import { chips, chosenOf } from './chips.ts';
 import { clusterTable } from './cluster-table.ts';
 import { layout } from './layout.ts';
 import { checkHref, linked } from './links.ts';
@@ -21,6 +22,8 @@ import {
   revision,
   stateBadge,
 } from './parts.ts';
+import { plainQuery, type Query } from './query.ts';
+import { type Said, saying } from './said.ts';
 import { byUrgency, checkState, clusterState, fleetState, revisionTones } from './state.ts';
 import { age, ago } from './time.ts';
 
@@ -28,31 +31,33 @@ export interface FleetData {
   readonly fleet: EtcdFleet;
   /** Its own clusters, as far as the user may see them. */
   readonly clusters: readonly EtcdCluster[];
-  /** From 1. */
-  readonly page?: number;
+  readonly query?: Query;
   readonly now: Date;
 }
 
 const root = '../../';
 
-export function fleetPage({ fleet, clusters, page = 1, now }: FleetData): Html {
+export function fleetPage({ fleet, clusters, query = plainQuery, now }: FleetData): Html {
   const state = fleetState(fleet);
-  const shown = pageOf(byUrgency(clusters, clusterState), page);
+  const shown = pageOf(byUrgency(chosenOf(clusters, query), clusterState), query.page);
+  const urgent = fleetConcerns(fleet, now);
+  const said = saying([state.message, ...urgent.map(({ message }) => message)]);
   const body = markup`<div class="title"><h1><bdi>${keyOf(fleet)}</bdi></h1>${stateBadge(state)}</div>
 ${state.tone === 'bad' ? '' : markup`<p class="lead quiet"><bdi>${state.message}</bdi></p>`}
-${concerns(fleetConcerns(fleet, now).map((one) => concern(one)))}
+${concerns(urgent.map((one) => concern(one)))}
 ${approvalsCard(fleet, 'fleet')}
 ${summary(fleet, now)}
-${problemsCard(fleet)}
+${problemsCard(fleet, said)}
 ${requestsCard(fleet, root)}
-${card('Clusters', shown.total > 0 ? clusterTable({ clusters: shown.items, root, now }) : empty('No cluster yet.'), pager(shown))}
+${card('Clusters', chips(clusters, query), shown.total > 0 ? clusterTable({ clusters: shown.items, root, now }) : empty(query.state === undefined ? 'No cluster yet.' : 'None.'), pager(shown, query))}
 ${revisionsCard(fleet, now)}
-${conditionsCard(fleet.status?.conditions, now)}`;
+${conditionsCard(fleet.status?.conditions, now, said)}`;
   return layout({
     title: `${keyOf(fleet)} · etcd-ratchet`,
     root,
     tone: state.tone,
     path: [{ text: keyOf(fleet) }],
+    query: { ...query, page: shown.page },
     now,
     body,
   });
@@ -67,12 +72,13 @@ function summary(fleet: EtcdFleet, now: Date): Html {
   return markup`<section class="card" aria-label="Summary">${facts([
     { name: 'Repository', value: linked(url, shortened(url)), wide: true },
     { name: 'Reference', value: markup`<bdi>${ref}</bdi>` },
-    { name: 'Directory', value: markup`<bdi>${path}</bdi>` },
+    { name: 'Directory', value: markup`<bdi>${path}</bdi>`, wide: 'on a phone' },
     { name: 'Applied', value: revision(applied, fleet) },
     attempted !== applied && { name: 'Being applied', value: revision(attempted, fleet) },
     verification && {
       name: 'Signed by',
       value: markup`<bdi>${verification.signedBy}</bdi>, ${revision(verification.revision, fleet)}`,
+      wide: 'on a phone',
     },
     { name: 'Clusters ready', value: `${ready} of ${total}` },
     { name: 'Last pass', value: ago(status?.lastRun, now) },
@@ -87,9 +93,10 @@ function shortened(address: string): string {
   return url ? `${url.host}${url.pathname.replace(/\.git$/, '')}` : '–';
 }
 
-function problemsCard({ status }: EtcdFleet): Html {
+function problemsCard({ status }: EtcdFleet, said: Said): Html {
   const problems = status?.problems ?? [];
-  if (problems.length === 0) return markup``;
+  const isSaid = problems.every((problem) => said.has(`${placeOf(problem)}: ${problem.message}`));
+  if (isSaid && (status?.problemCount ?? 0) <= problems.length) return markup``;
   const more = (status?.problemCount ?? problems.length) - problems.length;
   return card('Problems in documents', problemList(problems), more > 0 && empty(`and ${more} more`));
 }

@@ -3,6 +3,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import { keyOf, ownObjects } from '../../reconcile/fleet/names.ts';
 import { clusterConcerns, fleetConcerns, leftOutConcern } from './attention.ts';
+import { chips, chosenOf } from './chips.ts';
 import { clusterTable } from './cluster-table.ts';
 import { layout } from './layout.ts';
 import { clusterHref, fleetHref } from './links.ts';
@@ -10,9 +11,12 @@ import { type Html, markup } from './markup.ts';
 import { nodesCards } from './nodes.ts';
 import { type Paged, pageOf, pager } from './pager.ts';
 import { concern, concerns, empty, revision, stateBadge } from './parts.ts';
+import { hrefOf, plainQuery, type Query } from './query.ts';
+import { type Said, saying } from './said.ts';
 import type { Sight } from './sight.ts';
 import { byUrgency, clusterState, fleetState, type Tone } from './state.ts';
 import { ago } from './time.ts';
+import { commandBlock } from './told.ts';
 
 export interface HomeData {
   readonly fleets: readonly EtcdFleet[];
@@ -20,8 +24,8 @@ export interface HomeData {
   /** Namespaces that are too large to be read. */
   readonly leftOut?: Sight['leftOut'];
   readonly policies?: readonly EtcdNodePolicy[];
-  /** Of the clusters that no fleet owns; from 1. */
-  readonly page?: number;
+  /** Its page is one of the clusters that no fleet owns. */
+  readonly query?: Query;
   /** The user may not see everything. */
   readonly partial?: boolean;
   readonly now: Date;
@@ -38,32 +42,44 @@ export function homePage({
   clusters,
   leftOut = new Map(),
   policies = [],
-  page = 1,
+  query = plainQuery,
   partial = false,
   now,
 }: HomeData): Html {
   const root = '';
-  const owned = new Map(fleets.map((fleet) => [fleet, ownObjects(fleet, clusters)]));
+  const chosen = chosenOf(clusters, query);
+  const owned = new Map(fleets.map((fleet) => [fleet, ownObjects(fleet, chosen)]));
   const known = new Set([...owned.values()].flat());
   const free = pageOf(
     byUrgency(
-      clusters.filter((cluster) => !known.has(cluster)),
+      chosen.filter((cluster) => !known.has(cluster)),
       clusterState,
     ),
-    page,
+    query.page,
   );
-  const urgent = concernsOf({ fleets, clusters, leftOut }, root, now);
-  const shown = byUrgency(fleets, fleetState).slice(0, mostFleets);
+  const all = concernsOf({ fleets, clusters, leftOut }, root, now);
+  const isFiltered = query.state !== undefined;
+  const urgent = isFiltered ? concernsOf({ fleets: [], clusters: chosen, leftOut: new Map() }, root, now) : all;
+  const asked = fleets.filter((fleet) => !isFiltered || (owned.get(fleet) ?? []).length > 0);
+  const shown = byUrgency(asked, fleetState).slice(0, mostFleets);
+  const { said } = urgent;
   const body = markup`<h1>Clusters</h1>
-${tally(clusters)}
+${chips(clusters, query)}
 ${urgent.html}
-${shown.map((fleet) => fleetCard(fleet, owned.get(fleet) ?? [], root, now))}
-${fleets.length > shown.length && empty(`and ${fleets.length - shown.length} more fleets: kubectl get etcdfleets.etcd.ratchet.dev --all-namespaces`)}
-${freeCard(free, titleOfFree(fleets.length > 0, partial), now)}
+${shown.map((fleet) => fleetCard(fleet, owned.get(fleet) ?? [], { root, query, said, now }))}
+${asked.length > shown.length && markup`${empty(`and ${asked.length - shown.length} more fleets:`)}${commandBlock('kubectl get etcdfleets.etcd.ratchet.dev --all-namespaces')}`}
+${freeCard(free, { title: titleOfFree(fleets.length > 0, partial), query, said, now })}
 ${nodesCards(policies, now)}
 ${fleets.length + clusters.length === 0 && nothingYet(partial)}
 ${partial && fleets.length + clusters.length > 0 && markup`<p class="quiet small">You see the namespaces in which you may list EtcdFleets or EtcdClusters.</p>`}`;
-  return layout({ title: titleOf(urgent.bad), root, tone: toneOf(clusters, urgent.bad), now, body });
+  return layout({
+    title: titleOf(all.bad),
+    root,
+    tone: toneOf(clusters, all.bad),
+    query: { ...query, page: free.page },
+    now,
+    body,
+  });
 }
 
 function titleOf(bad: number): string {
@@ -75,25 +91,11 @@ function toneOf(clusters: readonly EtcdCluster[], bad: number): Tone {
   return clusters.some((cluster) => clusterState(cluster).tone === 'busy') ? 'busy' : 'good';
 }
 
-function tally(clusters: readonly EtcdCluster[]): Html {
-  const count = (tone: Tone) => clusters.filter((cluster) => clusterState(cluster).tone === tone).length;
-  const sums = (
-    [
-      ['bad', count('bad'), 'stalled'],
-      ['busy', count('busy'), 'reconciling'],
-      ['calm', count('calm'), 'at rest'],
-      ['good', count('good'), 'ready'],
-    ] as const
-  ).filter(([, number]) => number > 0);
-  if (sums.length === 0) return markup``;
-  return markup`<ul class="sums">${sums.map(([tone, number, word]) => markup`<li class="${tone}"><b>${number}</b> ${word}</li>`)}</ul>`;
-}
-
 function concernsOf(
   { fleets, clusters, leftOut }: Omit<Sight, 'partial'>,
   root: string,
   now: Date,
-): { readonly html: Html; readonly bad: number } {
+): { readonly html: Html; readonly bad: number; readonly said: Said } {
   const all = [
     ...[...leftOut].map((one) => ({ what: leftOutConcern(one), about: () => markup`namespace <bdi>${one[0]}</bdi>` })),
     ...fleets.flatMap((fleet) =>
@@ -105,9 +107,10 @@ function concernsOf(
   ].toSorted((a, b) => (a.what.tone === b.what.tone ? 0 : a.what.tone === 'bad' ? -1 : 1));
   const bad = all.filter(({ what }) => what.tone === 'bad').length;
   const more = all.length - mostConcerns;
-  const items = all.slice(0, mostConcerns).map(({ what, about }) => concern(what, about()));
+  const listed = all.slice(0, mostConcerns);
+  const items = listed.map(({ what, about }) => concern(what, about()));
   const html = markup`${concerns(items)}${more > 0 && markup`<p class="quiet">and ${more} more; every fleet and cluster has its own below</p>`}`;
-  return { html, bad };
+  return { html, bad, said: saying(listed.map(({ what }) => what.message)) };
 }
 
 function fleetLink(fleet: EtcdFleet, root: string): Html {
@@ -120,7 +123,11 @@ function clusterLink(cluster: EtcdCluster, root: string): Html {
   return markup`<a href="${clusterHref(root, namespace, name)}"><bdi>${keyOf(cluster)}</bdi></a>`;
 }
 
-function fleetCard(fleet: EtcdFleet, clusters: readonly EtcdCluster[], root: string, now: Date): Html {
+function fleetCard(
+  fleet: EtcdFleet,
+  clusters: readonly EtcdCluster[],
+  { root, query, said, now }: { readonly root: string; readonly query: Query; readonly said: Said; readonly now: Date },
+): Html {
   const { metadata, status } = fleet;
   const { namespace = '', name } = metadata;
   const state = fleetState(fleet);
@@ -129,8 +136,8 @@ function fleetCard(fleet: EtcdFleet, clusters: readonly EtcdCluster[], root: str
   const problems = status?.problemCount ?? status?.problems?.length ?? 0;
   return markup`<section class="card" aria-label="Fleet ${keyOf(fleet)}"><div class="title"><h2><a href="${href}"><bdi>${keyOf(fleet)}</bdi></a></h2>${stateBadge(state)}</div>
 <p class="quiet small sub">${revision(status?.revision?.applied ?? status?.revision?.attempted, fleet)} · last pass ${ago(status?.lastRun, now)}${problems > 0 && markup` · <a href="${href}">${problems === 1 ? '1 problem' : `${problems} problems`} in documents</a>`}</p>
-${shown.length > 0 ? clusterTable({ clusters: shown, root, now }) : empty('No cluster yet.')}
-${clusters.length > shown.length && markup`<p class="more"><a href="${href}">All ${clusters.length} clusters</a></p>`}</section>`;
+${shown.length > 0 ? clusterTable({ clusters: shown, root, said, now }) : empty('No cluster yet.')}
+${clusters.length > shown.length && markup`<p class="more"><a href="${href}${query.state !== undefined && hrefOf({ ...query, page: 1 })}">All ${clusters.length} clusters</a></p>`}</section>`;
 }
 
 /** A fleet that may not be seen may have some of them. */
@@ -139,9 +146,17 @@ function titleOfFree(beside: boolean, partial: boolean): string {
   return partial ? 'Other clusters' : 'Clusters without a fleet';
 }
 
-function freeCard(free: Paged<EtcdCluster>, title: string, now: Date): Html {
+function freeCard(
+  free: Paged<EtcdCluster>,
+  {
+    title,
+    query,
+    said,
+    now,
+  }: { readonly title: string; readonly query: Query; readonly said: Said; readonly now: Date },
+): Html {
   if (free.total === 0) return markup``;
-  return markup`<section class="card" aria-label="${title}"><div class="title"><h2>${title}</h2></div>${clusterTable({ clusters: free.items, root: '', now })}${pager(free)}</section>`;
+  return markup`<section class="card" aria-label="${title}"><div class="title"><h2>${title}</h2></div>${clusterTable({ clusters: free.items, root: '', said, now })}${pager(free, query)}</section>`;
 }
 
 function nothingYet(partial: boolean): Html {

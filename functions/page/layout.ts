@@ -1,6 +1,7 @@
 import { raw } from 'hono/html';
 import { homeHref } from './links.ts';
 import { type Html, markup } from './markup.ts';
+import { hrefOf, type Query, refreshEvery } from './query.ts';
 import type { Tone } from './state.ts';
 import { style } from './style.ts';
 import { clock } from './time.ts';
@@ -13,6 +14,8 @@ export interface PageFrame {
   readonly tone?: Tone;
   /** Where this page is, below the first. */
   readonly path?: readonly { readonly text: string; readonly href?: string }[];
+  /** Absent: it is not loaded again. */
+  readonly query?: Query;
   readonly now: Date;
   readonly body: Html;
 }
@@ -25,7 +28,7 @@ const colours = { good: '2a9d62', busy: 'd18a12', bad: 'd13b46', calm: '8795a0' 
   string
 >;
 
-export function layout({ title, root, tone = 'calm', path = [], now, body }: PageFrame): Html {
+export function layout({ title, root, tone = 'calm', path = [], query, now, body }: PageFrame): Html {
   const icon = `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='2 1 20 20'%3E%3Cpath fill='%23${colours[tone]}' d='${wheel}'/%3E%3C/svg%3E`;
   return markup`<!doctype html>
 <html lang="en">
@@ -33,6 +36,7 @@ export function layout({ title, root, tone = 'calm', path = [], now, body }: Pag
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
+${query?.refreshes && markup`<meta http-equiv="refresh" content="${refreshEvery}">`}
 <title>${title}</title>
 <link rel="icon" href="${icon}">
 <style>${raw(style) as Html}</style>
@@ -46,10 +50,19 @@ ${path.length > 0 && markup`<nav aria-label="Where this is"><ol>${path.map((one,
 <main id="main">
 ${body}
 </main>
-<footer>As of ${clock(now)}. This page shows and changes nothing.</footer>
+<footer>As of ${clock(now)}.${query && refreshLinks(query)} This page shows and changes nothing.</footer>
 </body>
 </html>
 `;
+}
+
+/** By itself only where it is asked for: a load takes a selection away. */
+function refreshLinks(query: Query): Html {
+  const { refreshes } = query;
+  const other = markup`<a href="${hrefOf({ ...query, refreshes: !refreshes })}">${refreshes ? 'Stop' : `Refresh every ${refreshEvery} s`}</a>`;
+  return refreshes
+    ? markup` It refreshes every ${refreshEvery} s: ${other}.`
+    : markup` <a href="${hrefOf(query)}">Refresh</a> · ${other}.`;
 }
 
 function crumb({ text, href }: { readonly text: string; readonly href?: string }, isHere: boolean): Html {

@@ -1,4 +1,5 @@
 import { type Html, markup } from './markup.ts';
+import { hrefOf, type Query } from './query.ts';
 
 const perPage = 200;
 
@@ -16,12 +17,7 @@ export function pageOf<T>(all: readonly T[], page: number): Paged<T> {
   return { items: all.slice((at - 1) * perPage, at * perPage), page: at, pages, total: all.length };
 }
 
-/** What `?page=` says; 1 for whatever is no number. */
-export function pageNumber(text: string | undefined): number {
-  return text !== undefined && /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1;
-}
-
-export function pager({ page, pages, total }: Paged<unknown>): Html {
+export function pager({ page, pages, total }: Paged<unknown>, query: Query): Html {
   if (pages === 1) return markup``;
-  return markup`<nav class="more" aria-label="Pages">${page > 1 && markup`<a href="?page=${page - 1}" rel="prev">Before</a> · `}Page ${page} of ${pages}, ${total} in all${page < pages && markup` · <a href="?page=${page + 1}" rel="next">Next</a>`}</nav>`;
+  return markup`<nav class="more" aria-label="Pages">${page > 1 && markup`<a href="${hrefOf({ ...query, page: page - 1 })}" rel="prev">Before</a> · `}Page ${page} of ${pages}, ${total} in all${page < pages && markup` · <a href="${hrefOf({ ...query, page: page + 1 })}" rel="next">Next</a>`}</nav>`;
 }

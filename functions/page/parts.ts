@@ -1,12 +1,13 @@
 import type { ApprovalAsked } from '../../manifests/api/approval.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { Condition } from '../../manifests/api/metadata.ts';
-import { mentionedIn, runbookOf, withoutMentions } from '../../reconcile/reasons/runbook.ts';
 import type { Concern } from './attention.ts';
 import { commitUrl, linked } from './links.ts';
 import { type Child, type Html, markup } from './markup.ts';
+import { nothingSaid, type Said, saying } from './said.ts';
 import type { State, Tone } from './state.ts';
 import { ago } from './time.ts';
+import { commandBlock, told } from './told.ts';
 
 /** Pieces that several pages are made of. */
 
@@ -20,14 +21,8 @@ export function stateBadge(state: State): Html {
 
 /** With what is said of it, unless all is well. */
 export function stateWithWords(state: State): Html {
-  const said = state.tone === 'good' ? markup`` : markup`<span class="said">${told(state.message)}</span>`;
+  const said = state.tone === 'good' ? markup`` : markup`<div class="said">${told(state.message)}</div>`;
   return markup`${badge(state)}${said}`;
-}
-
-/** The message, and a link to its cure: a phone can't follow an address in a sentence. */
-function told(message: string, reason = ''): Html {
-  const runbook = mentionedIn(message) ?? runbookOf(reason);
-  return markup`<bdi>${withoutMentions(message)}</bdi>${runbook !== undefined && markup` <a href="${runbook}" rel="noreferrer">What to do</a>`}`;
 }
 
 /** `main 6f0f5b0e`, the commit led to where its forge is known. */
@@ -41,32 +36,39 @@ export function revision(text: string | undefined, fleet?: EtcdFleet): Html {
 export interface Fact {
   readonly name: string;
   readonly value: Child;
-  readonly wide?: boolean;
+  readonly wide?: true | 'on a phone';
 }
 
 export function facts(all: readonly (Fact | undefined | false)[]): Html {
   const given = all.filter((fact) => fact !== undefined && fact !== false);
   return markup`<dl class="facts">${given.map(
-    ({ name, value, wide }) => markup`<div${wide ? markup` class="wide"` : ''}><dt>${name}</dt><dd>${value}</dd></div>`,
+    ({ name, value, wide }) =>
+      markup`<div${wide !== undefined && markup` class="${wide === true ? 'wide' : 'long'}"`}><dt>${name}</dt><dd>${value}</dd></div>`,
   )}</dl>`;
 }
 
 /** `about`: what it is about, already linked. */
 export function concern({ tone, reason, message }: Concern, about?: Html): Html {
   const word = tone === 'bad' ? 'Needs you' : 'To know';
-  return markup`<li class="concern ${tone}">${badge({ tone, word })}<div>${about && markup`${about} · `}<strong>${reason}</strong></div><p>${told(message, reason)}</p></li>`;
+  return markup`<li class="concern ${tone}">${badge({ tone, word })}<div>${about && markup`${about} · `}<strong>${reason}</strong></div>${told(message, reason)}</li>`;
 }
 
 export function concerns(items: readonly Html[]): Html {
   return items.length === 0 ? markup`` : markup`<ul class="concerns">${items}</ul>`;
 }
 
-export function conditionsCard(conditions: readonly Condition[] | undefined, now: Date): Html {
+/** `said`: what stands above already. */
+export function conditionsCard(
+  conditions: readonly Condition[] | undefined,
+  now: Date,
+  said: Said = nothingSaid,
+): Html {
   if (!conditions || conditions.length === 0) return markup``;
-  const rows = conditions.map(
-    ({ type, status, reason, message, lastTransitionTime }) =>
-      markup`<tr role="row"><th scope="row" role="rowheader">${type}</th><td role="cell" data-label="Status">${badge({ tone: toneOf(type, status), word: status })}</td><td role="cell" data-label="Since" class="nowrap">${ago(lastTransitionTime, now)}</td><td role="cell" data-label="Why"><span>${reason}<span class="said">${told(message)}</span></span></td></tr>`,
-  );
+  const rows = conditions.map(({ type, status, reason, message, lastTransitionTime }, index) => {
+    const above = saying(conditions.slice(0, index).map((one) => one.message));
+    const words = said.has(message) || above.has(message) ? markup`as above` : told(message);
+    return markup`<tr role="row"><th scope="row" role="rowheader">${type}</th><td role="cell" data-label="Status">${badge({ tone: toneOf(type, status), word: status })}</td><td role="cell" data-label="Since" class="nowrap">${ago(lastTransitionTime, now)}</td><td role="cell" data-label="Why"><div>${reason}<div class="said">${words}</div></div></td></tr>`;
+  });
   return card('Conditions', table(['Condition', 'Status', 'Since', 'Why'], rows));
 }
 
@@ -112,5 +114,5 @@ export function approvalsCard({ metadata, status }: Asking, kind: 'cluster' | 'f
     ({ reason, approves, loses }) =>
       markup`<p><strong>${reason}</strong>: <bdi>${approves}</bdi></p><p>Lost with it: <bdi>${loses}</bdi></p>`,
   );
-  return card('Asks for your approval', rows, markup`<p>To approve: <code>${command}</code></p>`);
+  return card('Asks for your approval', rows, markup`<p>To approve:</p>${commandBlock(command)}`);
 }

@@ -1,15 +1,17 @@
-import { toGoOn } from '../../reconcile/reasons/cure.ts';
+import { curedBy } from '../../reconcile/reasons/cure.ts';
 import type { ShownCluster } from './check-report.ts';
 import { type Html, markup } from './markup.ts';
+import { nothingSaid, type Said } from './said.ts';
 import type { Tone } from './state.ts';
+import { wayOn } from './told.ts';
 
 /** A plan as it was made just now, or as a report keeps it. */
 export type Planned = NonNullable<ShownCluster['planned']>;
 
 export type PlanView =
   | { readonly kind: 'planned'; readonly planned: Planned }
-  /** It could not be made: why, and what to do. */
-  | { readonly kind: 'none'; readonly message: string };
+  /** It could not be made here: why, and what makes it. */
+  | { readonly kind: 'none'; readonly message: string; readonly command?: string };
 
 /** Enough for every plan that is readable; `tick --plan` prints the longest. */
 const mostSteps = 100;
@@ -22,8 +24,8 @@ const ends = {
   'goes-on': { tone: 'busy', says: 'And it goes on' },
 } as const satisfies Record<Planned['end']['kind'], { tone: Tone; says: string }>;
 
-/** Every step to where it ends, in words. */
-export function planSteps({ steps, end }: Planned): Html {
+/** Every step to where it ends, in words. `said`: what stands above already. */
+export function planSteps({ steps, end }: Planned, said: Said = nothingSaid): Html {
   const more = steps.length - mostSteps;
   return markup`${
     steps.length > 0 &&
@@ -33,13 +35,17 @@ export function planSteps({ steps, end }: Planned): Html {
         ({ action, target, reason, message }) =>
           markup`<li><div><bdi>${message}</bdi><div class="quiet small">${action}${target && markup` <bdi>${clipped(target)}</bdi>`} · ${reason}</div></div></li>`,
       )}</ol>`
-  }${more > 0 && markup`<p class="quiet">and ${more} more steps</p>`}${planEnd(end, steps.length)}`;
+  }${more > 0 && markup`<p class="quiet">and ${more} more steps</p>`}${planEnd(end, steps.length, said)}`;
 }
 
-function planEnd(end: Planned['end'], steps: number): Html {
+function planEnd(end: Planned['end'], steps: number, said: Said): Html {
   const { tone, says } = ends[end.kind];
   const lead = steps === 0 && end.kind === 'done' ? 'Nothing to do' : says;
-  return markup`<div class="end ${tone}">${lead}: <strong>${end.reason}</strong>, <bdi>${end.message}</bdi>${end.cure !== undefined && markup`${toGoOn}<bdi>${end.cure}</bdi>`}</div>`;
+  const { reason, message, cure } = end;
+  const whole = cure === undefined ? message : curedBy(message, cure);
+  const isSaid = said.has(whole);
+  const words = isSaid ? markup`as above` : markup`<bdi>${message}</bdi>`;
+  return markup`<div class="end ${tone}">${lead}: <strong>${reason}</strong>, ${words}${!isSaid && cure !== undefined && wayOn(cure)}</div>`;
 }
 
 const longestTarget = 60;

@@ -6,7 +6,6 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
 import type { PlanContext } from '../../reconcile/cluster/foresee/plan-clusters.ts';
-import { keyOf } from '../../reconcile/fleet/names.ts';
 import {
   isReason,
   type Kube,
@@ -20,6 +19,7 @@ import { readOnly } from '../pass/read-only.ts';
 import { createRoom, remembered } from '../serve/remembered.ts';
 import { parseReport, type ShownReport } from './check-report.ts';
 import type { PlanView } from './plan.ts';
+import { isOutOfReach, nothingUnread, notingEtcd } from './unread.ts';
 
 export interface LiveWorld {
   readonly fleets: readonly EtcdFleet[];
@@ -157,9 +157,17 @@ async function makePlan(context: ReaderContext, cluster: EtcdCluster): Promise<P
   const { planClusters } = await import('../../reconcile/cluster/foresee/plan-clusters.ts');
   const signal = AbortSignal.timeout(context.planMs ?? patience.plan);
   const { namespace } = cluster.metadata;
+  const unread = nothingUnread();
+  const etcd: typeof context.etcd = async (...tls) => notingEtcd(await context.etcd(...tls), unread);
   try {
-    const making = planClusters({ ...context, signal }, { namespace, intents: [{ kind: 'keep', cluster }] });
+    const making = planClusters({ ...context, etcd, signal }, { namespace, intents: [{ kind: 'keep', cluster }] });
     const [plan] = (await inTime(making, signal)) ?? [];
+    const [[endpoint, cause] = []] = unread.silent;
+    if (endpoint !== undefined && isOutOfReach(cluster, unread))
+      return noPlan(
+        cluster,
+        `etcd-ratchet reaches the members, and this page does not (${endpoint}: ${cause}): a plan from here would be wrong.`,
+      );
     if (plan?.planned) return { kind: 'planned', planned: plan.planned };
     return noPlan(cluster, plan?.problem === undefined ? 'Making the plan took too long.' : `${plan.problem}.`);
   } catch (error) {
@@ -169,8 +177,8 @@ async function makePlan(context: ReaderContext, cluster: EtcdCluster): Promise<P
   }
 }
 
-function noPlan(cluster: EtcdCluster, because: string): PlanView {
-  return { kind: 'none', message: `${because} By hand: tick --plan --cluster ${keyOf(cluster)}` };
+function noPlan({ metadata: { namespace, name } }: EtcdCluster, message: string): PlanView {
+  return { kind: 'none', message, command: `kubectl ratchet -n ${namespace ?? 'default'} plan ${name} --in-cluster` };
 }
 
 /** Also where something under way does not listen to the signal. */

@@ -8,7 +8,7 @@ import { fleetPage } from './fleet.ts';
 import { homePage } from './home.ts';
 import { type Notice, noticePage } from './layout.ts';
 import type { Html } from './markup.ts';
-import { pageNumber } from './pager.ts';
+import { type Query, queryFrom } from './query.ts';
 import type { Reader } from './read.ts';
 import { respond } from './respond.ts';
 import { sightOf } from './sight.ts';
@@ -131,7 +131,7 @@ async function home({ reader, viewer, context }: Look): Promise<Found> {
     viewer.may({ verb: 'list', resource: 'etcdnodepolicies' }),
   ]);
   const policies = mayNodes ? await reader.nodePolicies() : [];
-  return homePage({ ...sight, policies, page: pageNumber(context.req.query('page')), now: reader.now() });
+  return homePage({ ...sight, policies, query: queryOf(context), now: reader.now() });
 }
 
 async function fleet({ reader, viewer, context }: Look): Promise<Found> {
@@ -141,7 +141,7 @@ async function fleet({ reader, viewer, context }: Look): Promise<Found> {
   const found = world.fleets.find((one) => keyOf(one) === key);
   if (!found) return world.leftOut.has(namespace) ? 'leftOut' : 'missing';
   const { clusters } = await sightOf(viewer, { ...world, fleets: [], clusters: ownObjects(found, world.clusters) });
-  return fleetPage({ fleet: found, clusters, page: pageNumber(context.req.query('page')), now: reader.now() });
+  return fleetPage({ fleet: found, clusters, query: queryOf(context), now: reader.now() });
 }
 
 async function cluster({ reader, viewer, context }: Look): Promise<Found> {
@@ -165,6 +165,7 @@ async function cluster({ reader, viewer, context }: Look): Promise<Found> {
     plan,
     backups,
     schedules,
+    query: queryOf(context),
     now: reader.now(),
   });
 }
@@ -189,7 +190,11 @@ async function check({ reader, viewer, context }: Look): Promise<Found> {
     const fleet = seen.get(keyOf({ metadata: report.fleet }));
     return fleet ? [{ report, fleet }] : [];
   });
-  return reports.length > 0 ? checkPage({ sha, reports, now: reader.now() }) : 'unkept';
+  return reports.length > 0 ? checkPage({ sha, reports, query: queryOf(context), now: reader.now() }) : 'unkept';
+}
+
+function queryOf(context: Context): Query {
+  return queryFrom((name) => context.req.query(name));
 }
 
 function named(context: Context): { readonly namespace: string; readonly name: string; readonly key: string } {

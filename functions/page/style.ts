@@ -21,8 +21,8 @@ header,main,footer{max-width:70rem;margin:0 auto;padding:0 1.25rem}
 header{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem .75rem;padding-top:1.25rem;padding-bottom:.25rem;font-size:.9375rem}
 header svg{width:1.375rem;height:1.375rem;display:block;color:var(--link)}
 .brand{display:inline-flex;align-items:center;gap:.5rem;font-weight:600;color:var(--ink);text-decoration:none;min-height:1.75rem}
-nav ol{list-style:none;display:flex;flex-wrap:wrap;gap:0 .5rem;margin:0;padding:0}
-nav li+li::before,nav li:first-child::before{content:"/";color:var(--quiet);margin-right:.5rem}
+header ol{list-style:none;display:flex;flex-wrap:wrap;gap:0 .5rem;margin:0;padding:0}
+header li::before{content:"/";color:var(--quiet);margin-right:.5rem}
 main{padding-top:.75rem;padding-bottom:1rem}
 footer{padding-top:.5rem;padding-bottom:2.5rem;color:var(--quiet);font-size:.875rem}
 h1{font-size:1.75rem;line-height:1.2;font-weight:650;letter-spacing:-.015em;margin:.5rem 0 .25rem}
@@ -32,7 +32,8 @@ p{margin:.25rem 0}
 .quiet{color:var(--quiet)}.small{font-size:.875rem}
 .lead{font-size:1.0625rem;max-width:52rem;margin-bottom:1rem;text-wrap:pretty}
 code,.code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.875em}
-pre{margin:.5rem 0;padding:.75rem 1rem;background:var(--wash);border-radius:8px;overflow-x:auto;white-space:pre-wrap}
+pre{margin:.5rem 0;padding:.75rem 1rem;background:var(--wash);border-radius:8px;font-size:.875rem;white-space:pre-wrap}pre code{font-size:inherit}
+pre.command{color:var(--ink);-webkit-user-select:all;user-select:all;cursor:copy}.command span{display:inline-block;max-width:100%}
 .title{display:flex;flex-wrap:wrap;align-items:center;gap:.375rem .75rem;margin-top:.5rem}.title h1,.title h2{margin:0}
 .badge{display:inline-flex;align-items:center;gap:.4375rem;padding:.0625rem .625rem;border-radius:99px;font-size:.875rem;font-weight:550;white-space:nowrap}
 .badge::before{content:"";width:.5rem;height:.5rem;border-radius:50%;flex:none}
@@ -43,7 +44,8 @@ pre{margin:.5rem 0;padding:.75rem 1rem;background:var(--wash);border-radius:8px;
 .card{background:var(--card);border:1px solid var(--line);border-radius:12px;margin:1rem 0;padding:1rem 1.25rem 1.125rem}
 .card>.title{margin:0 0 .5rem}
 .sums{list-style:none;display:flex;flex-wrap:wrap;gap:.5rem;margin:.75rem 0 1rem;padding:0}
-.sums li{padding:.25rem .875rem;border-radius:10px;font-size:.9375rem}.sums b{font-weight:650;font-variant-numeric:tabular-nums}
+.sums a{display:block;padding:.25rem .875rem;border-radius:10px;font-size:.9375rem;text-decoration:none}.sums a:hover{text-decoration:underline}.sums [aria-current]{outline:2px solid}.sums b{font-weight:650;font-variant-numeric:tabular-nums}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .concerns{list-style:none;margin:1rem 0;padding:0;display:grid;gap:.625rem}
 .concern{color:var(--ink);background:var(--card);border:1px solid var(--line);border-left:4px solid;border-radius:10px;padding:.625rem 1rem .75rem}
 .concern.bad{border-left-color:var(--dot-bad)}.concern.busy{border-left-color:var(--dot-busy)}
@@ -59,18 +61,19 @@ tbody th{font-size:1rem;font-weight:550;color:var(--ink);white-space:normal}
 th:last-child,td:last-child{padding-right:0}
 .nowrap{white-space:nowrap}
 tbody tr:last-child>*{padding-bottom:.125rem}.steps>li:last-child,.past>li:last-child,.problems li:last-child{padding-bottom:0}
-.clusters{table-layout:fixed}.clusters th:nth-child(1){width:23%}.clusters th:nth-child(2){width:30%}.clusters th:nth-child(3){width:7%}.clusters th:nth-child(4){width:16%}.clusters th:nth-child(5){width:15%}.clusters th:nth-child(6){width:9%}
+.clusters{table-layout:fixed}.clusters th:nth-child(1){width:23%}.clusters th:nth-child(2){width:30%}.clusters th:nth-child(3){width:7%}.clusters th:nth-child(4){width:16%}.clusters th:nth-child(5){width:14%}.clusters th:nth-child(6){width:10%}
 .sub{margin-bottom:.75rem}
-.said{display:block;color:var(--quiet);font-size:.875rem;max-width:34rem}
+.at{color:var(--quiet);font-size:.875rem;white-space:nowrap}td .at,dd .at,.past .at{display:block}.said .at,.small .at{display:inline}.said .at::before,.small .at::before{content:"("}.said .at::after,.small .at::after{content:")"}
+.said p{margin:0}.said{display:block;color:var(--quiet);font-size:.875rem;max-width:34rem}
 .bar{display:block;width:7rem;max-width:100%;height:4px;margin-top:.375rem;border-radius:2px;color:var(--link)}
-.bar .all{fill:var(--line)}.bar .used{fill:currentColor}
+.bar .all{fill:var(--line)}.bar .file{fill:currentColor;opacity:.45}.bar .used{fill:currentColor}
 .steps,.past{margin:.25rem 0 0;padding:0;list-style:none}
 .steps{counter-reset:step}
 .steps>li,.past>li{padding:.5rem 0;border-top:1px solid var(--line)}
 .steps>li:first-child,.past>li:first-child{border-top:0}
 .steps>li{counter-increment:step;display:grid;grid-template-columns:2.25rem 1fr}
 .steps>li::before{content:counter(step);color:var(--quiet);font-variant-numeric:tabular-nums;font-size:.875rem;padding-top:.0625rem}
-.past>li{display:grid;grid-template-columns:7rem 1fr;gap:0 .75rem}
+.past>li{display:grid;grid-template-columns:11rem 1fr;gap:0 .75rem}
 .past>li>:first-child{color:var(--quiet);font-size:.875rem;padding-top:.0625rem}
 .end{margin-top:.75rem;padding:.5rem .875rem;border-radius:8px}
 details>summary{cursor:pointer;padding:.25rem 0}
@@ -85,7 +88,7 @@ table,tbody,tr,th,td{display:block}thead{position:absolute;width:1px;height:1px;
 tbody tr{padding:.75rem 0;border-top:1px solid var(--line)}tbody tr:first-child{border-top:0;padding-top:.25rem}
 th,td{border:0;padding:.125rem 0}tbody th{padding-bottom:.25rem}
 td[data-label]{display:grid;grid-template-columns:6.5rem 1fr;gap:.75rem;justify-items:start;align-items:baseline}td[data-label]::before{content:attr(data-label);color:var(--quiet);font-size:.875rem}
-.facts{grid-template-columns:repeat(auto-fill,minmax(min(8rem,100%),1fr));gap:.75rem 1rem}
+.facts{grid-template-columns:repeat(auto-fill,minmax(min(8rem,100%),1fr));gap:.75rem 1rem}.facts .long{grid-column:1/-1}
 .clusters tr{display:flex;flex-wrap:wrap;gap:.125rem 1rem;align-items:baseline}.clusters tr>th,.clusters tr>.state{width:100%!important}
 .clusters td.state{display:block}.clusters td.state::before{content:none}.clusters td:not(.state){display:flex;gap:.375rem}
 .clusters td.none{display:none}.past>li{grid-template-columns:1fr}.concern .badge{float:none;margin:0 0 .25rem;display:flex;width:max-content}}

@@ -1,6 +1,9 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { EtcdError } from '../../reconcile/interfaces/etcd.ts';
 import type { EtcdAdmin } from '../../reconcile/interfaces/etcd-admin.ts';
 import { type Kube, KubeError } from '../../reconcile/interfaces/kube.ts';
+import { conditionOf } from '../../reconcile/objects/conditions.ts';
+import { canBeRead } from '../../reconcile/reasons/reasons.ts';
 import { readOnly } from '../pass/read-only.ts';
 
 /** What could not be read while something was looked at with a person's own rights and from where that person is. */
@@ -15,6 +18,11 @@ export interface Unread {
 
 export function nothingUnread(): Unread {
   return { forbidden: new Set(), silent: new Map(), heard: new Set() };
+}
+
+/** A pass reached members, and no member answered here: what is concluded from here would be wrong. */
+export function isOutOfReach({ status }: Pick<EtcdCluster, 'status'>, { heard }: Unread): boolean {
+  return heard.size === 0 && canBeRead(conditionOf(status, 'Available'));
 }
 
 /** The same API server; nothing is written, and what is forbidden is noted. */

@@ -5,9 +5,9 @@ import type { ClusterMemberStatus } from '../../manifests/api/etcd-cluster-statu
 import type { Pod } from '../../manifests/kube-types.ts';
 import { annotations, labels } from '../../manifests/render/names.ts';
 import { quotaBackendBytes } from '../../manifests/render/quota.ts';
-import { fillingSteps } from '../../reconcile/cluster/know/space/filling.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { newestFirst } from '../page/backups.ts';
+import { toneOfShare } from '../page/quota.ts';
 import { clusterState, memberState, readyState, scheduleState, type Tone } from '../page/state.ts';
 import { printable } from '../printable.ts';
 import type { Asked } from './command.ts';
@@ -135,11 +135,6 @@ function scheduleCell(schedule: EtcdBackupSchedule, now: Date): Cell {
 function fullestOf({ status }: EtcdCluster): number | undefined {
   const sizes = (status?.members ?? []).flatMap(({ dbBytes }) => dbBytes ?? []);
   return sizes.length === 0 ? undefined : Math.max(...sizes);
-}
-
-function toneOfShare(share: number): Tone {
-  const [urgent, told] = fillingSteps;
-  return share * 100 >= urgent ? 'bad' : share * 100 >= told ? 'busy' : 'good';
 }
 
 function shareOf(bytes: number, quota: number): string {

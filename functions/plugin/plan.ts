@@ -4,9 +4,8 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import { states } from '../../reconcile/fleet/states.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
-import { conditionOf } from '../../reconcile/objects/conditions.ts';
-import { canBeRead } from '../../reconcile/reasons/reasons.ts';
 import type { ShownCluster } from '../page/check-report.ts';
+import { isOutOfReach, nothingUnread, notingEtcd, notingKube, type Unread } from '../page/unread.ts';
 import { printable } from '../printable.ts';
 import { clusterPlanText } from '../tick/plan-output.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
@@ -15,7 +14,6 @@ import { planInCluster } from './plan-in-cluster.ts';
 import type { Installation } from './reconcile.ts';
 import { clusterInFile } from './spec-file.ts';
 import type { ReadLog } from './support-bundle.ts';
-import { nothingUnread, notingEtcd, notingKube, type Unread } from './unread.ts';
 
 interface PlanOptions {
   /** A YAML file with the spec that is planned; `-`: stdin. Absent: the spec in the cluster. */
@@ -106,11 +104,7 @@ export async function foresee(
   const [made] = await planClusters(context, { namespace, intents: [intent] });
   if (!made?.planned) throw new Refusal(`no plan can be made: ${made?.problem ?? 'nothing was found'}`);
   const [[endpoint, cause] = []] = unread.silent;
-  if (
-    intent.kind !== 'create' &&
-    unread.heard.size === 0 &&
-    canBeRead(conditionOf(intent.cluster.status, 'Available'))
-  ) {
+  if (intent.kind !== 'create' && isOutOfReach(intent.cluster, unread)) {
     const elsewhere = `${nextCommand(asked, `plan ${made.name} --in-cluster`)}; or see: ${nextCommand(asked, `why ${made.name}`)}`;
     throw new Refusal(
       endpoint === undefined

@@ -5,12 +5,14 @@ import type { Page } from 'puppeteer-core';
 import { repositoryFiles } from '../../../manifests/documentation.ts';
 import { openBrowser } from '../../support/page/browser.ts';
 import { contrasts } from '../../support/page/contrast.ts';
-import { cluster, clusters, fleets, head, plan, reports } from '../../support/page/scene.ts';
+import { before, cluster, clusters, fleets, head, plan, reports } from '../../support/page/scene.ts';
 import { pages, served } from '../../support/page/server.ts';
 
 /** Nothing can be broken into lines by itself: whatever has no room must break it. */
 const long = cluster(`${'n'.repeat(60)}/${'c'.repeat(48)}`, { leader: `${'c'.repeat(48)}-1` });
-const scene = pages({ fleets, clusters: [...clusters, long], reports, plan: async () => plan });
+const young = cluster('lab/young');
+Object.assign(young.metadata, { creationTimestamp: before(0.3) });
+const scene = pages({ fleets, clusters: [...clusters, long, young], reports, plan: async () => plan });
 /** As behind a proxy that puts it below a path of its own, and strips that. */
 const prefix = '/ops/etcd';
 const server = await served(new Hono().mount(prefix, (request) => scene.app.fetch(request)));
@@ -29,6 +31,7 @@ const paths = {
   'a cluster with long names': `/clusters/${'n'.repeat(60)}/${'c'.repeat(48)}`,
   'a cluster that needs a person': '/clusters/web/sessions',
   'a check': `/checks/${head}`,
+  'the first page with one state chosen': '/?state=Stalled',
 };
 
 /** Opens it as somebody would who has JavaScript off, and lets nothing pass that a browser complains about. */
@@ -50,6 +53,21 @@ async function overflow(page: Page): Promise<number> {
   return (await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')) as number;
 }
 
+/** Boxes and texts that are painted beyond the card that they are in. */
+async function beyondCards(page: Page): Promise<readonly string[]> {
+  return page.$$eval('.card, .concern', (cards) =>
+    cards.flatMap((card) => {
+      const { right } = card.getBoundingClientRect();
+      return [...card.querySelectorAll('*')].flatMap((one) => {
+        const range = one.ownerDocument.createRange();
+        range.selectNodeContents(one);
+        const reaches = Math.max(one.getBoundingClientRect().right, range.getBoundingClientRect().right);
+        return reaches > right ? [`${one.textContent} reaches ${reaches}, its card ${right}`] : [];
+      });
+    }),
+  );
+}
+
 for (const [name, path] of Object.entries(paths)) {
   test(`${name} is readable: on a phone, light and dark with contrast, without complaints`, async () => {
     for (const scheme of ['light', 'dark'] as const) {
@@ -60,9 +78,10 @@ for (const [name, path] of Object.entries(paths)) {
       assert.deepEqual(poor, [], `${scheme}: too little contrast`);
       const paper = await opened.page.evaluate('getComputedStyle(document.body).backgroundColor');
       assert.equal(paper, scheme === 'dark' ? 'rgb(17, 23, 21)' : 'rgb(246, 247, 246)');
-      for (const width of [360, 768]) {
+      for (const width of [360, 720, 768, 1200]) {
         await opened.page.setViewport({ width, height: 740 });
         assert.equal(await overflow(opened.page), 0, `${scheme}, ${width} px`);
+        assert.deepEqual(await beyondCards(opened.page), [], `${scheme}, ${width} px`);
       }
       assert.deepEqual(opened.complaints, []);
     }
@@ -92,6 +111,18 @@ test('what needs a person has a link to its runbook, and no address within its s
     [`${documentation}runbooks/fleet.md`, false],
     [`${documentation}runbooks/lost-quorum.md`, false],
   ]);
+});
+
+test('a click on a command selects all of it and nothing else, to copy, also where it is wrapped', async () => {
+  for (const width of [360, 1200]) {
+    await using opened = await open('/clusters/web/sessions', { width });
+    await opened.page.click('.command');
+    assert.equal(
+      await opened.page.evaluate('getSelection().toString().trimEnd()'),
+      'kubectl -n web annotate --overwrite etcdcluster sessions etcd.ratchet.dev/recover-quorum=cdf818194e3a8c32/5d0c1f2ab9',
+    );
+    assert.deepEqual(opened.complaints, []);
+  }
 });
 
 test('a screen reader gets one heading first, landmarks, table heads and names for icons', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { clusterState, fleetState, readyState } from '../../../functions/page/state.ts';
+import { clusterState, fleetState, memberState, readyState } from '../../../functions/page/state.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { KStatus } from '../../../reconcile/fleet/kstatus.ts';
 import type { FleetOutcome } from '../../../reconcile/fleet/outcome.ts';
@@ -10,7 +10,9 @@ import { wantedStatuses } from '../../../reconcile/fleet/wanted-statuses.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { isTrue } from '../../../reconcile/objects/conditions.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
-import { condition, fleet } from '../../support/page/scene.ts';
+import { before, cluster, condition, fleet, member } from '../../support/page/scene.ts';
+import { pages } from '../../support/page/server.ts';
+import { textOf } from '../../support/page/words.ts';
 import { now, saidOn } from '../../support/plugin/said.ts';
 import { clusterOf, conditions, fleetWith, revision, treeOf } from './objects.ts';
 
@@ -101,6 +103,21 @@ test('a fleet has the same words as a cluster', () => {
   ] as const;
   for (const [type, status, { word }] of rows)
     assert.equal(fleetState(fleet('production', { conditions: [condition(type, status, 'Any', 'x')] })).word, word);
+});
+
+test('a member has the same word on the page and in kubectl ratchet', async () => {
+  const unhealthy = { healthy: false, unhealthySince: before(120) };
+  const members = [member('m-0'), member('m-1', unhealthy), member('m-2', { healthy: false })];
+  const found = cluster('payments/m', { members });
+  const kube = createFakeKube({ clock: () => now });
+  kube.seed(resources.clusters, found);
+  const { out } = await saidOn(kube, ['members', 'm']);
+  const page = textOf(await (await pages({ clusters: [found] }).get('/clusters/payments/m')).text());
+  for (const one of members) {
+    const { word } = memberState(one);
+    assert.match(out, new RegExp(`${one.name} .*\\b${word}\\b`));
+    assert.match(page, new RegExp(`${one.name}\\s+${word}\\b`));
+  }
 });
 
 for (const reason of ['Hibernating', 'Suspended', 'Paused'])

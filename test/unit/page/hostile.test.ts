@@ -91,7 +91,7 @@ for (const path of paths) {
       for (const [, href = ''] of body.matchAll(/<a [^>]*href="([^"]*)"/g)) {
         assert.match(
           href,
-          /^(https?:\/\/[^@]*$|(\.\.\/)*(clusters|fleets|checks)\/|(\.\.\/)+$|\.\/$|#main$|\?page=\d+$)/,
+          /^(https?:\/\/[^@]*$|(\.\.\/)*(clusters|fleets|checks)\/|(\.\.\/)+$|\.\/$|#main$|\?((state=\w+|page=\d+|refresh=\d+)&?)*$)/,
         );
       }
     }
@@ -104,7 +104,7 @@ function assertOnlyOurs(body: string): void {
   for (const element of elements) {
     assert.match(
       element ?? '',
-      /^(html|head|meta|title|link|style|body|a|header|svg|path|circle|rect|nav|ol|ul|li|main|footer|h[1-3]|p|div|span|b|strong|bdi|br|code|section|table|thead|tbody|tr|th|td|dl|dt|dd|time|details|summary)$/,
+      /^(html|head|meta|title|link|style|body|a|header|svg|path|circle|rect|nav|ol|ul|li|main|footer|h[1-3]|p|div|span|b|strong|bdi|br|code|pre|section|table|thead|tbody|tr|th|td|dl|dt|dd|time|details|summary)$/,
     );
   }
   assert.doesNotMatch(body.replaceAll(/="[^"<>]*"/g, '='), /<[^>]*\s(on[a-z]+|style|srcdoc|formaction)=/i);

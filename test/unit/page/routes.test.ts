@@ -4,9 +4,12 @@ import { test } from 'node:test';
 import { createReader } from '../../../functions/page/read.ts';
 import { securityHeaders } from '../../../functions/page/respond.ts';
 import { styleHash } from '../../../functions/page/style.ts';
+import { EtcdError } from '../../../reconcile/interfaces/etcd.ts';
+import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { cluster, clusters, fleet, fleets, head, orders, plan, report } from '../../support/page/scene.ts';
 import { configMapOf, pages } from '../../support/page/server.ts';
+import { commandOf } from '../../support/page/words.ts';
 import { etcdOf } from '../../support/world/etcd.ts';
 import { wireOf } from '../../support/world/wire.ts';
 import { createWorld, namespace } from '../../support/world/world.ts';
@@ -235,7 +238,8 @@ test('nothing at all is an invitation', async () => {
 });
 
 /** A reader over a world where etcd runs, and what it asked for. */
-async function planning(options: { readonly planMs?: number } = {}) {
+async function planning(options: { readonly planMs?: number; readonly reaches?: (endpoint: string) => boolean } = {}) {
+  const { reaches = () => true, ...limits } = options;
   const world = createWorld();
   await world.apply();
   for (let step = 0; step < 60; step += 1) {
@@ -247,12 +251,12 @@ async function planning(options: { readonly planMs?: number } = {}) {
   const found = world.cluster() ?? assert.fail('no cluster');
   const reader = createReader({
     kube: world.kube,
-    etcd: async (tls) => etcdOf(world.state, tls),
+    etcd: async (tls) => reaching(etcdOf(world.state, tls), reaches),
     wire: wireOf(world.state),
     holder: { pod: 'page', uid: 'page' },
     nonce: () => 'f'.repeat(32),
     namespace,
-    ...options,
+    ...limits,
   });
   const start = world.kube.journal().length;
   return { world, found, reader, requests: () => world.kube.journal().slice(start) };
@@ -285,8 +289,42 @@ test('a plan that may not be made says what would let it, and the rest of the pa
   assert.equal(answer.status, 200);
   const body = await answer.text();
   assert.match(body, /add the component page-plans/);
-  assert.match(body, new RegExp(`tick --plan --cluster ${namespace}/orders`));
+  assert.match(body, commandOf(`kubectl ratchet -n ${namespace} plan orders --in-cluster`));
   assert.match(body, /orders-0/);
+});
+
+/** Where something else answers at the members' addresses, as in another network. */
+function reaching(etcd: EtcdAdmin, reaches: (endpoint: string) => boolean): EtcdAdmin {
+  const words = 'it presented a certificate that no authority in our ca.crt has signed';
+  const refused = new EtcdError(words, 'down', undefined, 'WrongAuthority');
+  return {
+    ...etcd,
+    members: async (...asked) => (asked[0].some(reaches) ? etcd.members(...asked) : Promise.reject(refused)),
+    lastMembers: async (...asked) => (asked[0].some(reaches) ? etcd.lastMembers(...asked) : Promise.reject(refused)),
+    status: async (...asked) => (reaches(asked[0]) ? etcd.status(...asked) : Promise.reject(refused)),
+  };
+}
+
+test('from where no member can be reached, the page says that, and makes no wrong plan', async () => {
+  const { found, reader } = await planning({ reaches: () => false });
+  const { get } = pages({ clusters: [found], plan: reader.plan });
+  const body = await (await get(`/clusters/${namespace}/orders`)).text();
+  assert.match(body, /etcd-ratchet reaches the members, and this page does not/);
+  assert.match(body, commandOf(`kubectl ratchet -n ${namespace} plan orders --in-cluster`));
+  assert.doesNotMatch(body, /WrongAuthority|class="steps"/);
+});
+
+test('a plan is made where one member answers, and where no pass reaches any either', async () => {
+  const one = await planning({ reaches: (endpoint) => !endpoint.includes('orders-1') });
+  const view = await one.reader.plan(one.found);
+  assert.equal(view.kind, 'planned');
+  const { found, reader } = await planning({ reaches: () => false });
+  const { status = assert.fail('no status') } = found;
+  const conditions = status.conditions?.map((told) =>
+    told.type === 'Available' ? { ...told, status: 'False' as const, reason: 'NoQuorum' } : told,
+  );
+  const unreached = await reader.plan({ ...found, status: { ...status, ...(conditions && { conditions }) } });
+  assert.equal(unreached.kind, 'planned');
 });
 
 test('a plan that takes too long is given up, and more than a few are not made at once', async () => {
