@@ -5,6 +5,9 @@ import { conditionsSchema } from './metadata.ts';
 import { int32, int64, list, object, preserved, type ReadonlyDeep, text, time } from './schema.ts';
 import { etcdId, memberRole, observedGeneration, reasonWord, stepTarget } from './status-fields.ts';
 
+/** Kept of those that signed while something is asked; the first ones. */
+export const mostSigners = 32;
+
 const memberStatusSchema = object({
   name: text(253, { description: 'The member, whose pod is <name>-0.' }),
   id: Type.Optional(etcdId),
@@ -165,6 +168,12 @@ export const etcdClusterStatusSchema = object({
   refusals: Type.Optional(list(refusalSchema, 32, { description: 'What the spec asks for and cannot be done.' })),
   // Few things at once: a recovery or a member that is given up, and a rollback.
   approvals: approvalsAsked(8),
+  signers: Type.Optional(
+    list(text(200), mostSigners, {
+      description:
+        'Who signed the commits that were applied since the cluster was last as asked, where its fleet has spec.approvals.notByAuthor: none of them approves what is asked.',
+    }),
+  ),
   setAside: Type.Optional(
     list(setAsideSchema, 16, {
       description:

@@ -9,6 +9,7 @@ import type { Listed } from '../stepping/lists.ts';
 import { traced } from '../stepping/traced.ts';
 import { wait } from './know/decision.ts';
 import { failureOf } from './know/outcome.ts';
+import { knownFleets } from './observe/read-four-eyes.ts';
 import { clustersWithoutRoom } from './observe/room.ts';
 import { type ClusterObjects, readObjects } from './observe/snapshot.ts';
 import type { ClusterResult } from './result.ts';
@@ -40,9 +41,10 @@ export async function stepClusters(context: StepContext, scope: Scope): Promise<
   const without = clustersWithoutRoom(objects, fleets);
   const chosen = new Set(clusters.map(({ metadata }) => metadata.uid));
   const leftOut = context.kube.leftOut();
+  const known = knownFleets(context.kube, fleets, context.signal);
   const waiting = objects
     .filter(({ cluster }) => chosen.has(cluster.metadata.uid))
-    .map((one) => ({ ...withoutRoom(one, without.get(one.cluster.metadata.uid ?? '')), fleets }));
+    .map((one) => ({ ...withoutRoom(one, without.get(one.cluster.metadata.uid ?? '')), fleets: known }));
   const results = await inTurns(
     waiting.map(spaced),
     { atOnce: parallel, kube: context.kube, isSlow: ({ next }) => wasSilent(next.cluster) },

@@ -1,6 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { traced } from '../stepping/traced.ts';
 import { act } from './act/act.ts';
 import { stepSeconds, takeLease } from './act/lease.ts';
@@ -14,7 +13,7 @@ import { beginsPlan, type Foretold } from './know/plan/followed.ts';
 import { withoutApprovals } from './know/refused-approvals.ts';
 import { type Situation, situate } from './know/situation.ts';
 import { observe } from './observe/observe.ts';
-import { readFourEyes } from './observe/read-four-eyes.ts';
+import { type KnownFleets, knownFleets, readFourEyes } from './observe/read-four-eyes.ts';
 import type { ClusterObjects } from './observe/snapshot.ts';
 import { goingOn } from './report/going-on.ts';
 import { report } from './report/report.ts';
@@ -37,8 +36,7 @@ const stepped = channel(steppedChannel);
 export interface StepObjects extends ClusterObjects {
   /** The clusters that take the room that it would need to begin a change; absent where there is room. */
   readonly crowdedBy?: readonly string[];
-  /** As listed. */
-  readonly fleets?: readonly EtcdFleet[];
+  readonly fleets?: KnownFleets;
 }
 
 /**
@@ -53,14 +51,10 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
     etcd,
     objects: read,
   } = await traced('observe', {}, () => observe({ ...context, mayTry: !dryRun }, objects, signal));
-  const refusedApprovals = await readFourEyes(
-    kube,
-    objects.cluster,
-    { fleets: objects.fleets ?? [], unread: 'none' },
-    signal,
-  );
+  const fleets = objects.fleets ?? knownFleets(kube, [], signal);
+  const fourEyes = await readFourEyes(objects.cluster, { fleets, unread: 'none' }, signal);
   const crowded = objects.crowdedBy && { crowdedBy: objects.crowdedBy };
-  const seen = withoutApprovals({ ...observation, ...crowded }, refusedApprovals);
+  const seen = withoutApprovals({ ...observation, ...crowded }, fourEyes);
   const { situation, decision } = await traced('decide', {}, async (note) => {
     const situation = situate(seen);
     const decision = decide(situation);

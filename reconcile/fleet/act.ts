@@ -9,7 +9,7 @@ import { type ApplyContext, type ApplyOutcome, applyOne } from './apply.ts';
 import { claimRevision } from './attempt.ts';
 import { complaintFor } from './complaint.ts';
 import { type Inherited, writeInherited } from './inherited.ts';
-import { keyOf, ownObjects } from './names.ts';
+import { handedOverTo, keyOf, ownObjects } from './names.ts';
 import { calledOf, type FleetObject, identityOf, identityOfObject, kindOfEntry, resourceOf } from './objects.ts';
 import type { FleetOutcome } from './outcome.ts';
 import { tellOverwritten } from './overwritten.ts';
@@ -164,6 +164,7 @@ function outcomeOf(
       kept: [
         ...plan.keep.map(({ object, because }) => ({ key: identityOfObject(object), because })),
         ...unseenIn(input, reading.tree).map((key) => ({ key, because: 'NamespaceLeftOut' as const })),
+        ...unlabelledIn(input, reading.tree).map((key) => ({ key, because: 'LabelChanged' as const })),
       ],
       ...(plan.confirmation && { confirmation: plan.confirmation }),
       ...(plan.refused && { refused: plan.refused }),
@@ -183,6 +184,30 @@ function unseenIn({ fleet, leftOut }: Omit<ActInput, 'reading'>, { specs }: Desi
     .filter(({ namespace }) => leftOut?.has(namespace))
     .map((entry) => identityOf(kindOfEntry(entry), entry))
     .filter((key) => !named.has(key));
+}
+
+/** Unlisted as well: only what bears the fleet's label is deleted. */
+function unlabelledIn(input: Omit<ActInput, 'reading'>, { specs }: DesiredTree): readonly string[] {
+  const named = new Set(specs.map((one) => identityOf(one.kind, one)));
+  const strayed = new Set(strayedFrom(input).map(({ uid }) => uid));
+  return objectsOf(input)
+    .filter((object) => strayed.has(object.metadata.uid ?? '') && !handedOverTo(object))
+    .map(identityOfObject)
+    .filter((key) => !named.has(key));
+}
+
+/**
+ * Entries whose objects live and are not the fleet's by their labels, nor any other fleet's by its inventory. They
+ * stay in this one (four eyes): any editor may change a label, and would be rid of what the fleet demands.
+ */
+function strayedFrom(input: Omit<ActInput, 'reading'>): readonly FleetInventoryEntry[] {
+  const { fleet, fleets } = input;
+  const objects = objectsOf(input);
+  const own = new Set(ownObjects(fleet, objects).map(({ metadata }) => metadata.uid));
+  const live = new Set(objects.map(({ metadata }) => metadata.uid));
+  const others = fleets.filter(({ metadata }) => metadata.uid !== fleet.metadata.uid);
+  const theirs = new Set(others.flatMap(({ status }) => status?.inventory ?? []).map(({ uid }) => uid));
+  return (fleet.status?.inventory ?? []).filter(({ uid }) => live.has(uid) && !own.has(uid) && !theirs.has(uid));
 }
 
 /** What the apply left, and what is owned but was not applied: at generation 0 if that is for want of success. */
@@ -213,10 +238,10 @@ function inventoryOf(
   const order = ({ kind = '', namespace, name }: FleetInventoryEntry) => `${namespace}/${name} ${kind}`;
   // Unknown is not gone: out of the inventory, it would never be pruned.
   const known = new Set([...fresh, ...kept, ...ran].map(({ uid }) => uid));
-  const unseen = (fleet.status?.inventory ?? []).filter(
-    ({ namespace, uid }) => input.leftOut?.has(namespace) && !known.has(uid),
-  );
-  return [...fresh, ...kept, ...ran, ...unseen].sort((a, b) => (order(a) < order(b) ? -1 : 1));
+  const unseen = (fleet.status?.inventory ?? []).filter(({ namespace }) => input.leftOut?.has(namespace));
+  const strayed = strayedFrom(input).map((entry) => ({ ...entry, generation: 0 }));
+  const rest = [...unseen, ...strayed].filter(({ uid }) => !known.has(uid));
+  return [...fresh, ...kept, ...ran, ...rest].sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
 /** What a write answers with has its kind; a fake or a proxy may leave it out. */

@@ -20,6 +20,7 @@ export type KeptBecause =
   | 'SourceUnknown'
   | 'FileStillThere'
   | 'NamespaceLeftOut'
+  | 'LabelChanged'
   | 'ListedElsewhere'
   | 'PruneDisabled'
   | 'NeedsConfirmation';
@@ -62,7 +63,7 @@ export function planPrune(unlisted: readonly FleetObject[], context: Context): P
   const { fleet, revision } = context;
   const annotation = annotations.confirmPrune;
   const approval = { annotation, value: confirmation };
-  const refused = refusedApprovals(fleet, fleet, revision).find((one) => isSame(one, approval));
+  const refused = refusedApprovals(fleet, fleet, { revision }).find((one) => isSame(one, approval));
   if (fleet.metadata.annotations?.[annotation] === confirmation && !refused) return { prune: free, keep };
   return {
     ...(refused && { refused }),

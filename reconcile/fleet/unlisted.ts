@@ -1,6 +1,6 @@
 import { type ApprovalAsked, longestApprovalText } from '../../manifests/api/approval.ts';
 import { approveCommand } from '../../manifests/render/kubectl.ts';
-import { annotations } from '../../manifests/render/names.ts';
+import { annotations, labels } from '../../manifests/render/names.ts';
 import type { UnlistedReport } from './outcome.ts';
 import type { KeptBecause } from './prune.ts';
 
@@ -15,6 +15,7 @@ const why = {
   FileStillThere: 'the file that they came from is still there; delete the file, or delete them with kubectl',
   NamespaceLeftOut:
     'the objects of a namespace are too large to be read, and a fleet there may list them; it is deleted once they can be read',
+  LabelChanged: `their label ${labels.fleet} is no longer this fleet's; set it to the UID of this fleet again, or delete them with kubectl`,
   ListedElsewhere: 'another fleet lists them; hand them over to it',
   PruneDisabled: `the annotation ${annotations.prune} protects them; to delete them, list them once without it, or use kubectl`,
   NeedsConfirmation: `deleting several at once, or what has the annotation ${annotations.prune}: confirm, must be confirmed`,

@@ -9,7 +9,7 @@ import { withoutApprovals } from '../know/refused-approvals.ts';
 import { situate } from '../know/situation.ts';
 import type { Refusal } from '../know/spec/refusal.ts';
 import { type ObserveContext, observe } from '../observe/observe.ts';
-import { readFourEyes } from '../observe/read-four-eyes.ts';
+import { type KnownFleets, knownFleets, readFourEyes } from '../observe/read-four-eyes.ts';
 import { readNamedBackup } from '../observe/read-named-backup.ts';
 import { readSnapshotClaims, readSnapshotOffers } from '../observe/read-snapshot-claims.ts';
 import { type ClusterObjects, readObjects } from '../observe/snapshot.ts';
@@ -81,13 +81,18 @@ export async function planClusters(
     const found = objects[index];
     return found ? [{ intent, objects: found }] : [];
   });
-  const plans = await inParallel(waiting, parallel, (next) => planOne(context, next));
+  const fleets = knownFleets(kube, context.fleets ?? [], signal);
+  const plans = await inParallel(waiting, parallel, (next) => planOne(context, { ...next, fleets }));
   return plans.toSorted((a, b) => `${a.namespace}/${a.name}`.localeCompare(`${b.namespace}/${b.name}`));
 }
 
 async function planOne(
   context: PlanContext,
-  { intent, objects }: { readonly intent: Intent; readonly objects: ClusterObjects },
+  {
+    intent,
+    objects,
+    fleets,
+  }: { readonly intent: Intent; readonly objects: ClusterObjects; readonly fleets: KnownFleets },
 ): Promise<ClusterPlan> {
   const { namespace = '', name } = intent.cluster.metadata;
   const facts = { namespace, name, intent: intent.kind };
@@ -96,11 +101,11 @@ async function planOne(
     const blind = context.amongStrangers && intent.kind === 'create';
     const kube = blind ? withoutSecrets(context.kube) : context.kube;
     const observed = await observe({ ...context, kube, thorough: true }, objects, context.signal);
-    const refused = context.approved
-      ? []
-      : await readFourEyes(kube, objects.cluster, { fleets: context.fleets ?? [], unread: 'all' }, signal);
-    const desired = desiredBy(intent, refused);
-    const seen = withoutApprovals(observed.observation, refused);
+    const fourEyes = context.approved
+      ? { refused: [] }
+      : await readFourEyes(objects.cluster, { fleets, unread: 'all' }, signal);
+    const desired = desiredBy(intent, fourEyes.refused);
+    const seen = withoutApprovals(observed.observation, fourEyes);
     const observation = await withNamed(seen, desired, { kube, signal });
     const plan = planChange(observation, desired);
     const { steps, end } = plan;

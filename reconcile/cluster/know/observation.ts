@@ -75,6 +75,8 @@ export interface Observation {
   readonly crowdedBy?: readonly string[];
   /** Approvals that are there and do not count, by its fleet's `spec.approvals.notByAuthor`: `cluster` lacks them. */
   readonly refusedApprovals?: readonly RefusedApproval[];
+  /** Signers of what was applied since the cluster was last as asked, where its fleet asks for four eyes. */
+  readonly signers?: readonly string[];
 }
 
 /** One ordinal's objects side by side: what should exist together, and does or does not. */

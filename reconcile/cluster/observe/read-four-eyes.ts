@@ -1,55 +1,118 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { mostSigners } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { annotations, labels } from '../../../manifests/render/names.ts';
-import { refusedApprovals } from '../../fleet/four-eyes.ts';
+import { asksFourEyes, refusedApprovals, signerOf } from '../../fleet/four-eyes.ts';
 import { isMarked, keyOf, ownerOf } from '../../fleet/names.ts';
-import { isReason, type Kube, resources } from '../../interfaces/kube.ts';
+import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { approvalsGiven, type RefusedApproval } from '../../objects/approvals.ts';
 
+/** Fleets as this pass knows them; one is read at most once in it. */
+export interface KnownFleets {
+  readonly listed: readonly EtcdFleet[];
+  /** Those listed that ask for four eyes, by the UIDs of what they applied. */
+  readonly asking: ReadonlyMap<string, readonly EtcdFleet[]>;
+  /** As it is now: which commit it applies may have changed since it was listed. @throws {KubeError} */
+  readonly read: (key: string) => Promise<EtcdFleet | undefined>;
+}
+
+export function knownFleets(kube: Kube, listed: readonly EtcdFleet[], signal: AbortSignal): KnownFleets {
+  const asking = new Map<string, EtcdFleet[]>();
+  for (const fleet of listed.filter(asksFourEyes))
+    for (const { uid } of fleet.status?.inventory ?? []) asking.set(uid, [...(asking.get(uid) ?? []), fleet]);
+  const reads = new Map<string, Promise<EtcdFleet | undefined>>();
+  const read = (key: string) => {
+    const [namespace, name = ''] = key.split('/');
+    const now = reads.get(key) ?? kube.get<EtcdFleet>(resources.fleets, namespace, name, { signal });
+    reads.set(key, now);
+    return now;
+  };
+  return { listed, asking, read };
+}
+
+export interface FourEyes {
+  /** Approvals of the cluster that do not count. */
+  readonly refused: readonly RefusedApproval[];
+  /** Signers of what was applied since the cluster was last as asked; absent where no fleet that asks could be read. */
+  readonly signers?: readonly string[];
+}
+
+const nothing: FourEyes = { refused: [] };
+
 /**
- * Approvals of this cluster that do not count, by the fleets that applied it. Those are read anew: which commit they
- * apply may have changed since they were listed. Nothing is read where nothing is approved.
+ * Whose approvals of this cluster do not count, by the fleets that applied it. Nothing is read for a cluster that is
+ * as asked and bears no approval. A fleet that can't be read is no reason to leave the cluster without a step.
  *
- * @param fleets as listed: an editor of the cluster can take the label away, and the inventory still has it
- * @param unread what counts where a fleet may not be read: to a plan all approvals do, to a step none
- * @throws {KubeError}
+ * @param unread what counts where a fleet can't be read: to a plan all approvals do, to a step none
+ * @throws {KubeError} when the time for the step is over
  */
 export async function readFourEyes(
-  kube: Kube,
   cluster: EtcdCluster,
-  { fleets, unread }: { readonly fleets: readonly EtcdFleet[]; readonly unread: 'all' | 'none' },
+  { fleets, unread }: { readonly fleets: KnownFleets; readonly unread: 'all' | 'none' },
   signal: AbortSignal,
-): Promise<readonly RefusedApproval[]> {
-  if (approvalsGiven(cluster).length === 0) return [];
-  const { uid } = cluster.metadata;
-  const listed = fleets.filter(
-    (fleet) => isMarked(fleet, cluster) || fleet.status?.inventory?.some((entry) => entry.uid === uid),
-  );
-  const keys = new Set([...listed.map(keyOf), ...(namedBy(cluster) ?? [])]);
+): Promise<FourEyes> {
+  const given = approvalsGiven(cluster);
+  if (given.length === 0 && isAsAsked(cluster)) return nothing;
+  const applied = fleets.asking.get(cluster.metadata.uid ?? '') ?? [];
+  const marked = fleets.listed.filter((fleet) => asksFourEyes(fleet) && isMarked(fleet, cluster));
+  const keys = new Set([...applied, ...marked].map(keyOf));
+  if (given.length > 0) for (const key of namedBy(cluster, fleets.listed)) keys.add(key);
   const read = await Promise.all(
-    [...keys].map(async (key) => {
-      const [namespace, name = ''] = key.split('/');
+    [...keys].map(async (key): Promise<FourEyes> => {
       try {
-        const fleet = await kube.get<EtcdFleet>(resources.fleets, namespace, name, { signal });
-        return fleet ? refusedApprovals(cluster, fleet) : [];
+        const fleet = await fleets.read(key);
+        return fleet ? judge(cluster, fleet) : nothing;
       } catch (error) {
-        if (!isReason(error, 'Forbidden')) throw error;
-        return unread === 'all' ? [] : approvalsGiven(cluster).map((given) => ({ ...given, ...unreadable(key) }));
+        signal.throwIfAborted();
+        if (!(error instanceof KubeError)) throw error;
+        return { refused: unread === 'all' ? [] : given.map((one) => ({ ...one, ...unreadable(key) })) };
       }
     }),
   );
-  return read.flat();
-}
-
-function unreadable(key: string): Pick<RefusedApproval, 'why' | 'cure'> {
+  const signers = read.flatMap((one) => one.signers ?? []);
   return {
-    why: `EtcdFleet ${key} may not be read, so it is not known whether the author gave it`,
-    cure: `let etcd-ratchet read it, or remove the label ${labels.fleet}, if that fleet has nothing to do with this cluster`,
+    refused: read.flatMap(({ refused }) => refused),
+    ...(signers.length > 0 && { signers: [...new Set(signers)].slice(0, mostSigners).sort() }),
   };
 }
 
-/** As its fleet wrote it: that one may be in a namespace of which no list has anything now. */
-function namedBy(cluster: EtcdCluster): readonly string[] | undefined {
+/** The label proves nothing: a fleet tells the signer only of what its inventory has. */
+function judge(cluster: EtcdCluster, fleet: EtcdFleet): FourEyes {
+  if (!asksFourEyes(fleet)) return nothing;
+  if (fleet.status?.inventory?.some(({ uid }) => uid === cluster.metadata.uid)) {
+    const before = cluster.status?.signers ?? [];
+    const signer = signerOf(fleet);
+    const signers = [...before, ...(signer === undefined ? [] : [signer])];
+    return { refused: refusedApprovals(cluster, fleet, { before }), signers };
+  }
+  if (!isMarked(fleet, cluster)) return nothing;
+  return { refused: approvalsGiven(cluster).map((one) => ({ ...one, ...notApplied(keyOf(fleet)) })) };
+}
+
+function isAsAsked({ metadata, status }: EtcdCluster): boolean {
+  const isDone = status?.lastDecision?.kind === 'Done' && status.observedGeneration === metadata.generation;
+  return isDone && status.approvals === undefined;
+}
+
+const removeIt = `remove the label ${labels.fleet}, if that fleet has nothing to do with this cluster`;
+
+function unreadable(key: string): Pick<RefusedApproval, 'why' | 'cure'> {
+  return {
+    why: `EtcdFleet ${key} can't be read, so it is not known whether the author gave it`,
+    cure: `let etcd-ratchet read it, or ${removeIt}`,
+  };
+}
+
+function notApplied(key: string): Pick<RefusedApproval, 'why' | 'cure'> {
+  return {
+    why: `the cluster bears the label of EtcdFleet ${key}, whose inventory does not have it`,
+    cure: `wait until that fleet has applied it, or ${removeIt}`,
+  };
+}
+
+/** As its fleet wrote it, where no list of this pass has that one: its namespace may not be seen now. */
+function namedBy(cluster: EtcdCluster, listed: readonly EtcdFleet[]): readonly string[] {
   const key = cluster.metadata.annotations?.[annotations.fleetName];
-  return ownerOf(cluster) !== undefined && key !== undefined && /^[^/]+\/[^/]+$/.test(key) ? [key] : undefined;
+  if (ownerOf(cluster) === undefined || key === undefined || !/^[a-z0-9-]+\/[a-z0-9.-]+$/.test(key)) return [];
+  return listed.some((fleet) => keyOf(fleet) === key) ? [] : [key];
 }

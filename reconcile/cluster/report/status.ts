@@ -79,6 +79,8 @@ export function statusFor(
     failsForLong: hasLasted(attempts, ofAttempts, situation),
   });
   const approvals = approvalsAsked(next, situation);
+  const isAsAsked = next.kind === 'done' && approvals.length === 0;
+  const signers = isAsAsked ? [] : (situation.signers ?? previous?.signers ?? []);
   const certificates = certificatesStatus(situation);
   const history = historyAfter(previous?.history ?? [], decision, outcome, { at, generation });
   const plan = planAfter(situation, decision, outcome, foretold);
@@ -113,6 +115,7 @@ export function statusFor(
       })),
     }),
     ...(approvals.length > 0 && { approvals }),
+    ...(signers.length > 0 && { signers }),
     ...(setAside.length > 0 && { setAside }),
     ...(history.length > 0 && { history }),
     ...(plan && { plan }),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { annotations, approvals, approverOf } from '../../../manifests/render/names.ts';
+import { annotations, approvals, approverOf, labels } from '../../../manifests/render/names.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../../reconcile/objects/conditions.ts';
 import { until } from '../../e2e/support/until.ts';
@@ -54,6 +54,8 @@ function fleetWith(spec: object): object {
   const metadata = { name: 'production', namespace: 'etcd-ratchet' };
   return { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdFleet', metadata, spec };
 }
+
+const fleetLabelPath = `{.metadata.labels.${labels.fleet.replaceAll('.', '\\.')}}`;
 
 const pass = () => passOfFleet(kube);
 
@@ -118,6 +120,27 @@ test('the author confirms a deletion in vain, and is told; another person does i
   const { status } = await pass();
   assert.deepEqual(await clusters(), ['a']);
   assert.equal(conditionOf(status, 'Stalled'), undefined);
+});
+
+test('an editor takes no cluster out of the inventory by another label, and the fleet says so', async () => {
+  const inventory = async () => (await pass()).status?.inventory?.map(({ name }) => name);
+  const label = (...given: readonly string[]) =>
+    as('ada', 'payments', 'label', '--overwrite', 'etcdclusters.etcd.ratchet.dev/a', ...given);
+  await repository.commit({ 'a.yaml': clusterYaml('a'), 'b.yaml': clusterYaml('b') });
+  await signHead(repository.directory, (payload) => ada.sign(payload));
+  assert.deepEqual(await inventory(), ['a', 'b']);
+  const uid = await as('ada', 'payments', 'get', 'etcdclusters.etcd.ratchet.dev/a', '-o', `jsonpath=${fleetLabelPath}`);
+  await label(`${labels.fleet}=${randomUUID()}`);
+  await repository.commit({ 'b.yaml': clusterYaml('b') });
+  await signHead(repository.directory, (payload) => ada.sign(payload));
+  assert.deepEqual(await inventory(), ['a', 'b']);
+  const said = conditionOf((await pass()).status, 'Unlisted')?.message ?? '';
+  assert.match(said, /payments\/a: their label .* is no longer this fleet's/);
+  await label(`${labels.fleet}=${uid.trim()}`);
+  assert.deepEqual(await inventory(), ['b']);
+  await repository.commit({ 'a.yaml': clusterYaml('a') });
+  await signHead(repository.directory, (payload) => ada.sign(payload));
+  assert.deepEqual(await inventory(), ['a']);
 });
 
 for (const approval of approvals)

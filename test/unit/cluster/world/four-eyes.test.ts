@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdFleet } from '../../../../manifests/api/etcd-fleet.ts';
 import { annotations, approverOf, labels } from '../../../../manifests/render/names.ts';
-import { readFourEyes } from '../../../../reconcile/cluster/observe/read-four-eyes.ts';
-import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import { knownFleets, readFourEyes } from '../../../../reconcile/cluster/observe/read-four-eyes.ts';
+import { KubeError, resources } from '../../../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../../../reconcile/objects/conditions.ts';
 import { createFakeKube } from '../../../support/fakes/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
@@ -15,6 +15,7 @@ import { namespace, type World } from '../../../support/world/world.ts';
 const snapshot = { object: 'gs://backups/orders/a.db', sha256: 'ab'.repeat(32), revision: 81_724 };
 const revision = `main@sha1:${'a'.repeat(40)}`;
 const url = 'https://git.example.com/etcd.git';
+const zoe = { usernames: ['zoe'], signers: ['zoe@example.com'] };
 const people = [{ usernames: ['ada'], signers: ['ada@example.com'] }, { usernames: ['grace'] }];
 
 function fleetOf(world: World, asks = true): EtcdFleet {
@@ -84,17 +85,108 @@ test('the author approves in vain, and is told; what another person approves goe
   assert.equal(setAside(world), undefined);
 });
 
-test('the fleet counts as it is now, and also for a cluster that lost its label', async () => {
+test('the commit of a fleet counts as it is now, also for a cluster whose label was changed', async () => {
   const { world, value } = await asking();
-  const [before, now] = [fleetOf(world, false), fleetOf(world)];
+  const now = fleetOf(world);
+  const other = `main@sha1:${'b'.repeat(40)}`;
+  const verification = { revision: other, url, mode: 'Head', signedBy: 'grace@example.com', key: 'G' };
+  const status = { ...now.status, observedGeneration: 1, revision: { attempted: other }, verification };
   world.kube.seed(resources.fleets, now);
-  await set(world, byName(value, 'ada'));
-  const stale = { beside: { clusters: [], fleets: [before] } };
-  assert.equal((await tickUntilConverged(world, { options: stale })).reason, 'RollbackNotApproved');
+  const stale = { beside: { clusters: [], fleets: [{ ...now, status }] } };
+  for (const marks of [{}, { [labels.fleet]: 'another' }]) {
+    await set(world, { ...byName(value, 'ada'), [annotations.fleetName]: 'elsewhere/other' }, marks);
+    assert.equal((await tickUntilConverged(world, { options: stale })).reason, 'RollbackNotApproved');
+    assert.equal(setAside(world)?.reason, 'FourEyesMissing');
+  }
   // A pass that can't list the fleet finds it by what it wrote.
   await set(world, { ...byName(value, 'ada'), ...ofFleet.given }, ofFleet.marks);
   assert.equal((await tickUntilConverged(world)).reason, 'RollbackNotApproved');
   assert.equal(setAside(world)?.reason, 'FourEyesMissing');
+});
+
+test('a signer of any commit while it was asked approves nothing of it, also after others', async () => {
+  const { world, value } = await asking();
+  const passOf = (fleet: EtcdFleet) => {
+    world.kube.seed(resources.fleets, fleet);
+    return tickUntilConverged(world, { options: { beside: { clusters: [], fleets: [fleet] } } });
+  };
+  const later = `main@sha1:${'b'.repeat(40)}`;
+  const second = fleetOf(world);
+  const by = (signedBy: string, at = later): EtcdFleet => ({
+    ...second,
+    spec: { ...second.spec, approvals: { notByAuthor: { people: [...people, zoe] } } },
+    status: {
+      ...{ observedGeneration: 1, inventory: second.status?.inventory ?? [], revision: { attempted: at } },
+      verification: { revision: at, url, mode: 'Head', signedBy, key: 'K' },
+    },
+  });
+  await passOf(by('ada@example.com', revision));
+  assert.deepEqual(world.cluster()?.status?.signers, ['ada@example.com']);
+  await passOf(by('zoe@example.com'));
+  assert.deepEqual(world.cluster()?.status?.signers, ['ada@example.com', 'zoe@example.com']);
+  for (const [name, why] of [
+    ['ada', /^ada gave it, and signed an earlier commit that is not done yet as ada@example\.com$/],
+    ['zoe', /^zoe gave it, and signed main@sha1:b{40} as zoe@example\.com$/],
+  ] as const) {
+    await set(world, byName(value, name));
+    assert.equal((await passOf(by('zoe@example.com'))).reason, 'RollbackNotApproved', name);
+    assert.match(world.cluster()?.status?.approvals?.[0]?.refused ?? '', why);
+  }
+  await set(world, byName(value, 'grace'));
+  assert.equal((await passOf(by('zoe@example.com'))).reason, 'Converged');
+  assert.equal(world.cluster()?.status?.signers, undefined, 'what is done has no author any more');
+});
+
+test('a fleet that did not apply the cluster refuses, and tells nothing of who signed', async () => {
+  const { world, value } = await asking();
+  const fleet = fleetOf(world);
+  const foreign = { ...fleet, status: { ...fleet.status, observedGeneration: 1, inventory: [] } };
+  world.kube.seed(resources.fleets, foreign);
+  const options = { beside: { clusters: [], fleets: [foreign] } };
+  await set(world, { ...byName(value, 'grace'), ...ofFleet.given }, ofFleet.marks);
+  assert.equal((await tickUntilConverged(world, { options })).reason, 'RollbackNotApproved');
+  const { signers, approvals } = world.cluster()?.status ?? {};
+  assert.match(
+    approvals?.[0]?.refused ?? '',
+    /^the cluster bears the label of EtcdFleet \S+, whose inventory does not/,
+  );
+  assert.equal(signers, undefined);
+  // Of a label that is nobody's, by the name of a fleet of others.
+  await set(world, { ...byName(value, 'grace'), ...ofFleet.given }, { [labels.fleet]: 'bogus' });
+  assert.equal((await tickUntilConverged(world, { options })).reason, 'Converged');
+});
+
+test('fleets that can not be read refuse what is approved, cost no step, and are asked once', async () => {
+  const { world, value } = await asking();
+  const fleet = fleetOf(world);
+  await set(world, byName(value, 'grace'));
+  const cluster = world.cluster() ?? assert.fail('no cluster');
+  const kube = createFakeKube({});
+  let asked = 0;
+  const down = new KubeError('the server is down', { class: 'retryable', status: 503, reason: 'ServiceUnavailable' });
+  const get = () => {
+    asked += 1;
+    return Promise.reject(down);
+  };
+  const failing = { ...kube, get };
+  const signal = AbortSignal.timeout(10_000);
+  const fleets = knownFleets(failing, [fleet], signal);
+  const looks = Array.from({ length: 20 }, () => readFourEyes(cluster, { fleets, unread: 'none' }, signal));
+  for (const { refused } of await Promise.all(looks)) assert.match(refused[0]?.why ?? '', /can't be read/);
+  assert.equal(asked, 1);
+  // An annotation is no path.
+  const astray = { ...ofFleet.marks, [labels.fleet]: 'x' };
+  const given = { ...byName(value, 'grace'), [annotations.fleetName]: '../production' };
+  const odd = { ...cluster, metadata: { ...cluster.metadata, annotations: given, labels: astray } };
+  const none = knownFleets(failing, [], signal);
+  assert.deepEqual((await readFourEyes(odd, { fleets: none, unread: 'none' }, signal)).refused, []);
+  assert.equal(asked, 1);
+  const over = AbortSignal.abort(new Error('over'));
+  await assert.rejects(readFourEyes(cluster, { fleets, unread: 'none' }, over), /over/);
+  // Where no fleet asks for four eyes, none is read.
+  const free = knownFleets(failing, [fleetOf(world, false)], signal);
+  assert.deepEqual(await readFourEyes(cluster, { fleets: free, unread: 'none' }, signal), { refused: [] });
+  assert.equal(asked, 1);
 });
 
 test('where a fleet may not be read, no approval counts to a step, and each does to a plan', async () => {
@@ -102,10 +194,11 @@ test('where a fleet may not be read, no approval counts to a step, and each does
   await set(world, { ...byName(value, 'grace'), ...ofFleet.given }, ofFleet.marks);
   const cluster = world.cluster() ?? assert.fail('no cluster');
   const kube = createFakeKube({ authorize: () => false });
+  const signal = AbortSignal.timeout(10_000);
   const refused = async (unread: 'all' | 'none') =>
-    readFourEyes(kube, cluster, { fleets: [], unread }, AbortSignal.timeout(10_000));
+    (await readFourEyes(cluster, { fleets: knownFleets(kube, [], signal), unread }, signal)).refused;
   const [one, ...more] = await refused('none');
-  assert.match(one?.why ?? '', /^EtcdFleet \S+\/production may not be read/);
+  assert.match(one?.why ?? '', /^EtcdFleet \S+\/production can't be read/);
   assert.deepEqual([one?.annotation, more, await refused('all')], [annotations.rollBack, [], []]);
 });
 
