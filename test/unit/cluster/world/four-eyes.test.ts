@@ -153,7 +153,7 @@ test('a fleet that did not apply the cluster refuses, and tells nothing of who s
   assert.equal(signers, undefined);
   // Of a label that is nobody's, by the name of a fleet of others.
   await set(world, { ...byName(value, 'grace'), ...ofFleet.given }, { [labels.fleet]: 'bogus' });
-  assert.equal((await tickUntilConverged(world, { options })).reason, 'Converged');
+  assert.equal((await tickUntilConverged(world)).reason, 'Converged');
 });
 
 test('fleets that can not be read refuse what is approved, cost no step, and are asked once', async () => {
