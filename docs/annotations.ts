@@ -127,6 +127,10 @@ const rows: Readonly<Record<Key, Row>> = {
     'serial numbers of `spec.tls.revokedClientSerials` that the list leaves out, because their certificates are in use',
   ),
   fleetName: own('what a fleet applied', 'which fleet'),
+  shownPlan: own(
+    'EtcdCluster',
+    'the request whose plan was shown for this spec, and its restarts and removals ([Plans](../how-to/plans.md#whether-it-was-kept))',
+  ),
   source: own('what a fleet applied', 'which file in Git'),
   rebootGranted: own(node, `since when it may begin its reboot, and the ID of its grant ${reboot}`),
   rebootCordoned: own(node, 'since when it is cordoned: `by-us`, or `before`, where a person had cordoned it'),

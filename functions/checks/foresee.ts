@@ -2,13 +2,16 @@ import { formatRevision } from '../../gitops/git/revision.ts';
 import type { CheckedCluster, CheckedDeletion } from '../../manifests/api/check-report.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { type ClusterPlan, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
+import { costsOf } from '../../reconcile/cluster/know/plan/costs.ts';
 import { changeBetween, type RequestedChange } from '../../reconcile/fleet/check/change.ts';
 import { dryRun, problemInField } from '../../reconcile/fleet/check/dry-run.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { type FleetObject, identityOf, listOthers } from '../../reconcile/fleet/objects.ts';
 import { type OtherChange, otherChanges } from '../../reconcile/fleet/others.ts';
 import { type PlannedApply, problemAt } from '../../reconcile/fleet/plan.ts';
+import { dataGoWith } from '../../reconcile/fleet/prune.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from '../../reconcile/fleet/reading.ts';
+import { asksOf } from '../../reconcile/fleet/shown.ts';
 import { whyKept } from '../../reconcile/fleet/unlisted.ts';
 import { nodePlans, policiesIn } from '../../reconcile/nodes/asked.ts';
 import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
@@ -70,7 +73,7 @@ export async function foresee(
     inherited: change.inherited,
     warnings: change.warnings,
     deletions: deletionsIn(change),
-    clusters: planned.map(foreseen),
+    clusters: planned.map((plan) => foreseen(plan, specs.get(`${plan.namespace}/${plan.name}`))),
     nodes: await nodesOf(accepted, context),
     others: otherChanges({ applies: accepted, prune: change.prune }),
     ...(unknown !== undefined && { unknown }),
@@ -140,7 +143,10 @@ function problemsIn({ planned, intent }: ClusterPlan, spec: DesiredSpec | undefi
 
 function deletionsIn({ prune, kept }: RequestedChange): readonly CheckedDeletion[] {
   return [
-    ...prune.filter(isCluster).map(({ metadata: { namespace = '', name } }) => ({ namespace, name })),
+    ...prune.filter(isCluster).map((object) => {
+      const { namespace = '', name } = object.metadata;
+      return { namespace, name, ...(dataGoWith(object) && { dataGo: true }) };
+    }),
     ...kept.map(({ object, because }) => {
       const { namespace = '', name } = object.metadata;
       return { namespace, name: isCluster(object) ? name : `${object.kind}/${name}`, kept: whyKept(because) };
@@ -152,9 +158,13 @@ function isCluster({ kind }: RequestedChange['prune'][number]): boolean {
   return kind === 'EtcdCluster';
 }
 
-function foreseen({ namespace, name, intent, planned, problem }: ClusterPlan): ForeseenCluster {
-  const facts = { namespace, name, intent, ...(problem !== undefined && { problem }) };
+function foreseen(
+  { namespace, name, intent, planned, problem }: ClusterPlan,
+  spec: DesiredSpec | undefined,
+): ForeseenCluster {
+  const asked = spec && { asks: asksOf(spec) };
+  const facts = { namespace, name, intent, ...asked, ...(problem !== undefined && { problem }) };
   if (!planned) return facts;
   const { summary, steps, end, changes, refusals } = planned;
-  return { ...facts, planned: { summary, steps, end }, changes, refusals };
+  return { ...facts, planned: { summary, costs: costsOf(steps), steps, end }, changes, refusals };
 }

@@ -67,7 +67,11 @@ export async function forgetReports(
   }
 }
 
-function isOf({ metadata: { ownerReferences = [] } }: ConfigMap, { metadata: { uid = '' } }: EtcdFleet): boolean {
+/** Of this very fleet: a label is no proof, and the name may be taken. */
+export function isOf(
+  { metadata: { ownerReferences = [] } }: ConfigMap,
+  { metadata: { uid = '' } }: EtcdFleet,
+): boolean {
   return ownerReferences.some((owner) => owner.uid === uid);
 }
 

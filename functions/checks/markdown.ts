@@ -48,9 +48,9 @@ function item(problem: CheckProblem): string {
   return `- ${markdownText(place(problem))}`;
 }
 
-function deletion({ namespace, name, kept }: CheckReport['deletions'][number]): string {
+function deletion({ namespace, name, kept, dataGo }: CheckReport['deletions'][number]): string {
   return kept === undefined
-    ? `- **${named(namespace, name)} is deleted**`
+    ? `- **${named(namespace, name)} is deleted${dataGo ? ', and its data' : ''}**`
     : `- ${named(namespace, name)} stays: ${markdownText(kept)}`;
 }
 

@@ -122,7 +122,9 @@ async function attempt(fleet: EtcdFleet, world: World, context: FleetContext): P
     ];
     return { kind: 'done', fleet, outcome, planned, asked: plan };
   }
-  const result = await actOnFleet({ ...input, reading, kube, signal, log });
+  const isShown = fleet.status?.checks?.some(({ state }) => state === 'success');
+  const shown = isShown && (await (await import('../checks/read-shown.ts')).readShown(kube, fleet, { signal, log }));
+  const result = await actOnFleet({ ...input, ...(shown && { shown }), reading, kube, signal, log });
   if (result.kind === 'lost') return undefined;
   for (const key of result.outcome.changed)
     log({ fleet: keyOf(fleet), cluster: key, revision: reading.revision }, 'applied');

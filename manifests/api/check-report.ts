@@ -54,15 +54,26 @@ export interface CheckedDeletion {
   readonly name: string;
   /** Absent: pruned as soon as it is merged. Else why it stays, or what it waits for. */
   readonly kept?: string;
+  /** Of a cluster: its data are deleted with it. */
+  readonly dataGo?: boolean;
+}
+
+/** How often a plan starts a member anew, and how often it takes members or data away for good. */
+export interface PlanCosts {
+  readonly restarts: number;
+  readonly removals: number;
 }
 
 export interface CheckedCluster {
   readonly namespace: string;
   readonly name: string;
   readonly intent: 'keep' | 'update' | 'create' | 'delete';
+  /** Hash of the spec that its document asks for. */
+  readonly asks?: string;
   /** Absent where it could not be looked at: then `problem` says why. */
   readonly planned?: {
     readonly summary: string;
+    readonly costs?: PlanCosts;
     readonly steps: readonly CheckedStep[];
     readonly end: {
       readonly kind: 'done' | 'refused' | 'waits' | 'circles' | 'goes-on';

@@ -123,6 +123,9 @@ const planSchema = object(
         description: 'Steps before something that could not be foreseen: it was planned anew then.',
       }),
     ),
+    outgrown: Type.Optional(
+      text(256, { description: 'What it costs, where that is more than what its request showed.' }),
+    ),
     withoutCertificates: Type.Optional(
       Type.Boolean({ description: 'Certificates were not looked at: steps about them are not part of it.' }),
     ),

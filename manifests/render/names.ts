@@ -82,6 +82,8 @@ export const annotations = {
   // On what a fleet applied.
   fleetName: `${group}/fleet-name`,
   source: `${group}/source`,
+  /** On an EtcdCluster: the request whose plan was shown for this spec, and what that cost. */
+  shownPlan: `${group}/shown-plan`,
   // In a document, and so on what it made: `disabled` or `confirm`.
   prune: `${group}/prune`,
   // On Nodes: what needs a reboot, and how far it is (reconcile/nodes/).

@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import { traced } from '../stepping/traced.ts';
 import { act } from './act/act.ts';
 import { stepSeconds, takeLease } from './act/lease.ts';
@@ -9,7 +10,8 @@ import { existingKept } from './know/adoption/kept.ts';
 import { type Decision, wakesOn } from './know/decision.ts';
 import type { Observation } from './know/observation.ts';
 import { failureOf, type Outcome } from './know/outcome.ts';
-import { beginsPlan, type Foretold } from './know/plan/followed.ts';
+import { outgrown, parseShown } from './know/plan/costs.ts';
+import { beginsPlan, type Foretold, justTold } from './know/plan/followed.ts';
 import { withoutApprovals } from './know/refused-approvals.ts';
 import { type Situation, situate } from './know/situation.ts';
 import { observe } from './observe/observe.ts';
@@ -55,22 +57,46 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   const fourEyes = await readFourEyes(objects.cluster, { fleets, unread: 'none' }, signal);
   const crowded = objects.crowdedBy && { crowdedBy: objects.crowdedBy };
   const seen = withoutApprovals({ ...observation, ...crowded }, fourEyes);
-  const { situation, decision } = await traced('decide', {}, async (note) => {
-    const situation = situate(seen);
-    const decision = decide(situation);
+  const { situation, decision, ahead } = await traced('decide', {}, async (note) => {
+    const { situation, decision, ahead } = await decided(seen, context.log);
     note({ decision: decision.kind, reason: decision.reason });
-    return { situation, decision };
+    return { situation, decision, ahead };
   });
   if (dryRun) return resultOf(objects.cluster, decision, { kind: 'none' }, decision);
 
   const { outcome, written } = await carryOut(context, etcd, { situation, decision, whole: objects.cluster });
   stepped.publish({ observation: seen, decision, outcome: outcome.kind } satisfies Stepped);
   const quiet = outcome.kind === 'lost' || situation.lease.kind === 'held';
-  const foretold = !quiet && beginsPlan(situation, decision) ? await foretoldOf(seen, context.log) : undefined;
+  const foretold =
+    quiet || !beginsPlan(situation, decision) ? undefined : (ahead ?? (await foretoldOf(seen, context.log)));
   const all = { situation, decision, outcome, written, objects: read, ...(foretold && { foretold }) };
   const telling = () => report(kube, all, { log: context.log, signal: reportSignal(signal) });
   const cluster = quiet ? written : await traced('report', {}, telling);
   return resultOf(cluster, decision, outcome, goingOn(situation, decision, outcome));
+}
+
+/**
+ * What to do now. A plan that was shown on a request is made anew before its first step: where it costs more by now,
+ * the change waits for one look, and `ahead` is that plan.
+ */
+async function decided(
+  seen: Observation,
+  log: StepContext['log'],
+): Promise<{ readonly situation: Situation; readonly decision: Decision; readonly ahead?: Foretold }> {
+  const situation = situate(seen);
+  const decision = decide(situation);
+  const told = decision.kind === 'act' ? justTold(situation) : undefined;
+  if (told !== undefined) {
+    const held = situate({ ...seen, crowdedBy: seen.crowdedBy ?? [], outgrown: told });
+    return { situation: held, decision: decide(held) };
+  }
+  const shown = parseShown(seen.cluster.metadata.annotations?.[annotations.shownPlan]);
+  if (!shown || decision.kind !== 'act' || !beginsPlan(situation, decision)) return { situation, decision };
+  const ahead = await foretoldOf(seen, log);
+  const words = ahead.costs && outgrown(shown, ahead.costs);
+  if (words === undefined) return { situation, decision, ahead };
+  const held = situate({ ...seen, crowdedBy: seen.crowdedBy ?? [], outgrown: words });
+  return { situation: held, decision: decide(held), ahead };
 }
 
 /** Loaded only where something new is asked: most looks find nothing to do. No defect of it costs the step's report. */

@@ -54,6 +54,7 @@ async function applyAndPrune(input: ActInput): Promise<ActResult> {
     fleet: attempt.fleet,
     revision,
     ...(attempt.overtook && { overtook: attempt.overtook }),
+    ...(input.shown && { shown: input.shown }),
     kube,
     asFleet: actingFor(fleet, kube),
     signal,

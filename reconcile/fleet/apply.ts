@@ -2,22 +2,25 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import { annotations, labels } from '../../manifests/render/names.ts';
+import { formatShown } from '../cluster/know/plan/costs.ts';
 import { isReason, type Kube, KubeError, type Resource } from '../interfaces/kube.ts';
 import { managedFieldsOf } from '../objects/hands.ts';
 import { stillAttempts } from './attempt.ts';
 import { complaintFor, isFieldConflict } from './complaint.ts';
 import type { Inherited } from './inherited.ts';
 import { fieldManager, handOverAnnotation, isClaimed, keyOf, overtookAnnotation } from './names.ts';
-import { calledOf, type FleetObject, resourceOf } from './objects.ts';
+import { calledOf, type FleetObject, identityOf, resourceOf } from './objects.ts';
 import { ownershipBefore, withManagedFields, withoutHands } from './ownership.ts';
 import type { PlannedApply } from './plan.ts';
 import { type DesiredSpec, shaOf } from './reading.ts';
+import { asksOf, type ShownPlans } from './shown.ts';
 
 export interface ApplyContext {
   /** The fleet with the recorded attempt. */
   readonly fleet: EtcdFleet;
   readonly revision: string;
   readonly overtook?: string;
+  readonly shown?: ShownPlans;
   /** Our own rights, for reading. */
   readonly kube: Kube;
   /** The fleet's service account, for writing. */
@@ -163,10 +166,12 @@ function withoutHandOver(object: FleetObject): FleetObject {
 /** The document with its owner's marks, and with what must still be true of the live object, if there is one. */
 export function desired(
   spec: DesiredSpec,
-  { fleet, overtook }: Pick<ApplyContext, 'fleet' | 'overtook'>,
+  { fleet, overtook, shown }: Pick<ApplyContext, 'fleet' | 'overtook' | 'shown'>,
   live?: FleetObject,
 ): FleetObject {
   const { metadata } = spec.object;
+  const costs =
+    spec.kind === 'EtcdCluster' ? shown?.costs.get(`${identityOf(spec.kind, spec)} ${asksOf(spec)}`) : undefined;
   return {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: spec.kind,
@@ -180,6 +185,7 @@ export function desired(
         ...metadata.annotations,
         [annotations.fleetName]: keyOf(fleet),
         [annotations.source]: spec.file,
+        ...(costs && { [annotations.shownPlan]: formatShown(costs.request, costs) }),
         ...(live && overtook && { [overtookAnnotation]: shaOf(overtook) }),
       },
     },

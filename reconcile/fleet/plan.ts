@@ -21,6 +21,7 @@ import {
 import { type PrunePlan, planPrune } from './prune.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from './reading.ts';
 import { firstReread } from './rereads.ts';
+import type { ShownPlans } from './shown.ts';
 import { isAsLeft } from './unchanged.ts';
 
 export interface PlanInput {
@@ -37,6 +38,8 @@ export interface PlanInput {
   readonly leftOut?: ReadonlyMap<string, LeftOut>;
   readonly revision: string;
   readonly tree: DesiredTree;
+  /** What plans of requests showed. Absent: nothing. */
+  readonly shown?: ShownPlans;
 }
 
 export type PlannedApply =

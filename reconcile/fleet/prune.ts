@@ -9,6 +9,7 @@ import { refusedApprovals } from './four-eyes.ts';
 import { type FleetObject, identityOf, identityOfObject, kindOfEntry } from './objects.ts';
 import type { DesiredTree } from './reading.ts';
 import { shaOf } from './reading.ts';
+import type { ShownPlans } from './shown.ts';
 
 /** Why an object that Git no longer lists stays. In the order in which they are asked. */
 export type KeptBecause =
@@ -45,6 +46,7 @@ interface Context {
   readonly tree: DesiredTree;
   readonly fleets: readonly EtcdFleet[];
   readonly leftOut?: ReadonlyMap<string, LeftOut>;
+  readonly shown?: ShownPlans;
 }
 
 /**
@@ -57,7 +59,7 @@ export function planPrune(unlisted: readonly FleetObject[], context: Context): P
   const keep = judged.flatMap(({ object, because }) => (because ? [{ object, because }] : []));
   const free = judged.flatMap(({ object, because }) => (because ? [] : [object]));
 
-  const asked = toConfirm(free);
+  const asked = toConfirm(free, context);
   if (asked.length === 0) return { prune: free, keep };
   const confirmation = confirmationFor(context.revision, asked);
   const { fleet, revision } = context;
@@ -75,11 +77,19 @@ export function planPrune(unlisted: readonly FleetObject[], context: Context): P
 
 /**
  * One file that goes is an everyday commit; several at once may be a moved folder or a bad merge. A schedule or a
- * backup takes no data with it, so a cluster may go together with its own.
+ * backup takes no data with it, so a cluster may go together with its own. Data that a plan showed to stay do not go.
  */
-function toConfirm(free: readonly FleetObject[]): readonly FleetObject[] {
+function toConfirm(free: readonly FleetObject[], { shown }: Pick<Context, 'shown'>): readonly FleetObject[] {
   if (free.filter(({ kind }) => kind === 'EtcdCluster').length > 1) return free;
-  return free.filter(({ metadata }) => metadata.annotations?.[annotations.prune] === 'confirm');
+  return free.filter((object) => {
+    if (object.metadata.annotations?.[annotations.prune] === 'confirm') return true;
+    return dataGoWith(object) && shown?.deletions.get(identityOfObject(object))?.dataGo === false;
+  });
+}
+
+/** Its deletion takes the volumes as well. */
+export function dataGoWith(object: FleetObject): boolean {
+  return object.kind === 'EtcdCluster' && object.spec.volumeRetention?.whenDeleted === 'Delete';
 }
 
 interface Known extends Context {

@@ -34,6 +34,10 @@ export const life = {
     means: 'As many clusters of the fleet as allowed are being changed or are not healthy.',
     cure: "nothing, unless a cluster that the message names needs you: see its status, or raise the fleet's `spec.maxClustersInProgress` ([how](docs/how-to/delete-suspend-pause.md#how-many-change-at-once))",
   },
+  PlanOutgrown: {
+    means: 'The change takes more restarts or removals than its request showed, and is told before it begins.',
+    cure: 'nothing, if it may cost that; else revert the commit, or set `spec.suspend`, within the minute ([how](docs/how-to/plans.md#whether-it-was-kept))',
+  },
   OutsideWindows: {
     means: 'A change that applications may notice waits for a window of `spec.maintenance`. Healing does not wait.',
     cure: 'nothing: it begins when the window opens; to begin now, change `spec.maintenance.windows` ([how](docs/how-to/upgrade.md#in-a-maintenance-window))',

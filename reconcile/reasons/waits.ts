@@ -117,6 +117,7 @@ export const named = {
   RotatingAuthorities: 'spec.tls.rotationOverlap',
   OutsideWindows: 'the window that opens next',
   WaitingForRoom: 'the clusters that have the room',
+  PlanOutgrown: 'the minute that a person has',
   AnotherInvocationActs: 'the deadline of the lease',
   NamespaceLeftOut: 'the namespace, whose objects take too much of the memory that all share',
   StepFailed: 'the request that failed, which the result of the pass tells',

@@ -1,13 +1,17 @@
 import { type Decision, wait } from '../know/decision.ts';
 import type { Observation } from '../know/observation.ts';
+import { tellSeconds } from '../know/plan/followed.ts';
 
 /** How many names the message has; the list of clusters has all. */
 const told = 3;
 
 /**
- * For changes of a working cluster, while as many clusters of its fleet as allowed are being changed or not healthy.
+ * For changes of a working cluster, while as many clusters of its fleet as allowed are being changed or not healthy; or
+ * for a minute, where the change costs more than was shown of it before it was merged.
  */
-export function waitForRoom({ crowdedBy = [] }: Pick<Observation, 'crowdedBy'>): Decision {
+export function waitForRoom({ crowdedBy = [], outgrown }: Pick<Observation, 'crowdedBy' | 'outgrown'>): Decision {
+  if (outgrown !== undefined)
+    return wait('PlanOutgrown', `${outgrown}: it begins in a minute`, { on: 'time', afterSeconds: tellSeconds });
   const names = [...crowdedBy.slice(0, told), ...(crowdedBy.length > told ? ['others'] : [])].join(', ');
   const by = names === '' ? '' : `: ${names}`;
   return wait(

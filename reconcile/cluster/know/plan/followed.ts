@@ -1,3 +1,4 @@
+import type { PlanCosts } from '../../../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import type { ClusterPlan } from '../../../../manifests/api/etcd-cluster-status.ts';
 import { courseOf } from '../../../reasons/reasons.ts';
@@ -14,6 +15,8 @@ export interface Foretold {
   readonly end: 'done' | 'refused' | 'waits' | 'goes-on' | 'circles' | 'unknown';
   /** The look had no occasion to read certificates: none is foretold. */
   readonly isBlind: boolean;
+  /** Absent where it could not be made. */
+  readonly costs?: PlanCosts;
 }
 
 /** Which spec it is for: the same word as long as that is the same. */
@@ -34,6 +37,16 @@ export function beginsPlan({ cluster, lease }: Situation, { kind }: Decision): b
   return observedGeneration !== cluster.metadata.generation;
 }
 
+/** So long a person has to stop a change that costs more than was shown. */
+export const tellSeconds = 60;
+
+/** Words of a plan that costs more than was shown, while they are too new for its first step. */
+export function justTold({ cluster, at }: Situation): string | undefined {
+  const { plan } = cluster.status ?? {};
+  if (plan?.asked !== askedOf(cluster) || takenIn(plan).length > 0) return undefined;
+  return at.getTime() - Date.parse(plan.at) < tellSeconds * 1000 ? plan.outgrown : undefined;
+}
+
 /** All is done that could be foreseen when it was made. */
 function goesOn(plan: ClusterPlan): boolean {
   if (plan.state === 'Pending') return true;
@@ -47,7 +60,7 @@ const longestTaken = 96;
 export const longestTarget = 1024;
 
 /** The plan as it begins. */
-export function begun(foretold: Foretold, { cluster, at }: Situation): ClusterPlan {
+export function begun(foretold: Foretold, { cluster, at, outgrown }: Situation): ClusterPlan {
   const { steps, end, isBlind } = foretold;
   const known = isBlind ? knowable(steps) : steps;
   const asked = askedOf(cluster);
@@ -57,6 +70,7 @@ export function begun(foretold: Foretold, { cluster, at }: Situation): ClusterPl
     ...{ asked, generation: cluster.metadata.generation ?? 0, at: timestamp(at) },
     ...(earlier > 0 && { earlier }),
     ...(before?.interrupted && { interrupted: true }),
+    ...(outgrown !== undefined && { outgrown }),
   };
   if (end === 'unknown') return { ...base, state: 'NotFollowed', message: 'its plan could not be made' };
   if (known.length > longest)
@@ -161,8 +175,9 @@ function placeOf({ earlier = 0, foretold = [], interrupted }: ClusterPlan, step:
 }
 
 function over(plan: ClusterPlan, state: ClusterPlan['state'], message: string): ClusterPlan {
-  const { asked, generation, at, interrupted } = plan;
-  return { asked, generation, at, state, message: message.slice(0, 512), ...(interrupted && { interrupted }) };
+  const { asked, generation, at, interrupted, outgrown } = plan;
+  const whole = outgrown === undefined ? message : `${message}; ${outgrown}`;
+  return { asked, generation, at, state, message: whole.slice(0, 512), ...(interrupted && { interrupted }) };
 }
 
 function instead(next: Step | undefined): string {

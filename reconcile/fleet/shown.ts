@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import type { CheckReport, PlanCosts } from '../../manifests/api/check-report.ts';
+import { canonicalJson } from '../../manifests/render/canonical-json.ts';
+import type { DesiredSpec } from './reading.ts';
+
+/** What plans of open requests showed: of a spec wherever its commit is, because a squash has another SHA. */
+export interface ShownPlans {
+  /** By `<namespace>/<name>` of a cluster and {@link asksOf} its document. */
+  readonly costs: ReadonlyMap<string, PlanCosts & { readonly request: string }>;
+  /** Clusters whose deletion was shown, by `<namespace>/<name>`: whether their data go was said. */
+  readonly deletions: ReadonlyMap<string, { readonly request: string; readonly dataGo: boolean }>;
+}
+
+export function asksOf({ object }: Pick<DesiredSpec, 'object'>): string {
+  return createHash('sha256').update(canonicalJson(object.spec)).digest('hex').slice(0, 16);
+}
+
+/** Of two requests that ask for the same, the one that showed less counts. */
+export function shownBy(reports: readonly CheckReport[]): ShownPlans {
+  const costs = new Map<string, PlanCosts & { readonly request: string }>();
+  const deletions = new Map<string, { readonly request: string; readonly dataGo: boolean }>();
+  for (const { request, clusters, deletions: gone } of reports) {
+    if (!request) continue;
+    for (const { namespace, name, asks, planned } of clusters) {
+      if (asks === undefined || planned?.costs === undefined) continue;
+      const key = `${namespace}/${name} ${asks}`;
+      const before = costs.get(key);
+      const { restarts, removals } = planned.costs;
+      if (!Number.isInteger(restarts) || !Number.isInteger(removals)) continue;
+      if (before && before.restarts + before.removals <= restarts + removals) continue;
+      costs.set(key, { request: request.number, restarts, removals });
+    }
+    for (const { namespace, name, kept, dataGo = false } of gone) {
+      const key = `${namespace}/${name}`;
+      if (kept !== undefined || deletions.get(key)?.dataGo === false) continue;
+      deletions.set(key, { request: request.number, dataGo });
+    }
+  }
+  return { costs, deletions };
+}
