@@ -1,13 +1,8 @@
+import { longestDescription } from '../reconcile/fleet/in-brief.ts';
 import { planContext, statusContext } from '../reconcile/fleet/names.ts';
 import { identityOf } from '../reconcile/fleet/objects.ts';
 import { states } from '../reconcile/fleet/states.ts';
-import {
-  fleetStates,
-  longestDescription,
-  maxPerCluster,
-  smallFleet,
-  type WantedStatus,
-} from '../reconcile/fleet/wanted-statuses.ts';
+import { fleetStates, maxPerCluster, smallFleet, type WantedStatus } from '../reconcile/fleet/wanted-statuses.ts';
 
 /** What docs/reference/what-it-says.md says of commit statuses. */
 
@@ -32,7 +27,8 @@ export function commitStatusTables(): string {
     `| \`${context}/${identityOf('EtcdBackup', place)}\` | the same | for each object of another kind, alike |`,
     `| \`${planContext(fleet)}\` | the head of a pull request | where merging it would change something of the fleet ([Pull requests](../how-to/pull-requests.md)) |`,
     '',
-    `A description has at most ${longestDescription} characters.`,
+    `A description has at most ${longestDescription} characters. What a person is to do stands first in it, after \`do:\`, and is never cut: where it`,
+    'does not fit, the command that shows it stands there instead. What is left over is cut at its end.',
     '',
     '| of a fleet | means |',
     '|---|---|',

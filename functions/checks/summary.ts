@@ -1,5 +1,6 @@
 import { describe, longestDescription } from '../../gitops/statuses/describe.ts';
 import type { CheckedDeletion, CheckProblem, CheckReport } from '../../manifests/api/check-report.ts';
+import { inBrief } from '../../reconcile/fleet/in-brief.ts';
 import type { OtherChange } from '../../reconcile/fleet/others.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
 import type { ForeseenCluster } from './foresee.ts';
@@ -17,7 +18,7 @@ interface Facts {
 /** `orders: 3.5.35→3.6.16, 9 steps; ads: +2 members, 6 steps`, or what is wrong; as long as a status may be. */
 export function describeChange({ state, problems, message, clusters, deletions, others = [] }: Facts): string {
   const [first, ...rest] = problems;
-  if (first) return withOthers(place(first), rest.length);
+  if (first) return withOthers(first, rest.length);
   if (state === 'error') return describe(`could not be checked: ${message ?? 'no reason is known'}`);
   const named = namer([...clusters, ...deletions]);
   const gone = new Set(clusters.flatMap((one) => (one.intent === 'delete' ? [`${one.namespace}/${one.name}`] : [])));
@@ -70,12 +71,11 @@ function fitting(said: readonly string[]): string {
   return describe(`${said.length === 1 ? '' : `${said.length} clusters: `}${said[0]}`);
 }
 
-function withOthers(first: string, count: number): string {
-  if (count === 0) return describe(first);
-  const tail = ` (and ${count} more)`;
-  const room = longestDescription - tail.length;
-  const line = describe(first);
-  return `${line.length <= room ? line : `${describe(line.slice(0, room - 1)).replace(/…$/, '')}…`}${tail}`;
+/** Its report has the cure, where there is no room for it here. */
+function withOthers(first: CheckProblem, count: number): string {
+  const tail = count === 0 ? '' : ` (and ${count} more)`;
+  const said = { place: place({ ...first, message: '' }), message: first.message };
+  return describe(`${inBrief(said, { pointer: 'see the report', longest: longestDescription - tail.length })}${tail}`);
 }
 
 function others(count: number): string {

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { kubectlRatchet } from '../../manifests/render/kubectl.ts';
 import { isReason, type KubeObject, type Resource, resources } from '../../reconcile/interfaces/kube.ts';
 import { type Asked, Refusal } from './command.ts';
 import { forKubectl } from './yaml.ts';
@@ -59,7 +60,7 @@ export async function refuseMissing({
 
 /** A command to type next, which holds wherever the kubeconfig's context leads. */
 export function nextCommand({ namespace }: Pick<Asked, 'namespace'>, command: string): string {
-  return `kubectl ratchet -n ${namespace} ${command}`;
+  return kubectlRatchet(namespace, command);
 }
 
 /** For a program: the same in both. */

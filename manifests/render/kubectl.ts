@@ -13,6 +13,11 @@ export function kubectl(
   return `kubectl -n ${namespace} ${command}`;
 }
 
+/** The same of the plugin, which takes options only after its own name. */
+export function kubectlRatchet(namespace: string, command: string): string {
+  return `kubectl ratchet -n ${namespace} ${command}`;
+}
+
 /** With its group: the short names are those of other etcd operators, too, and kubectl would pick any. */
 export function resourceName(plural: Plural): string {
   return `${plural}.${group}`;

@@ -2,6 +2,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetKinds, isClusterScoped, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import { kubectl } from '../../manifests/render/kubectl.ts';
 import { isReason, type KubeError } from '../interfaces/kube.ts';
+import { withCure } from '../reasons/cure.ts';
 import { serviceAccountOf } from './account.ts';
 import { calledOf } from './objects.ts';
 import type { DesiredSpec } from './reading.ts';
@@ -30,8 +31,9 @@ export function complaintFor(
     case 'BadRequest':
       return `${called} is refused by the API server: ${serversWords(error)}`;
     case 'NotFound':
-      if (isClusterScoped(kind)) return `${called}: its kind is not installed; apply the CRDs of etcd-ratchet`;
-      return `${called}: namespace ${namespace} does not exist; create it (etcd-ratchet creates none)`;
+      if (isClusterScoped(kind))
+        return withCure(`${called}: its kind is not installed`, 'apply the CRDs of etcd-ratchet');
+      return withCure(`${called}: namespace ${namespace} does not exist`, 'create it (etcd-ratchet creates none)');
     default:
       if (isFieldConflict(error)) return conflict(error, called);
       return `${called}: ${serversWords(error)}`;
@@ -45,19 +47,22 @@ function forbidden(error: KubeError, kind: string, called: string, namespace: st
   const verb = /cannot (?<verb>[a-z]+) resource/.exec(error.message)?.groups?.verb;
   if (!verb) return `${called} is forbidden: ${serversWords(error)}`;
   if (verb === 'impersonate') {
-    return `etcd-ratchet may not act as service account ${account.namespace}/${account.name}: an admin lets it, by adding the name to resourceNames of Role etcd-ratchet-fleet-host in namespace ${account.namespace}`;
+    return withCure(
+      `etcd-ratchet may not act as service account ${account.namespace}/${account.name}`,
+      `add the name to resourceNames of Role etcd-ratchet-fleet-host in namespace ${account.namespace}`,
+    );
   }
   const plural = isFleetKind(kind) ? fleetKinds[kind].plural : kind;
   // Not with the rights in a namespace: a person with this one runs commands as root on every node.
   if (isClusterScoped(kind))
-    return (
-      `service account ${account.namespace}/${account.name} may not ${verb} ${plural}: a cluster administrator lets the fleet in: ` +
-      `kubectl create clusterrolebinding etcd-ratchet-fleet-nodes --clusterrole=etcd-ratchet-fleet-nodes --serviceaccount=${account.namespace}:${account.name}`
+    return withCure(
+      `service account ${account.namespace}/${account.name} may not ${verb} ${plural}`,
+      `let the fleet in, as a cluster administrator: kubectl create clusterrolebinding etcd-ratchet-fleet-nodes --clusterrole=etcd-ratchet-fleet-nodes --serviceaccount=${account.namespace}:${account.name}`,
     );
-  return (
-    `service account ${account.namespace}/${account.name} may not ${verb} ${plural} in namespace ${namespace}: ` +
+  return withCure(
+    `service account ${account.namespace}/${account.name} may not ${verb} ${plural} in namespace ${namespace}`,
     `let the fleet in: ${kubectl({ namespace }, `create rolebinding etcd-ratchet-fleet --clusterrole=etcd-ratchet-fleet --serviceaccount=${account.namespace}:${account.name}`)}; ` +
-    `if there is no namespace ${namespace} yet, create it first (etcd-ratchet creates none)`
+      `if there is no namespace ${namespace} yet, create it first (etcd-ratchet creates none)`,
   );
 }
 
@@ -69,7 +74,10 @@ function conflict(error: KubeError, called: string): string {
   const what = fields.length > 0 ? ` (${[...new Set(fields)].slice(0, 5).join(', ')})` : '';
   const fleet = /^etcd-ratchet-fleet-(?<name>.+)$/.exec(manager)?.groups?.name;
   const owner = fleet ? `fleet ${fleet}` : `field manager ${manager}`;
-  return `${called} has fields${what} that ${owner} applied with other values: nothing is taken over; let only one of the two set them`;
+  return withCure(
+    `${called} has fields${what} that ${owner} applied with other values: nothing is taken over`,
+    'let only one of the two set them',
+  );
 }
 
 /** Without our own prefix (`PATCH etcdclusters a/b: 422 Invalid`) and the object's name, which the author knows. */

@@ -39,11 +39,15 @@ export interface FleetFacts {
   readonly drifted?: readonly string[];
 }
 
-type Progress = {
+interface Progress {
   readonly kind: 'stalled' | 'reconciling' | 'ready';
   readonly reason: string;
   readonly message: string;
-};
+  /** The object whose message it is, where it is one's. */
+  readonly subject?: ClusterVerdict;
+  /** An outage of another object, after the message. */
+  readonly besides?: ClusterVerdict;
+}
 
 /**
  * The fleet's kstatus: `Ready` always, `Reconciling` and `Stalled` only while true, never both. Needs for a person come
@@ -53,18 +57,14 @@ export function progressOf(facts: FleetFacts): Progress {
   const { clusters } = facts;
   const down = clusters.find(({ outage }) => outage);
   const stuck = stuckOf(facts);
-  if (stuck) return down && !stuck.tellsOutage ? { ...stuck, message: `${stuck.message}; ${named(down)}` } : stuck;
-  if (down) return reconciling('ClustersInProgress', named(down));
+  if (stuck && (stuck.subject?.outage || !down)) return stuck;
+  if (stuck && down) return { ...stuck, message: `${stuck.message}; ${named(down)}`, besides: down };
+  if (down) return { ...reconciling('ClustersInProgress', named(down)), subject: down };
   return busyOf(facts);
 }
 
 /** What does not go on without a person. */
-function stuckOf({
-  outcome,
-  problems,
-  clusters,
-  fleet,
-}: FleetFacts): (Progress & { readonly tellsOutage?: true }) | undefined {
+function stuckOf({ outcome, problems, clusters, fleet }: FleetFacts): Progress | undefined {
   const { reading } = outcome;
   if (reading.kind === 'failed' && !reading.retryable) return stalled(reading.reason, reading.message);
 
@@ -77,10 +77,9 @@ function stuckOf({
   const failed = clusters.filter(({ verdict }) => verdict === 'Failed');
   const worst = failed.find(({ outage }) => outage) ?? failed[0];
   if (!worst) return undefined;
-  const { kind, outage } = worst;
   return {
-    ...stalled(kind === undefined ? 'ClusterStalled' : 'BackupsStalled', named(worst)),
-    ...(outage && { tellsOutage: true }),
+    ...stalled(worst.kind === undefined ? 'ClusterStalled' : 'BackupsStalled', named(worst)),
+    subject: worst,
   };
 }
 
@@ -92,7 +91,10 @@ function busyOf({ outcome, clusters, fleet }: FleetFacts): Progress {
   if (retry !== undefined) return reconciling('ProgressingWithRetry', `${retry}; this is tried again`);
 
   const busy = clusters.find(({ verdict }) => verdict !== 'Current');
-  if (busy) return reconciling(busy.kind === undefined ? 'ClustersInProgress' : 'BackupsInProgress', named(busy));
+  if (busy) {
+    const reason = busy.kind === undefined ? 'ClustersInProgress' : 'BackupsInProgress';
+    return { ...reconciling(reason, named(busy)), subject: busy };
+  }
 
   if (reading.kind === 'skipped' && reading.because === 'suspended') {
     return { kind: 'ready', reason: 'Suspended', message: 'suspended: the repository is not read' };
@@ -108,7 +110,7 @@ function busyOf({ outcome, clusters, fleet }: FleetFacts): Progress {
   return { kind: 'ready', reason: 'ClustersReady', message: 'every cluster is ready' };
 }
 
-function named({ kind, namespace, name, message }: ClusterVerdict): string {
+export function named({ kind, namespace, name, message }: ClusterVerdict): string {
   return `${kind === undefined ? '' : `${kind} `}${namespace}/${name}: ${message}`;
 }
 

@@ -1,13 +1,14 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { isClusterScoped } from '../../manifests/api/fleet-kinds.ts';
-import { withoutMentions } from '../reasons/runbook.ts';
+import { fleetKinds, isClusterScoped } from '../../manifests/api/fleet-kinds.ts';
+import { kubectl, kubectlRatchet, resourceName } from '../../manifests/render/kubectl.ts';
+import { inBrief } from './in-brief.ts';
 import { statusContext } from './names.ts';
 import { identityOf, otherKindOf } from './objects.ts';
 import type { FleetOutcome } from './outcome.ts';
 import type { PageLinks } from './page-links.ts';
 import { type SpecProblem, shaOf } from './reading.ts';
 import type { ClusterVerdict } from './roll-up.ts';
-import { type FleetFacts, place, progressOf } from './statements.ts';
+import { type FleetFacts, named, place, progressOf } from './statements.ts';
 import { states } from './states.ts';
 
 /** What a commit should say about itself. */
@@ -48,12 +49,12 @@ export function wantedStatuses(facts: StatusFacts): readonly WantedStatus[] {
   );
   // A status keeps the first problems only; whose are beyond, a follow-up can't know.
   const isCut = facts.outcome.problems === undefined && (facts.fleet.status?.problemCount ?? 0) > facts.problems.length;
-  const { kind, message } = progressOf(facts);
+  const progress = progressOf(facts);
   const ofFleet: WantedStatus = {
     sha,
     context,
-    state: fleetStates[kind],
-    description: fit(message),
+    state: fleetStates[progress.kind],
+    description: ofWhole(progress, facts),
     ...leadingTo(facts.links?.fleet(namespace, name)),
   };
 
@@ -66,20 +67,54 @@ export function wantedStatuses(facts: StatusFacts): readonly WantedStatus[] {
       const own = `${context}/${key}`;
       const before = sent.get(own);
       const isChanged = facts.outcome.changed.has(key) || before?.changed === true;
-      const problem = problemOf(cluster, facts.problems, before?.description);
+      const problem = problemOf(cluster, facts, before?.description);
       const said = problem
-        ? ({ state: 'failure', description: fit(place(problem)) } as const)
+        ? ({ state: 'failure', description: refused(problem, facts.fleet) } as const)
         : isCut && before?.state === 'failure'
           ? ({ state: 'failure', description: before.description } as const)
-          : ({ state: states[cluster.verdict].commit, description: fit(saidOf(cluster, isChanged)) } as const);
+          : ({ state: states[cluster.verdict].commit, description: saidOf(cluster, isChanged) } as const);
       return { sha, context: own, ...said, ...leadingTo(linkOf(cluster, facts)), ...(isChanged && { changed: true }) };
     }),
   ];
 }
 
+/** What the fleet says of itself, or of the object that is in its way. */
+function ofWhole(progress: ReturnType<typeof progressOf>, { fleet, problems }: StatusFacts): string {
+  const { kind, reason, message, subject, besides } = progress;
+  const more = besides && named(besides);
+  if (subject) {
+    const about = named({ ...subject, message: '' });
+    const pointer = kind === 'stalled' ? pointerTo(subject) : undefined;
+    return inBrief({ about, message: subject.message, besides: more }, { pointer });
+  }
+  const [first] = problems;
+  if (first && reason === 'DocumentsRefused') {
+    const others = [...(problems.length > 1 ? ['and others'] : []), ...(more === undefined ? [] : [more])];
+    return refused(first, fleet, others.length === 0 ? undefined : others.join('; '));
+  }
+  const { namespace = 'default', name } = fleet.metadata;
+  const command = reason === 'PruneNeedsConfirmation' ? `approve --fleet ${name}` : 'status';
+  return inBrief({ message }, { pointer: kind === 'stalled' ? kubectlRatchet(namespace, command) : undefined });
+}
+
 /** The commit that changed it is told what became of the plan, too. */
-function saidOf({ message, receipt }: ClusterVerdict, isChanged: boolean): string {
-  return receipt === undefined || !isChanged ? message : `${message}; ${receipt}`;
+function saidOf(cluster: ClusterVerdict, isChanged: boolean): string {
+  const { message, receipt, verdict } = cluster;
+  const pointer = verdict === 'Failed' ? pointerTo(cluster) : undefined;
+  return inBrief({ message, besides: isChanged ? receipt : undefined }, { pointer });
+}
+
+/** A cure that does not fit is in the fleet's status. */
+function refused(problem: FleetFacts['problems'][number], { metadata }: EtcdFleet, besides?: string): string {
+  const pointer = kubectl(metadata, `describe ${resourceName('etcdfleets')} ${metadata.name}`);
+  return inBrief({ place: place({ ...problem, message: '' }), message: problem.message, besides }, { pointer });
+}
+
+/** The command that shows the whole message, for a person to type. */
+function pointerTo({ kind, namespace, name }: ClusterVerdict): string {
+  if (kind === undefined) return kubectlRatchet(namespace, `why ${name}`);
+  const command = `describe ${resourceName(fleetKinds[kind].plural)} ${name}`;
+  return isClusterScoped(kind) ? `kubectl ${command}` : kubectl({ namespace }, command);
 }
 
 /** Backups and schedules have no page of their own: the fleet's names them. */
@@ -87,9 +122,6 @@ function linkOf({ kind, namespace, name }: ClusterVerdict, { links, fleet }: Sta
   if (kind === undefined) return links?.cluster(namespace, name);
   return links?.fleet(fleet.metadata.namespace ?? '', fleet.metadata.name);
 }
-
-/** Characters of a description. Forges refuse, or cut, longer ones. */
-export const longestDescription = 140;
 
 /** Forges refuse longer ones, and a status that leads nowhere is better than none. */
 const longestTarget = 255;
@@ -152,38 +184,12 @@ function clustersOf({
  */
 function problemOf(
   cluster: ClusterVerdict,
-  problems: readonly SpecProblem[],
+  { problems, fleet }: StatusFacts,
   sent: string | undefined,
 ): SpecProblem | undefined {
   return problems.find((problem) =>
     problem.name === undefined
-      ? fit(place(problem)) === sent
+      ? refused(problem, fleet) === sent
       : identityOf(problem.kind, problem) === identityOf(cluster.kind, cluster),
   );
-}
-
-/**
- * One line of at most 140 characters, however a forge counts, and without characters that are removed on the way: sent
- * and wanted texts are compared, and would differ for ever.
- */
-function fit(description: string): string {
-  const line = description
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-  return line.length <= longestDescription ? line : cut(withoutMentions(line));
-}
-
-/** At a word's end, unless that throws away most of it. */
-function cut(line: string): string {
-  if (line.length <= longestDescription) return line;
-  let start = '';
-  for (const point of line) {
-    if (start.length + point.length >= longestDescription) break;
-    start += point;
-  }
-  const end = line[start.length] === ' ' ? start.length : start.lastIndexOf(' ');
-  const words = end > longestDescription / 2 ? start.slice(0, end) : start;
-  return `${words.replace(/[\s,;:.–-]+$/, '')}…`;
 }

@@ -121,7 +121,10 @@ test('what cannot be done fails at its place: by rules, API server, or the fleet
   };
   assert.match(said(downgrade), /^failure: clusters\/stock\.yaml:4:\d\d: .*3\.5/);
   assert.match(said(mode), /^failure: clusters\/stock\.yaml:4:\d+: .*tls/i);
-  assert.match(said(foreign), /^failure: clusters\/foreign\.yaml:1:1: service account .*fleet may not/);
+  assert.match(
+    said(foreign),
+    /^failure: clusters\/foreign\.yaml:1:1: do: see the report; why: service account .*fleet/,
+  );
   assert.match(said(nowhere), /^failure: clusters\/lost\.yaml:1:1: /);
   const { code, stdout } = await tick('--check', '2');
   assert.equal(code, 1);

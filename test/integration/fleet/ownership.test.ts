@@ -178,7 +178,7 @@ test('a namespace without the right is a problem that names account, verb and wh
   const { problems = [] } = (await fleetNamed('third')) ?? {};
   assert.match(
     problems[0]?.message ?? '',
-    /service account platform\/fleet may not create etcdclusters in namespace closed: let the fleet in: kubectl -n closed create rolebinding [^;]*; if there is no namespace closed yet, create it first/,
+    /service account platform\/fleet may not create etcdclusters in namespace closed\. To go on: let the fleet in: kubectl -n closed create rolebinding [^;]*; if there is no namespace closed yet, create it first/,
   );
   assert.equal(problems[0]?.file, 'three/x.yaml');
 });

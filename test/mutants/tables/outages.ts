@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 const outage = 'test/unit/cluster/outage.test.ts';
 const waits = 'test/unit/cluster/waits.test.ts';
+const cureFirst = 'test/unit/fleet/cure-first.test.ts';
 const report = 'test/unit/fleet/report.test.ts';
 const quota = 'reconcile/cluster/decide/rules/space/raise-quota.ts';
 const conditions = 'reconcile/cluster/report/conditions.ts';
@@ -25,10 +26,17 @@ export const ofOutages: readonly Mutant[] = [
   },
   {
     file: 'reconcile/fleet/wanted-statuses.ts',
-    from: 'return receipt === undefined || !isChanged ? message :',
-    to: 'return receipt === undefined ? message :',
+    from: 'besides: isChanged ? receipt : undefined',
+    to: 'besides: receipt',
     without: 'a commit that changed nothing says that its plan was kept',
     killers: [report],
+  },
+  {
+    file: 'reconcile/fleet/in-brief.ts',
+    from: 'if (cured.length <= longest) return withReason(cured, why, longest);',
+    to: 'return withReason(cut(cured, longest), why, longest);',
+    without: 'a commit status is cut in what a person is to do',
+    killers: [cureFirst],
   },
   {
     file: quota,
@@ -172,15 +180,15 @@ export const ofOutages: readonly Mutant[] = [
   },
   {
     file: 'reconcile/fleet/statements.ts',
-    from: "  if (down) return reconciling('ClustersInProgress', named(down));\n",
-    to: '',
+    from: '  if (down) return { ...reconciling',
+    to: '  if (down && stuck) return { ...reconciling',
     without: 'a fleet tells what it waits for before an outage',
     killers: [report],
   },
   {
     file: 'reconcile/fleet/statements.ts',
-    from: 'if (stuck) return down && !stuck.tellsOutage ?',
-    to: 'if (stuck) return down && stuck.tellsOutage && !stuck.tellsOutage ?',
+    from: 'if (stuck && (stuck.subject?.outage || !down)) return stuck;',
+    to: 'if (stuck) return stuck;',
     without: 'a fleet tells no outage beside what needs a person',
     killers: [report],
   },

@@ -135,7 +135,7 @@ for (const [title, clusters, more, state, description] of [
   });
 }
 
-test('a description that does not fit has no half link, and ends with a whole word', () => {
+test('a description that does not fit has its cure whole, no half link, and ends with a word', () => {
   const lost = 'orders had members, and none of their volumes exists; the cluster never starts empty in their place';
   const [, said] = wanted([
     stalled(
@@ -143,7 +143,10 @@ test('a description that does not fit has no half link, and ends with a whole wo
       `${mentioning(lost, `https://git.example.com/${'x'.repeat(60)}`)}. To go on: restore the disks themselves, or a backup`,
     ),
   ]);
-  assert.equal(said?.description, `${lost}. To go on: restore the disks…`);
+  assert.equal(
+    said?.description,
+    'do: restore the disks themselves, or a backup; why: orders had members, and none of their volumes exists; the cluster never starts empty in…',
+  );
 });
 
 test('a refused document fails its own cluster, which need not exist', () => {
