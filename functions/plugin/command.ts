@@ -15,17 +15,31 @@ export interface Common {
 /** How members are asked from this machine. */
 export type Reach = Pick<PlanContext, 'etcd' | 'wire'>;
 
+interface KubectlBounds {
+  readonly signal: AbortSignal;
+  readonly milliseconds: number;
+  readonly mostBytes: number;
+}
+
+/** The person's own kubectl, with the same kubeconfig and context: for what takes more than requests. */
+export interface Kubectl {
+  /** What it prints. @throws {Refusal} with its last words, when it fails or there is none. */
+  text(args: readonly string[], bounds: KubectlBounds): Promise<string>;
+}
+
 /** The API server that a person's kubeconfig leads to. */
 export interface Opened {
   readonly kube: Kube;
   /** Of the kubeconfig's context, where it names one. */
   readonly namespace: string | undefined;
   readonly reach: Reach;
+  readonly kubectl: Kubectl;
 }
 
 export interface Asked extends Terminal {
   readonly kube: Kube;
   readonly reach: Reach;
+  readonly kubectl: Kubectl;
   /** That of `-n`, else that of the kubeconfig's context, else `default`. */
   readonly namespace: string;
   readonly output: Format;

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { interval, kubernetesName, ofInstallation, podLabels, seconds } from './arguments.ts';
 import type { Asked, Common, ExitCode } from './command.ts';
+import type { Installation } from './reconcile.ts';
 import { subjectIn } from './subject.ts';
 
 export interface Adding {
@@ -83,27 +84,47 @@ export function addAsking({ add, about, run }: Adding): void {
     .action(run(async () => (await import('./approve.ts')).approve));
 }
 
-export function addPlanning({ add, about, run, common, connect }: Adding): void {
+const byJob = 'by a Job of the installation, which reaches the members; without it only where this machine does not';
+
+interface CheckOptions {
+  readonly inCluster: boolean;
+  readonly pre: boolean;
+  readonly certManager: boolean;
+  readonly installation: Installation;
+}
+
+export function addPlanning({ plain, add, run, common, connect }: Adding): void {
   add('plan', 'what etcd-ratchet would do, step by step; nothing is changed')
     .option('-f, --file <file>', 'for the spec in this YAML file (-: stdin), not for that in the cluster')
     .option('--exit-code', 'exit with 3 if it ends with a person, with 4 if there is anything to do', false)
-    .option('--in-cluster', 'by a Job of the installation, which reaches the members', false)
+    .option('--in-cluster', byJob, false)
     .addOption(ofInstallation())
-    .action(async (name: string, options: Parameters<typeof import('./plan.ts').plan>[2]) => {
-      const [{ plan }, { kubectlLog }] = await Promise.all([import('./plan.ts'), import('./support-bundle.ts')]);
-      await connect(common(), (asked) => plan(name, asked, options, kubectlLog(common())));
-    });
+    .action(run(async () => (await import('./plan.ts')).plan));
   add('adopt', 'what the takeover of an existing etcd cluster would be, step by step; it takes --plan')
     .option('--plan', 'look and tell, and change nothing', false)
     .option('-f, --file <file>', 'the EtcdCluster with spec.bootstrap.existing in this YAML file (-: stdin)')
     .option('--pods <labels>', 'find the cluster by labels of its pods, like app=legacy, and say its IDs', podLabels)
     .option('--exit-code', 'exit with 3 if it ends with a person, with 4 if there is anything to do', false)
     .action(run(async () => (await import('./adoption/adopt.ts')).adopt));
-  about(
+  plain(
     'check',
-    'look at it now, by the rules of a step: the exit code tells',
-    async () => (await import('./plan.ts')).check,
-  );
+    'look at it now, by the rules of a step: the exit code tells; or, with --pre, at what etcd-ratchet needs',
+  )
+    .argument('[cluster]', '', kubernetesName)
+    .option('--in-cluster', byJob, false)
+    .option('--pre', 'before an installation: what it will need of the API server; no cluster is named', false)
+    .option('--cert-manager', 'with --pre: clusters will have TLS mode CertManager', false)
+    .addOption(ofInstallation())
+    .action(async (name: string | undefined, options: CheckOptions, command: Command) => {
+      if (options.pre ? name !== undefined || options.inCluster : name === undefined || options.certManager)
+        command.error('error: name a cluster, or give --pre without one; --cert-manager belongs to --pre');
+      if (name === undefined) {
+        const { preCheck } = await import('./pre/pre-check.ts');
+        return connect(common(), (asked) => preCheck(asked, options));
+      }
+      const { check } = await import('./plan.ts');
+      return connect(common(), (asked) => check(name, asked, options));
+    });
 }
 
 export function addBackups({ plain, add, run, common, connect }: Adding): void {
@@ -131,6 +152,6 @@ export function addSupport({ plain, common, connect }: Adding): void {
     .option('-f, --file <file>', 'instead of etcd-ratchet-<namespace>-<time>.yaml')
     .action(async (options: { file?: string }) => {
       const { kubectlLog, supportBundle } = await import('./support-bundle.ts');
-      await connect(common(), (asked) => supportBundle(asked, options, kubectlLog(common())));
+      await connect(common(), (asked) => supportBundle(asked, options, kubectlLog));
     });
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Job, Pod } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/interfaces/kube.ts';
+import { KubeError, resources } from '../../reconcile/interfaces/kube.ts';
 import { parsePlans, type ShownCluster } from '../page/check-report.ts';
 import { type CronJob, jobOf } from '../pass/follow-up/chain.ts';
+import { printable } from '../printable.ts';
 import { type Asked, Refusal } from './command.ts';
 import type { Installation } from './reconcile.ts';
 import type { ReadLog } from './support-bundle.ts';
@@ -11,9 +12,13 @@ import type { ReadLog } from './support-bundle.ts';
 /** Milliseconds for the Job: its image may have to be pulled. */
 const patience = 180_000;
 
+/** Milliseconds to remove it, also after Ctrl-C. */
+const removal = 5_000;
+
 /**
- * The plan of a Job of the installation, which reaches the members. It takes the right to make Jobs there and to read
- * their logs; the Job has the installation's rights. @throws {Refusal} without such a CronJob, or a plan in time.
+ * The plan of a Job of the installation, which reaches the members. It takes the right to make and delete Jobs there and
+ * to read their logs: nothing that this person could not do by hand. The Job is one of the CronJob's, with its account
+ * and its bounds in time, and only looks. @throws {Refusal} without such a CronJob, or a plan in time.
  */
 export async function planInCluster(
   name: string,
@@ -28,18 +33,40 @@ export async function planInCluster(
   const args = ['--plan', `--cluster=${asked.namespace}/${name}`, '--output=json'];
   const suffix = `plan-${randomBytes(4).toString('hex')}`;
   const job = jobOf(cronJob, { suffix, labels: {}, annotations: {}, args, retries: 0 });
-  await kube.create(resources.jobs, job, { signal: stop });
-  err(`Job ${namespace}/${job.metadata.name} plans\n`);
-  await ended(job.metadata.name, asked, namespace);
-  const labelSelector = `batch.kubernetes.io/job-name=${job.metadata.name}`;
+  const called = job.metadata.name;
+  try {
+    await kube.create(resources.jobs, job, { signal: stop });
+    err(`Job ${namespace}/${called} plans\n`);
+    await ended(called, asked, namespace);
+    const log = await logOf(called, { ...asked, namespace }, readLog);
+    const plan = plansIn(log).find((one) => one.namespace === asked.namespace && one.name === name);
+    if (plan) return plan;
+    const last = log.trim().split('\n').at(-1) ?? '';
+    throw new Refusal(`Job ${namespace}/${called} printed no plan${last && `; its last words: ${last.slice(0, 300)}`}`);
+  } finally {
+    await removed(called, { ...asked, namespace });
+  }
+}
+
+async function logOf(job: string, asked: Asked, readLog: ReadLog): Promise<string> {
+  const { kube, namespace, stop } = asked;
+  const labelSelector = `batch.kubernetes.io/job-name=${job}`;
   const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, limit: 1, signal: stop });
   const pod = items[0]?.metadata.name;
-  const log = pod === undefined ? '' : await readLog(pod, { ...asked, namespace });
-  const plan = plansIn(log).find((one) => one.namespace === asked.namespace && one.name === name);
-  if (plan) return plan;
-  throw new Refusal(
-    `Job ${namespace}/${job.metadata.name} printed no plan; see: kubectl -n ${namespace} logs job/${job.metadata.name}`,
-  );
+  return pod === undefined ? '' : readLog(pod, asked);
+}
+
+/** Also one whose creation was cut short. What can't be removed now ends and goes by itself. */
+async function removed(job: string, { kube, namespace, err }: Asked): Promise<void> {
+  const signal = AbortSignal.timeout(removal);
+  try {
+    const uid = (await kube.get<Job>(resources.jobs, namespace, job, { signal }))?.metadata.uid;
+    if (uid === undefined) return;
+    await kube.delete(resources.jobs, namespace, job, { preconditions: { uid }, propagation: 'Background', signal });
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    err(`Job ${namespace}/${job} is left to end by itself: ${printable(error.message)}\n`);
+  }
 }
 
 async function ended(job: string, { kube, stop }: Asked, namespace: string): Promise<void> {
@@ -53,7 +80,7 @@ async function ended(job: string, { kube, stop }: Asked, namespace: string): Pro
     await pause(500, undefined, { signal: stop }).catch(() => undefined);
   }
   throw new Refusal(
-    `Job ${namespace}/${job} did not end within ${patience / 1000} s; see: kubectl -n ${namespace} describe job ${job}`,
+    `Job ${namespace}/${job} did not end within ${patience / 1000} s, and is removed; see: kubectl -n ${namespace} get events`,
   );
 }
 

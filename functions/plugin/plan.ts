@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import { states } from '../../reconcile/fleet/states.ts';
-import { resources } from '../../reconcile/interfaces/kube.ts';
+import { isReason, resources } from '../../reconcile/interfaces/kube.ts';
 import type { ShownCluster } from '../page/check-report.ts';
 import { isOutOfReach, nothingUnread, notingEtcd, notingKube, type Unread } from '../page/unread.ts';
 import { printable } from '../printable.ts';
@@ -13,15 +13,18 @@ import { clusterNamed, dataText, nextCommand } from './objects.ts';
 import { planInCluster } from './plan-in-cluster.ts';
 import type { Installation } from './reconcile.ts';
 import { clusterInFile } from './spec-file.ts';
-import type { ReadLog } from './support-bundle.ts';
+import { kubectlLog } from './support-bundle.ts';
 
-interface PlanOptions {
-  /** A YAML file with the spec that is planned; `-`: stdin. Absent: the spec in the cluster. */
-  readonly file?: string;
-  readonly exitCode: boolean;
+interface Where {
   /** By a Job of the installation, where members can be reached. */
   readonly inCluster: boolean;
   readonly installation: Installation;
+}
+
+interface PlanOptions extends Where {
+  /** A YAML file with the spec that is planned; `-`: stdin. Absent: the spec in the cluster. */
+  readonly file?: string;
+  readonly exitCode: boolean;
 }
 
 /** Milliseconds for all of it. */
@@ -29,19 +32,13 @@ const patience = 60_000;
 
 /**
  * What etcd-ratchet would do, by the same code, with the person's rights: for the spec in the cluster, or in a file.
- * @throws {Refusal} when no plan can be made, or it would be wrong because no member can be asked from here.
+ * @throws {Refusal} when no plan can be made, neither from here nor by a Job that reaches the members.
  */
-export async function plan(name: string, asked: Asked, options: PlanOptions, readLog: ReadLog): Promise<ExitCode> {
-  const { file, exitCode, inCluster, installation } = options;
-  if (inCluster) {
-    if (file !== undefined) throw new Refusal('--in-cluster plans the spec in the cluster: leave --file out');
-    const made = await planInCluster(name, asked, { installation, readLog });
-    if (!made.planned) throw new Refusal(`no plan can be made: ${made.problem ?? 'nothing was found'}`);
-    show(made, made, asked);
-    return exitCode ? codeOf(made) : 0;
-  }
-  const intent = await intentFor(name, asked, file);
-  const { made, unread } = await foresee(intent, asked);
+export async function plan(name: string, asked: Asked, options: PlanOptions): Promise<ExitCode> {
+  const { file, exitCode, inCluster } = options;
+  if (inCluster && file !== undefined)
+    throw new Refusal('--in-cluster plans the spec in the cluster: leave --file out');
+  const { made, unread } = await foreseenFor(name, asked, options);
   show(made, { ...made, unread: dataOf(unread) }, asked);
   tell(unread, asked);
   return exitCode ? codeOf(made) : 0;
@@ -51,8 +48,8 @@ export async function plan(name: string, asked: Asked, options: PlanOptions, rea
  * Looks at a cluster now, by the rules of a step.
  * @returns 0: nothing is to be done; 3: a person is needed; 4: steps are to be taken, or something is awaited
  */
-export async function check(name: string, asked: Asked): Promise<ExitCode> {
-  const { made, unread } = await foresee(await intentFor(name, asked, undefined), asked);
+export async function check(name: string, asked: Asked, where: Where): Promise<ExitCode> {
+  const { made, unread } = await foreseenFor(name, asked, where);
   const { steps = [], end } = made.planned ?? {};
   const next = steps[0] ?? end;
   const code = codeOf(made);
@@ -73,6 +70,35 @@ export async function check(name: string, asked: Asked): Promise<ExitCode> {
   tell(unread, asked);
   return code;
 }
+
+/** From here; where no member can be asked from here, by a Job of the installation, if this person may make one. */
+async function foreseenFor(
+  name: string,
+  asked: Asked,
+  { file, inCluster, installation }: Where & { readonly file?: string },
+): Promise<{ readonly made: ShownCluster; readonly unread: Unread }> {
+  const elsewhere = async () => {
+    const made = await planInCluster(name, asked, { installation, readLog: kubectlLog });
+    if (!made.planned) throw new Refusal(`no plan can be made: ${made.problem ?? 'nothing was found'}`);
+    return { made, unread: nothingUnread() };
+  };
+  if (inCluster) return elsewhere();
+  const intent = await intentFor(name, asked, file);
+  try {
+    return await foresee(intent, asked);
+  } catch (error) {
+    // A Job knows only the spec that is in the cluster.
+    if (!(error instanceof OutOfReach) || intent.kind !== 'keep') throw error;
+    asked.err(`${printable(error.message)}. A Job of the installation is asked to look\n`);
+    return await elsewhere().catch((second: unknown) => {
+      if (!(second instanceof Refusal || isReason(second, 'Forbidden'))) throw second;
+      throw new Refusal(`${second.message}; or see: ${nextCommand(asked, `why ${name}`)}`, { cause: second });
+    });
+  }
+}
+
+/** What would be said from here would be wrong. */
+class OutOfReach extends Refusal {}
 
 export async function intentFor(name: string, asked: Asked, file: string | undefined): Promise<Intent> {
   const { kube, namespace, stop } = asked;
@@ -105,11 +131,10 @@ export async function foresee(
   if (!made?.planned) throw new Refusal(`no plan can be made: ${made?.problem ?? 'nothing was found'}`);
   const [[endpoint, cause] = []] = unread.silent;
   if (intent.kind !== 'create' && isOutOfReach(intent.cluster, unread)) {
-    const elsewhere = `${nextCommand(asked, `plan ${made.name} --in-cluster`)}; or see: ${nextCommand(asked, `why ${made.name}`)}`;
-    throw new Refusal(
+    throw new OutOfReach(
       endpoint === undefined
-        ? `${blind(unread)}, so no member can be asked, and what is said from here would be wrong. Have a Job look: ${elsewhere}`
-        : `etcd-ratchet reaches the members, and this machine does not (${endpoint}: ${cause}): what is said from here would be wrong. Run it where the addresses of pods lead, or have a Job look: ${elsewhere}`,
+        ? `${blind(unread)}, so no member can be asked, and what is said from here would be wrong`
+        : `etcd-ratchet reaches the members, and this machine does not (${endpoint}: ${cause}): what is said from here would be wrong`,
     );
   }
   return { made, unread };

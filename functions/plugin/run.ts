@@ -8,6 +8,7 @@ import { printable } from '../printable.ts';
 import { kubernetesName } from './arguments.ts';
 import { type Common, type ExitCode, formats, type Opened, type Reach, Refusal } from './command.ts';
 import { addAsking, addBackups, addingTo, addLooking, addPlanning, addSupport, type Connect } from './commands.ts';
+import { kubectlOf } from './kubectl.ts';
 import type { Terminal } from './terminal.ts';
 
 const epilogue = `
@@ -16,7 +17,8 @@ Exit codes:
   1  it could not be done: the message says why, and what to do
   2  wrong usage
   3  of check, and with --exit-code of status and plan: a cluster needs a person
-  4  of check, and with --exit-code of plan: steps are to be taken, or something is awaited
+  4  of check, and with --exit-code of plan: steps are to be taken, or something is awaited;
+     of check --pre: something could not be seen
 
 It uses your kubeconfig, and no rights but yours. NO_COLOR: plain text on a terminal.
 `;
@@ -36,12 +38,12 @@ export async function runPlugin(
 ): Promise<ExitCode> {
   let code: ExitCode = 0;
   const program = programFor(terminal, async (common, carryOut) => {
-    const { kube, reach, namespace: own } = await open(common);
+    const { namespace: own, ...opened } = await open(common);
     try {
       const namespace = common.namespace ?? own ?? 'default';
-      code = await carryOut({ ...terminal, kube, reach, namespace, output: common.output });
+      code = await carryOut({ ...terminal, ...opened, namespace, output: common.output });
     } finally {
-      kube.close();
+      opened.kube.close();
     }
   });
   if (args[0] === '__complete') {
@@ -78,9 +80,10 @@ export function helpOfPlugin(columns: number): readonly string[] {
   });
 }
 
-async function openCluster({ kubeconfig, context }: Common): Promise<Opened> {
-  const access = await findAccess(kubeconfig, process.env, context);
-  return { kube: kubeThrough(access, { userAgent: `kubectl-ratchet/${version}` }), namespace: access.namespace, reach };
+async function openCluster(common: Common): Promise<Opened> {
+  const access = await findAccess(common.kubeconfig, process.env, common.context);
+  const kube = kubeThrough(access, { userAgent: `kubectl-ratchet/${version}` });
+  return { kube, namespace: access.namespace, reach, kubectl: kubectlOf(common) };
 }
 
 function programFor(terminal: Terminal, connect: Connect): Command {

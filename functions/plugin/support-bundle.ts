@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
 import { open } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import { version } from '../../manifests/release.ts';
 import { KubeError, type KubeObject, type Resource, resources } from '../../reconcile/interfaces/kube.ts';
 import { printable } from '../printable.ts';
-import { type Asked, type Common, type ExitCode, Refusal } from './command.ts';
+import { type Asked, type ExitCode, Refusal } from './command.ts';
 import { say } from './objects.ts';
 
 interface BundleOptions {
@@ -96,18 +94,11 @@ async function logsOf(pods: readonly KubeObject[], asked: Asked, readLog: ReadLo
 }
 
 /** As the person's own kubectl reads it. */
-export function kubectlLog({ kubeconfig, context }: Partial<Common>): ReadLog {
-  return async (pod, { namespace, stop }) => {
-    const access = [
-      ...(kubeconfig ? [`--kubeconfig=${kubeconfig}`] : []),
-      ...(context ? [`--context=${context}`] : []),
-    ];
-    const what = ['logs', pod, '--all-containers', '--prefix', `--tail=${logLines}`, `--limit-bytes=${logBytes}`];
-    const limits = { timeout: logMilliseconds, maxBuffer: 32 * logBytes, signal: stop };
-    const { stdout } = await promisify(execFile)('kubectl', [...access, '-n', namespace, ...what], limits);
-    return stdout;
-  };
-}
+export const kubectlLog: ReadLog = async (pod, { namespace, stop, kubectl }) => {
+  const what = ['logs', pod, '--all-containers', '--prefix', `--tail=${logLines}`, `--limit-bytes=${logBytes}`];
+  const bounds = { milliseconds: logMilliseconds, mostBytes: 32 * logBytes, signal: stop };
+  return kubectl.text([...what, '-n', namespace], bounds);
+};
 
 /** Written by kubectl: the whole object once more, with what is left out here. */
 const copies = ['kubectl.kubernetes.io/last-applied-configuration'];

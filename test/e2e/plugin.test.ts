@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { EtcdClusterStatus } from '../../manifests/api/etcd-cluster-status.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { kubectlRatchet } from '../integration/manifests/kubectl-ratchet.ts';
 import { isWholeOf } from './support/conditions.ts';
 import { doneIn } from './support/done.ts';
@@ -78,6 +79,16 @@ test('where no member can be reached from, a Job of the installation makes the s
     `--installation=${namespace}/etcd-ratchet`,
   );
   assert.deepEqual([here.code, there.code], [0, 0], here.stderr + there.stderr);
-  const { unread: _, ...plan } = JSON.parse(here.stdout);
-  assert.deepEqual(JSON.parse(there.stdout), plan);
+  assert.deepEqual(JSON.parse(there.stdout), JSON.parse(here.stdout));
+  const checked = await plugin.ratchet(
+    ...['-n', namespace, 'check', 'orders', '--in-cluster', `--installation=${namespace}/etcd-ratchet`],
+  );
+  assert.equal(checked.code, 0, checked.stderr);
+  assert.match(checked.stdout, /orders: Ready\n/);
+  const { items } = await stage().kube.list(resources.jobs, { namespace });
+  assert.deepEqual(
+    items.map(({ metadata }) => metadata.name).filter((one) => one.includes('-plan-')),
+    [],
+    'its Jobs are removed',
+  );
 });

@@ -8,7 +8,9 @@ import { after, test } from 'node:test';
 import { parse } from 'yaml';
 import { reportFleet } from '../../../functions/pass/report-fleet.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { resources } from '../../../reconcile/interfaces/kube.ts';
+import type { Job } from '../../../manifests/kube-types.ts';
+import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
+import { until } from '../../e2e/support/until.ts';
 import { shareApiServer } from '../shared-api-server.ts';
 import { kubectlRatchet } from './kubectl-ratchet.ts';
 
@@ -141,6 +143,62 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
       child.kill('SIGKILL');
     }
   });
+
+test('check --pre asks the API server itself, and says what is to be done', async () => {
+  const { code, stdout, stderr } = await ratchet('check', '--pre', '-o', 'json');
+  assert.equal(code, 3, stderr);
+  const { checks } = JSON.parse(stdout) as { checks: { what: string; verdict: string; text: string }[] };
+  const said = new Map(checks.map(({ what, verdict, text }) => [what, `${verdict} ${text}`]));
+  assert.match(said.get('version') ?? '', /^ok Kubernetes v1\.\d+/);
+  assert.equal(said.get('rights'), 'ok you may install it');
+  assert.equal(said.get('policies'), 'ok ValidatingAdmissionPolicy is served');
+  assert.equal(said.get('CRDs'), 'ok the CRDs that are there are those of this release');
+  assert.match(said.get('storage') ?? '', /^do there is no default StorageClass/);
+  assert.match(said.get('clock') ?? '', /^ok /);
+  const certManager = (await ratchet('check', '--pre', '--cert-manager')).stdout;
+  assert.match(certManager, /^cert-manager +do +cert-manager\.io\/v1 is not served/m);
+});
+
+test('an account without rights is told which it lacks, and what it can not see', async () => {
+  const asNobody = await plugin.as('nobody');
+  const { code, stdout } = await asNobody('check', '--pre');
+  assert.equal(code, 3);
+  assert.match(
+    stdout,
+    /^rights +do +you may not create customresourcedefinitions, [\s\S]*: have a cluster administrator/m,
+  );
+  assert.match(stdout, /^storage +unknown +you may not look: /m);
+  assert.match(stdout, /^version +ok /m);
+});
+
+test('check --in-cluster makes a Job of the installation, and removes it', async () => {
+  const container = { name: 'tick', image: 'etcd-ratchet', args: [] };
+  const template = { spec: { restartPolicy: 'Never', containers: [container] } };
+  await api.kube.create(resources.cronJobs, {
+    metadata: { namespace: api.namespace, name: 'own' },
+    spec: { schedule: '0 0 1 1 *', suspend: true, jobTemplate: { spec: { template } } },
+  } as KubeObject);
+  const running = ratchet('check', 'orders', '--in-cluster', '--installation', `${api.namespace}/own`);
+  const job = await until('there is a Job', async () => {
+    const { items } = await api.kube.list<Job>(resources.jobs, { namespace: api.namespace });
+    return items.find(({ metadata }) => metadata.name.startsWith('own-plan-'));
+  });
+  assert.deepEqual(job.spec.template.spec.containers[0]?.args, [
+    ...['--plan', `--cluster=${api.namespace}/orders`, '--output=json'],
+  ]);
+  // No node runs it here: it ends as one that failed.
+  const at = new Date().toISOString();
+  const conditions = ['FailureTarget', 'Failed'].map((type) => ({
+    ...{ type, status: 'True', reason: 'BackoffLimitExceeded', message: 'no node' },
+    ...{ lastProbeTime: at, lastTransitionTime: at },
+  }));
+  await api.kube.updateStatus(resources.jobs, { ...job, status: { startTime: at, conditions } } as KubeObject);
+  const { code, stderr } = await running;
+  assert.equal(code, 1);
+  assert.match(stderr, /own-plan-[0-9a-f]+ printed no plan/);
+  const gone = async () => (await api.kube.get(resources.jobs, api.namespace, job.metadata.name)) === undefined;
+  await until('the Job is gone', gone);
+});
 
 test('another context is another identity, and one that is not there is named', async () => {
   const { code, stderr } = await ratchet('status', '--context', 'none');

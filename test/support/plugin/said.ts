@@ -1,4 +1,4 @@
-import type { Reach } from '../../../functions/plugin/command.ts';
+import { type Kubectl, type Reach, Refusal } from '../../../functions/plugin/command.ts';
 import { runPlugin } from '../../../functions/plugin/run.ts';
 import type { Terminal } from '../../../functions/plugin/terminal.ts';
 import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
@@ -18,6 +18,9 @@ export const unreachable: Reach = {
   wire: async () => undefined,
 };
 
+/** A machine without kubectl. */
+export const noKubectl: Kubectl = { text: async ([verb]) => Promise.reject(new Refusal(`no kubectl ${verb} here`)) };
+
 /** The API server says who asks. */
 function askedBy(username: string, kube: FakeKube): Kube {
   const create: Kube['create'] = async (resource, object, options) =>
@@ -36,7 +39,13 @@ export async function saidOn(
     namespace = 'payments',
     reach = unreachable,
     username = 'ada',
-  }: { readonly namespace?: string; readonly reach?: Reach; readonly username?: string } = {},
+    kubectl = noKubectl,
+  }: {
+    readonly namespace?: string;
+    readonly reach?: Reach;
+    readonly username?: string;
+    readonly kubectl?: Kubectl;
+  } = {},
 ): Promise<Said> {
   let [out, err] = ['', ''];
   const code = await runPlugin(
@@ -53,7 +62,7 @@ export async function saidOn(
       stop: new AbortController().signal,
       ...terminal,
     },
-    async () => ({ kube: askedBy(username, kube), namespace, reach }),
+    async () => ({ kube: askedBy(username, kube), namespace, reach, kubectl }),
   );
   return { code, out, err };
 }

@@ -6,9 +6,10 @@ import { after, test } from 'node:test';
 import { stringify } from 'yaml';
 import type { Reach } from '../../../functions/plugin/command.ts';
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import type { Job } from '../../../manifests/kube-types.ts';
 import { EtcdError } from '../../../reconcile/interfaces/etcd.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
-import { createFakeKube } from '../../support/fakes/kube.ts';
+import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { saidOn } from '../../support/plugin/said.ts';
 import { bornWith } from '../../support/world/born.ts';
 import { etcdOf } from '../../support/world/etcd.ts';
@@ -84,24 +85,61 @@ test('a person is needed: 3, with what to do', async () => {
   assert.match(out, /: Stalled\n {2}\w+: .*\n {2}to go on: /);
 });
 
-test('from a machine that reaches no member, no wrong plan is made', async () => {
+function awayFrom(world: World): Reach {
+  const silence = async () => Promise.reject(new EtcdError('no answer', 'down'));
+  const etcd: Reach['etcd'] = async (tls) => ({
+    ...etcdOf(world.state, tls),
+    ...{ members: silence, lastMembers: silence, status: silence, version: silence },
+  });
+  return { ...reachOf(world), etcd };
+}
+
+test('from a machine that reaches no member, and without an installation, no wrong plan is made', async () => {
   const world = await bornWith({ replicas: 3 });
-  const away: Reach = {
-    ...reachOf(world),
-    etcd: async (tls) => ({
-      ...etcdOf(world.state, tls),
-      members: async () => Promise.reject(new EtcdError('no answer', 'down')),
-      lastMembers: async () => Promise.reject(new EtcdError('no answer', 'down')),
-      status: async () => Promise.reject(new EtcdError('no answer', 'down')),
-      version: async () => Promise.reject(new EtcdError('no answer', 'down')),
-    }),
-  };
-  const { code, out, err } = await ratchet(world, ['plan', name], away);
+  const { code, out, err } = await ratchet(world, ['plan', name], awayFrom(world));
   assert.deepEqual([code, out], [1, '']);
-  assert.match(
-    err,
-    /this machine does not \(http:.*no answer\): what is said from here would be wrong\..* kubectl ratchet -n shop plan orders --in-cluster/,
-  );
+  assert.match(err, /this machine does not \(http:.*no answer\): what is said from here would be wrong\. A Job/);
+  assert.match(err, /there is no CronJob etcd-ratchet\/etcd-ratchet: .*; or see: kubectl ratchet -n shop why orders/);
+});
+
+for (const command of ['plan', 'check'])
+  test(`from a machine that reaches no member, ${command} asks a Job of the installation by itself`, async () => {
+    const world = await bornWith({ replicas: 3 });
+    const template = { spec: { containers: [{ name: 'tick', args: [] }] } };
+    const metadata = { namespace: 'etcd-ratchet', name: 'etcd-ratchet', uid: 'c' };
+    world.kube.seed(resources.cronJobs, { metadata, spec: { jobTemplate: { spec: { template } } } });
+    const made: Job[] = [];
+    const kube: FakeKube = {
+      ...world.kube,
+      create: async (resource, object, options) => {
+        const job = await world.kube.create(resource, object, options);
+        if (resource !== resources.jobs) return job;
+        const done = { ...(job as unknown as Job), status: { conditions: [{ type: 'Complete', status: 'True' }] } };
+        made.push(done);
+        world.kube.seed(resources.jobs, done);
+        const labels = { 'batch.kubernetes.io/job-name': job.metadata.name };
+        world.kube.seed(resources.pods, { metadata: { namespace: 'etcd-ratchet', name: 'the-pod', labels } });
+        return job;
+      },
+    };
+    const end = { kind: 'done', reason: 'Converged', message: 'a Job saw it' };
+    const planned = { summary: '', steps: [], end, changes: [], refusals: [], needsPerson: false };
+    const clusters = [{ namespace, name, intent: 'keep', planned }];
+    const kubectl = { text: async () => JSON.stringify({ fleets: [], clusters }) };
+    const said = await saidOn(kube, [command, name], {}, { namespace, reach: awayFrom(world), kubectl });
+    assert.equal(said.code, 0, said.err);
+    assert.match(said.out, /a Job saw it/);
+    assert.match(said.err, /this machine does not .*\. A Job of the installation is asked to look\nJob etcd-ratchet\//);
+    assert.equal(made.length, 1);
+    assert.deepEqual(world.kube.stored(resources.jobs), [], 'the Job is removed');
+  });
+
+test('a spec in a file is planned by no Job: it knows only what is in the cluster', async () => {
+  const world = await bornWith({ replicas: 3 });
+  const file = fileOf(documentOf({ ...world.cluster()?.spec, replicas: 5 }));
+  const { code, err } = await ratchet(world, ['plan', name, '-f', file], awayFrom(world));
+  assert.equal(code, 1);
+  assert.doesNotMatch(err, /Job/);
 });
 
 test('what this person may not read is said, and no wrong plan is made of the rest', async () => {

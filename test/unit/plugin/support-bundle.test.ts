@@ -8,7 +8,7 @@ import { parseAllDocuments } from 'yaml';
 import { type ReadLog, supportBundle, withoutSecrets } from '../../../functions/plugin/support-bundle.ts';
 import { KubeError, type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
-import { unreachable } from '../../support/plugin/said.ts';
+import { noKubectl, unreachable } from '../../support/plugin/said.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'support-bundle-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -65,7 +65,7 @@ async function bundled(kube: FakeKube, readLog: ReadLog, file = anotherFile()) {
     stop: new AbortController().signal,
   };
   await supportBundle(
-    { ...terminal, kube, reach: unreachable, namespace: 'payments', output: 'text' },
+    { ...terminal, kube, kubectl: noKubectl, reach: unreachable, namespace: 'payments', output: 'text' },
     { file },
     readLog,
   );
