@@ -9,7 +9,7 @@ export async function main(args: readonly string[]): Promise<number> {
     isClosed = true;
   });
   const stopping = new AbortController();
-  for (const name of ['SIGTERM', 'SIGINT'] as const)
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.once(name, () => stopping.abort(new Error(`stopped by ${name}`)));
   return await runPlugin(args, {
     out: (text) => process.stdout.write(text),

@@ -25,6 +25,22 @@ interface KubectlBounds {
 export interface Kubectl {
   /** What it prints. @throws {Refusal} with its last words, when it fails or there is none. */
   text(args: readonly string[], bounds: KubectlBounds): Promise<string>;
+  /**
+   * A port of this machine, on loopback only, that leads to one of a pod until it is disposed of: straight, where the
+   * pod's address leads somewhere from here, else by `kubectl port-forward`. @throws {Refusal}
+   */
+  forward(pod: PodPort, signal: AbortSignal): Promise<Forwarded>;
+}
+
+export interface PodPort {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly address?: string | undefined;
+  readonly port: number;
+}
+
+export interface Forwarded extends Disposable {
+  readonly port: number;
 }
 
 /** The API server that a person's kubeconfig leads to. */

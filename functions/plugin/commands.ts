@@ -65,7 +65,7 @@ export function addLooking({ plain, add, run }: Adding): void {
   );
 }
 
-export function addAsking({ add, about, run }: Adding): void {
+export function addAsking({ add, about, run, common, connect }: Adding): void {
   about('pause', 'observe it, and take no step', async () => (await import('./annotate.ts')).pause);
   about('resume', 'take steps again', async () => (await import('./annotate.ts')).resume);
   add('reconcile', 'ask for a pass now, and wait for it')
@@ -76,6 +76,15 @@ export function addAsking({ add, about, run }: Adding): void {
     .option('--wait <seconds>', 'until all of them have; 0: do not wait', seconds, 300)
     .addOption(ofInstallation())
     .action(run(async () => (await import('./defrag.ts')).defrag));
+  add('move-leader', 'hand the leadership of etcd to a healthy voter')
+    .option('--to <member>', 'the member, instead of the one that has the most of the log', kubernetesName)
+    .action(run(async () => (await import('./members/move-leader.ts')).moveLeader));
+  add('etcdctl', 'run etcdctl of this machine with endpoints and certificates of the cluster; alone: a shell with them')
+    .argument('[arguments...]', 'those of etcdctl, after --')
+    .action(async (name: string, args: readonly string[]) => {
+      const { etcdctl } = await import('./members/etcdctl.ts');
+      await connect(common(), (asked) => etcdctl(name, args, asked));
+    });
   add('approve', 'show what it asks a person to approve and what is lost with it, ask, and approve exactly that')
     .option('--fleet', 'the name is that of an EtcdFleet', false)
     .option('--for <word>', 'which, where it asks for several, like recover-quorum')

@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process';
-import { type Common, type Kubectl, Refusal } from './command.ts';
+import { execFile, spawn } from 'node:child_process';
+import { type Common, type Forwarded, type Kubectl, type PodPort, Refusal } from './command.ts';
+import { leads, relay } from './relay.ts';
 
 const program = 'kubectl';
 
@@ -14,7 +15,45 @@ export function kubectlOf({ kubeconfig, context }: Pick<Common, 'kubeconfig' | '
           error ? reject(new Refusal(lastWords(args, error, stderr), { cause: error })) : resolve(stdout),
         );
       }),
+    forward: async (to, signal) => {
+      const { address: host, port } = to;
+      if (host !== undefined && (await leads({ host, port }))) return relay({ host, port });
+      return forward([...access, '-n', to.namespace], to, signal);
+    },
   };
+}
+
+/** Milliseconds until it must lead there. */
+const patience = 10_000;
+
+function forward(access: readonly string[], { pod, port }: PodPort, signal: AbortSignal): Promise<Forwarded> {
+  const args = [...access, 'port-forward', `pod/${pod}`, `:${port}`, '--address', '127.0.0.1'];
+  // Of a group of its own: Ctrl-C in a shell that uses it must not end it.
+  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { promise, resolve, reject } = Promise.withResolvers<Forwarded>();
+  const end = () => void child.kill();
+  const fail = (words: string) => {
+    end();
+    reject(new Refusal(`pod ${pod} can't be reached by kubectl port-forward: ${words}`));
+  };
+  let [said, complaint] = ['', ''];
+  const late = setTimeout(() => fail(complaint.trim() || `not within ${patience / 1000} s`), patience);
+  const stopped = () => fail('stopped');
+  signal.addEventListener('abort', stopped, { once: true });
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaint = `${complaint}${chunk}`.slice(-1000);
+  });
+  child.stdout.on('data', (chunk: Buffer) => {
+    said = `${said}${chunk}`.slice(-1000);
+    const [, local] = /Forwarding from 127\.0\.0\.1:(\d+)/.exec(said) ?? [];
+    if (local !== undefined) resolve({ port: Number(local), [Symbol.dispose]: end });
+  });
+  child.once('error', (error: NodeJS.ErrnoException) => fail(lastWords(['port-forward'], error, '')));
+  child.once('exit', () => fail(complaint.trim().split('\n').at(-1) || 'it ended'));
+  return promise.finally(() => {
+    clearTimeout(late);
+    signal.removeEventListener('abort', stopped);
+  });
 }
 
 function accessOf({ kubeconfig, context }: { kubeconfig?: string | undefined; context?: string | undefined }) {

@@ -16,9 +16,9 @@ const patience = 180_000;
 const removal = 5_000;
 
 /**
- * The plan of a Job of the installation, which reaches the members. It takes the right to make and delete Jobs there and
- * to read their logs: nothing that this person could not do by hand. The Job is one of the CronJob's, with its account
- * and its bounds in time, and only looks. @throws {Refusal} without such a CronJob, or a plan in time.
+ * The plan of a Job of the installation, which reaches the members: one of the CronJob's, with its account and its
+ * bound in time, that only looks. It takes the right to make and delete Jobs there, and to read their logs.
+ * @throws {Refusal} without such a CronJob, or a plan in time
  */
 export async function planInCluster(
   name: string,

@@ -1,12 +1,13 @@
 /** `kubectl ratchet` beside a cluster of real members: what it foresees is what the next step does. */
 
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { EtcdClusterStatus } from '../../manifests/api/etcd-cluster-status.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { kubectlRatchet } from '../integration/manifests/kubectl-ratchet.ts';
+import { provisionBinaries } from '../support/cluster/binaries.ts';
 import { isWholeOf } from './support/conditions.ts';
 import { doneIn } from './support/done.ts';
 import { assertForetold, type Foretold } from './support/foretold.ts';
@@ -44,6 +45,36 @@ test('plan and check ask the members themselves, and plan of a file is what then
   await kubectl(['apply', '--server-side', '-f', file]);
   const whole = await tickUntil('orders', isWholeOf(2), 120);
   t.diagnostic(assertForetold(foretold, whole));
+});
+
+test('move-leader hands over, and etcdctl sees it with what the plugin gives it', async (t) => {
+  const { namespace } = stage();
+  const [plugin = assert.fail('the first test installs it')] = made;
+  await symlink((await provisionBinaries()).etcdctl, join(plugin.directory, 'etcdctl'));
+  const ratchet = (...args: readonly string[]) => plugin.ratchet('-n', namespace, ...args);
+  const moved = await ratchet('move-leader', 'orders', '-o', 'json');
+  assert.equal(moved.code, 0, moved.stderr);
+  const { from, to, milliseconds } = JSON.parse(moved.stdout);
+  assert.deepEqual([from, to].toSorted(), ['orders-0', 'orders-1']);
+  t.diagnostic(`without a leader for at most ${milliseconds} ms`);
+  const status = await ratchet('etcdctl', 'orders', '--', 'endpoint', 'status', '-w', 'json');
+  assert.equal(status.code, 0, status.stderr);
+  const list = await ratchet('etcdctl', 'orders', '--', 'member', 'list', '--hex');
+  const [id = ''] =
+    list.stdout
+      .split('\n')
+      .find((line) => line.includes(`, ${to}, `))
+      ?.split(',') ?? [];
+  const endpoints = JSON.parse(status.stdout) as { Endpoint: string; Status: { leader: number | bigint } }[];
+  assert.equal(endpoints.length, 2);
+  // IDs use 64 bits, and JSON's numbers here fewer.
+  for (const { Endpoint, Status } of endpoints) {
+    assert.match(Endpoint, /^https:\/\/127\.0\.0\.1:\d+$/);
+    assert.equal(Number(Status.leader), Number(BigInt(`0x${id}`)));
+  }
+  const refused = await ratchet('move-leader', 'orders', '--to', 'orders-7');
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /no member orders-7 of .*\/orders answers; these do: orders-0, orders-1/);
 });
 
 test('defrag asks each member once: etcd rewrites its files, and why says what is left', async () => {

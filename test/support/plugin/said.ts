@@ -19,7 +19,10 @@ export const unreachable: Reach = {
 };
 
 /** A machine without kubectl. */
-export const noKubectl: Kubectl = { text: async ([verb]) => Promise.reject(new Refusal(`no kubectl ${verb} here`)) };
+export const noKubectl: Kubectl = {
+  text: async ([verb]) => Promise.reject(new Refusal(`no kubectl ${verb} here`)),
+  forward: async ({ pod }) => Promise.reject(new Refusal(`no way to ${pod}`)),
+};
 
 /** The API server says who asks. */
 function askedBy(username: string, kube: FakeKube): Kube {

@@ -103,7 +103,7 @@ for (const [state, code] of [
     const kube = installed();
     kube.seed(resources.clusters, cluster);
     const told = { ...plan, planned: { ...plan.planned, end: { ...end, kind: state, cure: 'restore it' } } };
-    const kubectl = { text: async () => `${printed(told)}\n` };
+    const kubectl = { ...noKubectl, text: async () => `${printed(told)}\n` };
     const args = ['check', 'orders', '--in-cluster', '--installation', 'ops/etcd-ratchet'];
     const said = await saidOn(kube, args, {}, { kubectl });
     assert.equal(said.code, code, said.err);

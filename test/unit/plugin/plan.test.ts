@@ -10,7 +10,7 @@ import type { Job } from '../../../manifests/kube-types.ts';
 import { EtcdError } from '../../../reconcile/interfaces/etcd.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
-import { saidOn } from '../../support/plugin/said.ts';
+import { noKubectl, saidOn } from '../../support/plugin/said.ts';
 import { bornWith } from '../../support/world/born.ts';
 import { etcdOf } from '../../support/world/etcd.ts';
 import { wireOf } from '../../support/world/wire.ts';
@@ -125,7 +125,7 @@ for (const command of ['plan', 'check'])
     const end = { kind: 'done', reason: 'Converged', message: 'a Job saw it' };
     const planned = { summary: '', steps: [], end, changes: [], refusals: [], needsPerson: false };
     const clusters = [{ namespace, name, intent: 'keep', planned }];
-    const kubectl = { text: async () => JSON.stringify({ fleets: [], clusters }) };
+    const kubectl = { ...noKubectl, text: async () => JSON.stringify({ fleets: [], clusters }) };
     const said = await saidOn(kube, [command, name], {}, { namespace, reach: awayFrom(world), kubectl });
     assert.equal(said.code, 0, said.err);
     assert.match(said.out, /a Job saw it/);

@@ -9,7 +9,7 @@ import { definitions } from '../../../manifests/api/kinds.ts';
 import { crdOf } from '../../../manifests/install/crd.ts';
 import { type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
-import { now, saidOn } from '../../support/plugin/said.ts';
+import { noKubectl, now, saidOn } from '../../support/plugin/said.ts';
 
 const storageClasses: Resource = {
   ...{ apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' },
@@ -52,6 +52,7 @@ async function checked(scene: Partial<Scene>, ...args: readonly string[]) {
     return { ...object, status: { allowed: !mayNot.includes(`${verb} ${plural}`) } };
   };
   const kubectl: Kubectl = {
+    ...noKubectl,
     text: async ([, , path = '']) => {
       if (path === '/version') return JSON.stringify({ major: '1', minor, gitVersion: `v1.${minor}.0` });
       return served[path] ?? Promise.reject(new Refusal('kubectl get failed: Error from server (NotFound): no such'));

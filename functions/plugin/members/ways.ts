@@ -1,0 +1,81 @@
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { Pod, Secret } from '../../../manifests/kube-types.ts';
+import { applicationSecretName } from '../../../manifests/render/certificate-names.ts';
+import { labels, podHost, ports, schemeOf, selectorOf } from '../../../manifests/render/names.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { type Asked, Refusal } from '../command.ts';
+
+/** A member's client port, as a port of this machine. */
+interface Way {
+  readonly member: string;
+  readonly url: string;
+}
+
+export interface Ways extends AsyncDisposable {
+  readonly ways: readonly Way[];
+  /** Members that there is no way to, each with its cause. */
+  readonly lost: readonly string[];
+}
+
+/** PEM, out of the client Secret that this person may read. */
+export interface ClientKeys {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+const mostPods = 32;
+
+/** Ways to the members on loopback: their certificates bear 127.0.0.1. @throws {Refusal} where none is reached */
+export async function waysTo(cluster: EtcdCluster, asked: Asked): Promise<Ways> {
+  const { kube, kubectl, namespace, stop } = asked;
+  const { name } = cluster.metadata;
+  const labelSelector = selectorOf(name);
+  const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, limit: mostPods, signal: stop });
+  await using parts = new AsyncDisposableStack();
+  const scheme = schemeOf(cluster.spec.tls?.mode ?? 'Managed');
+  const lost: string[] = [];
+  const found = await Promise.all(
+    items.map(async (pod): Promise<readonly Way[]> => {
+      const member = pod.metadata.labels?.[labels.peer];
+      if (member === undefined || pod.status?.phase !== 'Running') return [];
+      try {
+        const to = { namespace, pod: pod.metadata.name, address: pod.status.podIP, port: ports.client };
+        const { port } = parts.use(await kubectl.forward(to, stop));
+        return [{ member, url: `${scheme}://127.0.0.1:${port}` }];
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        lost.push(error.message);
+        return [];
+      }
+    }),
+  );
+  const ways = found.flat().toSorted((a, b) => (a.member < b.member ? -1 : 1));
+  if (ways.length === 0)
+    throw new Refusal(`no member of ${namespace}/${name} is reached: ${lost.join('; ') || 'no pod of it runs'}`);
+  const made = parts.move();
+  return { ways, lost, [Symbol.asyncDispose]: () => made.disposeAsync() };
+}
+
+/** `undefined`: it speaks no TLS. @throws {Refusal} for a Secret that is not there, or lacks something */
+export async function clientKeysOf(cluster: EtcdCluster, asked: Asked): Promise<ClientKeys | undefined> {
+  const { kube, namespace, stop } = asked;
+  const { mode = 'Managed', provided } = cluster.spec.tls ?? {};
+  if (mode === 'Disabled') return undefined;
+  const own = applicationSecretName(cluster.metadata.name);
+  const name = mode === 'Provided' ? (provided?.clientSecretName ?? own) : own;
+  const secret = await kube.get<Secret>(resources.secrets, namespace, name, { signal: stop });
+  const { 'tls.crt': cert, 'tls.key': key, 'ca.crt': ca } = secret?.data ?? {};
+  if (!cert || !key || !ca)
+    throw new Refusal(`Secret ${namespace}/${name} with tls.crt, tls.key and ca.crt is not there yet`);
+  const text = (base64: string) => Buffer.from(base64, 'base64').toString('utf8');
+  return { ca: text(ca), cert: text(cert), key: text(key) };
+}
+
+/** A member is known by the name in its certificate, whatever port leads to it. */
+export function serverNames({ metadata }: EtcdCluster, { ways }: Ways): (endpoint: string) => string {
+  const hosts = new Map(
+    ways.map(({ member, url }) => [new URL(url).port, podHost(metadata.namespace ?? '', metadata.name, member)]),
+  );
+  return (endpoint) => hosts.get(new URL(endpoint).port) ?? new URL(endpoint).hostname;
+}
