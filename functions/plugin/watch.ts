@@ -80,7 +80,7 @@ function draw(
     err(`${notes}\nas of ${now().toISOString().slice(11, 19)} UTC; it looks every ${interval} s, and Ctrl-C ends it\n`);
     return;
   }
-  if (!isFirst && text !== '') out(output === 'yaml' ? '---\n' : '\n');
-  out(text);
+  const before = isFirst || text === '' ? '' : output === 'yaml' ? '---\n' : '\n';
+  out(`${before}${text}`);
   err(notes);
 }
