@@ -31,9 +31,19 @@ export function told(message: string, reason = ''): Html {
 
 /** The cure, with its commands beneath it. */
 export function wayOn(cure: string): Html {
-  const found = cure.length > longest ? [] : [...cure.matchAll(commands)].map(([one]) => one.replace(behind, ''));
+  const found = cure.length > longest ? [] : commandsIn(cure);
   return markup`<p>To go on: <bdi>${withoutCommands(cure, found)}</bdi></p>${found.map(commandBlock)}`;
 }
+
+/** A part of a command may do something else than the whole: none is offered. */
+function commandsIn(cure: string): readonly string[] {
+  return [...cure.matchAll(commands)].flatMap(({ 0: one, index }) =>
+    goesOn.test(cure.slice(index + one.length, index + one.length + 2)) ? [] : [one.replace(behind, '')],
+  );
+}
+
+/** In a command of which the text above has only a part. */
+const goesOn = /^ ?['"`|&<>$\\]/;
 
 /** A message has at most this many characters where the API server keeps it. */
 const longest = 32_768;

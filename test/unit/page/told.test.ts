@@ -26,8 +26,10 @@ describe('a command in a cure is a block of its own', () => {
     ['create it again (kubectl -n shop delete pvc orders-0), as it was', 'kubectl -n shop delete pvc orders-0'],
     [`or let the deletion go on (${patch})`, patch.replaceAll('"', '&quot;').replaceAll("'", '&#39;')],
     ['as kubectl reads it, and kubectl wrote it: ask for 8Gi or more'],
-    ['approve it: kubectl -n a delete pvc b`reboot`', 'kubectl -n a delete pvc b'],
-    ['approve it: kubectl -n a annotate pvc b c="$(reboot)"', 'kubectl -n a annotate pvc b c='],
+    // A part of a command may do something else than the whole: none is offered.
+    ['approve it: kubectl -n a delete pvc b`reboot`'],
+    ['approve it: kubectl -n a annotate pvc b c="$(reboot)"'],
+    ['approve it: kubectl -n a delete pvc b | tee c'],
   ] as const) {
     test(cure.slice(0, 80), () => {
       const shown = told(withCure('it is so', cure)).toString();
