@@ -1,4 +1,4 @@
-import { longestDescription } from '../reconcile/fleet/in-brief.ts';
+import { longestDescription } from '../manifests/description.ts';
 import { planContext, statusContext } from '../reconcile/fleet/names.ts';
 import { identityOf } from '../reconcile/fleet/objects.ts';
 import { states } from '../reconcile/fleet/states.ts';

@@ -1,5 +1,6 @@
-import { describe, longestDescription } from '../../gitops/statuses/describe.ts';
+import { describe } from '../../gitops/statuses/describe.ts';
 import type { CheckedDeletion, CheckProblem, CheckReport } from '../../manifests/api/check-report.ts';
+import { longestDescription } from '../../manifests/description.ts';
 import { inBrief } from '../../reconcile/fleet/in-brief.ts';
 import type { OtherChange } from '../../reconcile/fleet/others.ts';
 import { place } from '../../reconcile/fleet/statements.ts';

@@ -1,16 +1,11 @@
-/** GitHub answers 422 to a longer description; the others cut it. */
-export const longestDescription = 140;
+import { longestDescription, oneLine } from '../../manifests/description.ts';
 
 /**
  * A message for a commit status: one line, no control or direction-changing characters, cut at a word, and between what
  * a reader sees as characters: no half emoji or lone accent remains.
  */
 export function describe(message: string): string {
-  const line = message
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
+  const line = oneLine(message);
   if (line.length <= longestDescription) return line;
 
   let cut = '';

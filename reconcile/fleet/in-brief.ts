@@ -1,8 +1,6 @@
+import { longestDescription, oneLine } from '../../manifests/description.ts';
 import { toGoOn } from '../reasons/cure.ts';
 import { withoutMentions } from '../reasons/runbook.ts';
-
-/** Characters of a description. Forges refuse, or cut, longer ones. */
-export const longestDescription = 140;
 
 interface Said {
   /** Where in a file: it stays first, and is cure enough for a message that tells none. */
@@ -53,14 +51,6 @@ function withReason(first: string, why: string, longest: number): string {
   const room = longest - first.length - '; why: '.length;
   const line = oneLine(withoutMentions(why));
   return line === '' || room < Math.min(leastReason, line.length) ? first : `${first}; why: ${cut(line, room)}`;
-}
-
-function oneLine(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
 }
 
 /** At a word's end, unless that throws away most of it; between code points. */

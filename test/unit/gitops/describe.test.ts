@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { describe, longestDescription } from '../../../gitops/statuses/describe.ts';
+import { describe } from '../../../gitops/statuses/describe.ts';
+import { longestDescription } from '../../../manifests/description.ts';
 
 for (const [name, message, expected] of [
   ['a short message stays', '3 of 3 members are healthy', '3 of 3 members are healthy'],
