@@ -1,6 +1,7 @@
 import type { ApprovalAsked } from '../../manifests/api/approval.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { Condition } from '../../manifests/api/metadata.ts';
+import { kubectlRatchet } from '../../manifests/render/kubectl.ts';
 import type { Concern } from './attention.ts';
 import { commitUrl, linked } from './links.ts';
 import { type Child, type Html, markup } from './markup.ts';
@@ -109,7 +110,10 @@ interface Asking {
 export function approvalsCard({ metadata, status }: Asking, kind: 'cluster' | 'fleet'): Html {
   const asked = status?.approvals ?? [];
   if (asked.length === 0) return markup``;
-  const command = `kubectl ratchet -n ${metadata.namespace ?? 'default'} approve ${kind === 'fleet' ? '--fleet ' : ''}${metadata.name}`;
+  const command = kubectlRatchet(
+    metadata.namespace ?? 'default',
+    `approve ${kind === 'fleet' ? '--fleet ' : ''}${metadata.name}`,
+  );
   const rows = asked.map(
     ({ reason, approves, loses }) =>
       markup`<p><strong>${reason}</strong>: <bdi>${approves}</bdi></p><p>Lost with it: <bdi>${loses}</bdi></p>`,

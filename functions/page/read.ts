@@ -5,6 +5,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
+import { kubectlRatchet } from '../../manifests/render/kubectl.ts';
 import type { PlanContext } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import {
   isReason,
@@ -178,7 +179,7 @@ async function makePlan(context: ReaderContext, cluster: EtcdCluster): Promise<P
 }
 
 function noPlan({ metadata: { namespace, name } }: EtcdCluster, message: string): PlanView {
-  return { kind: 'none', message, command: `kubectl ratchet -n ${namespace ?? 'default'} plan ${name} --in-cluster` };
+  return { kind: 'none', message, command: kubectlRatchet(namespace ?? 'default', `plan ${name} --in-cluster`) };
 }
 
 /** Also where something under way does not listen to the signal. */

@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { kubectlRatchet } from '../../manifests/render/kubectl.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { type Concern, clusterConcerns, fleetConcerns } from '../page/attention.ts';
 import { fleetState } from '../page/state.ts';
@@ -27,7 +28,10 @@ export function problemsAmong(
     concerns.filter(isAlone).map((concern) => ({
       ...concern,
       about: `${kind} ${keyOf(object)}`,
-      more: `kubectl ratchet -n ${object.metadata.namespace} why ${kind === 'EtcdCluster' ? '' : 'fleet/'}${object.metadata.name}`,
+      more: kubectlRatchet(
+        object.metadata.namespace ?? 'default',
+        `why ${kind === 'EtcdCluster' ? '' : 'fleet/'}${object.metadata.name}`,
+      ),
     }));
   const ofClusters = clusters.flatMap((cluster) => of('EtcdCluster', cluster, clusterConcerns(cluster)));
   const ofFleets = fleets.flatMap((fleet) => of('EtcdFleet', fleet, fleetConcerns(fleet, now)));

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
+import { kubectlRatchet } from '../../../manifests/render/kubectl.ts';
 import type { ShownCluster } from '../../page/check-report.ts';
 import { printable } from '../../printable.ts';
 import { clusterPlanText } from '../../tick/plan-output.ts';
@@ -66,7 +67,7 @@ export function planText(
       ? []
       : [
           '',
-          `Before step ${approvalBefore} it waits for you: stop what manages the pods (docs/how-to/adopt.md#what-to-stop-first), move the clients to ${name}.${namespace}.svc, then: kubectl ratchet -n ${namespace} approve ${name}`,
+          `Before step ${approvalBefore} it waits for you: stop what manages the pods (docs/how-to/adopt.md#what-to-stop-first), move the clients to ${name}.${namespace}.svc, then: ${kubectlRatchet(namespace, `approve ${name}`)}`,
         ]),
     '',
   ].join('\n');

@@ -1,6 +1,7 @@
 import { parseQuantity } from '../../../../../manifests/api/quantity.ts';
 import { defragmentationDefaults } from '../../../../../manifests/api/spec-defaults.ts';
 import { defragmentRequestOf } from '../../../../../manifests/render/defragment-request.ts';
+import { kubectlRatchet } from '../../../../../manifests/render/kubectl.ts';
 import { annotations } from '../../../../../manifests/render/names.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import { act, type Decision, type Refused, refuse } from '../../../know/decision.ts';
@@ -54,7 +55,11 @@ export function nameUnreadableRequest({ cluster, at }: Situation): readonly Refu
   const { name, namespace } = cluster.metadata;
   const message = `the annotation ${annotations.defragment} ${request.problem}: no member is defragmented for it`;
   return [
-    refuse('InvalidRequest', message, `set it anew: kubectl ratchet -n ${namespace} defrag ${name}; or remove it`),
+    refuse(
+      'InvalidRequest',
+      message,
+      `set it anew: ${kubectlRatchet(namespace ?? 'default', `defrag ${name}`)}; or remove it`,
+    ),
   ];
 }
 
