@@ -4,10 +4,9 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { ClusterMemberStatus } from '../../manifests/api/etcd-cluster-status.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
 import { annotations, labels } from '../../manifests/render/names.ts';
-import { quotaBackendBytes } from '../../manifests/render/quota.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { newestFirst } from '../page/backups.ts';
-import { toneOfShare } from '../page/quota.ts';
+import { quotaOf, toneOfShare } from '../page/quota.ts';
 import { clusterState, memberState, readyState, scheduleState, type Tone } from '../page/state.ts';
 import { printable } from '../printable.ts';
 import type { Asked } from './command.ts';
@@ -24,7 +23,8 @@ interface Screen {
   readonly backups: readonly EtcdBackup[];
   readonly schedules: readonly EtcdBackupSchedule[];
   readonly lag: Lag;
-  readonly quota: number;
+  /** Unknown where members run with another than the spec's. */
+  readonly quota: number | undefined;
   readonly now: Date;
 }
 
@@ -40,7 +40,7 @@ export async function clusterScreen(name: string, asked: Asked): Promise<boolean
   ]);
   const lag = await lagOf(cluster, pods, asked);
   const screen: Screen = {
-    ...{ cluster, pods, lag, quota: quotaBackendBytes(cluster.spec), now: asked.now() },
+    ...{ cluster, pods, lag, quota: quotaOf(cluster), now: asked.now() },
     backups: newestFirst(backups.filter(({ spec }) => spec.clusterName === name)),
     schedules: schedules.filter(({ spec }) => spec.template.clusterName === name),
   };
@@ -86,7 +86,7 @@ function linesOf(screen: Screen, asked: Asked): readonly Line[] {
     ['Certificates', certificatesCell(cluster, now)],
     [
       'Quota',
-      fullest === undefined
+      fullest === undefined || quota === undefined
         ? sizeOf(quota)
         : {
             tone: toneOfShare(fullest / quota),
@@ -159,7 +159,9 @@ function memberRow(member: ClusterMemberStatus, screen: Screen): readonly Cell[]
   return [
     ...[name, memberCell(member, now), role, nodeOf(name, screen) ?? '-', version ?? '-'],
     ...[sizeOf(dbBytes), sizeOf(dbInUseBytes)],
-    dbBytes === undefined ? '-' : { tone: toneOfShare(dbBytes / quota), text: shareOf(dbBytes, quota) },
+    dbBytes === undefined || quota === undefined
+      ? '-'
+      : { tone: toneOfShare(dbBytes / quota), text: shareOf(dbBytes, quota) },
     String(lag.behind.get(name) ?? '-'),
   ];
 }

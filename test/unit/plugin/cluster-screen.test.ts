@@ -22,7 +22,7 @@ function pod(name: string, ordinal: number): KubeObject {
 
 function world(options: Parameters<typeof createFakeKube>[0] = {}): FakeKube {
   const kube = createFakeKube({ clock: () => now, ...options });
-  kube.seed(resources.clusters, orders);
+  kube.seed(resources.clusters, { ...orders, status: { observedGeneration: 1, ...orders.status, refusals: [] } });
   kube.seed(resources.pods, ...[0, 1, 2, 3].map((ordinal) => pod(`orders-${ordinal}`, ordinal)));
   return kube;
 }
@@ -143,6 +143,17 @@ test('a quota that fills is told in its colour: at 80 % busy, at 90 % bad', asyn
   assert.equal(await quotaOf(0.5), 'Quota          \u001b[32m1.0 GiB, and 50 % of it is full\u001b[39m');
   assert.match(await quotaOf(0.8), /\[33m1\.0 GiB, and 80 %/);
   assert.match(await quotaOf(0.9), /\[31m1\.0 GiB, and 90 %/);
+});
+
+test('a quota that is refused, so that members run with another, is not told as theirs', async () => {
+  const kube = createFakeKube({ clock: () => now });
+  const refusals = [{ reason: 'QuotaRefused', message: 'no room', field: 'spec.etcd.quotaBackendBytes' }];
+  const members = [member('full-0', { dbBytes: gibi / 2 })];
+  const spec = { etcd: { quotaBackendBytes: '1Gi' }, tls: { mode: 'Disabled' } } as const;
+  kube.seed(resources.clusters, cluster('payments/full', { members, refusals }, spec));
+  const { out } = await saidOn(kube, ['status', 'full']);
+  assert.match(out, /\nQuota +-\n/);
+  assert.doesNotMatch(out, /50 %/);
 });
 
 test('one cluster and all namespaces is a question without an answer', async () => {
