@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { definitions } from '../../../manifests/api/kinds.ts';
 import { crdOf } from '../../../manifests/install/crd.ts';
+import { isRecord } from '../../../manifests/json.ts';
 import { type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { Asked } from '../command.ts';
 import { rightsLacking } from './rights.ts';
@@ -15,8 +16,8 @@ export interface Question {
   readonly asked: Asked;
   /** Where etcd-ratchet is to be installed. */
   readonly namespace: string;
-  /** Paths of the API server that list what it serves, as text; undefined: it has no such path. */
-  readonly raw: (path: string) => Promise<string | undefined>;
+  /** Of paths of the API server that each one has, and that list what it serves. */
+  readonly raw: (path: string) => Promise<string>;
 }
 
 const oldest = 33;
@@ -24,9 +25,9 @@ const oldest = 33;
 const mostSkew = 5;
 
 export async function kubernetesVersion({ raw }: Question): Promise<Found> {
-  const { major = '', minor = '', gitVersion = '' } = parsed((await raw('/version')) ?? '');
+  const { major = '', minor = '', gitVersion = '' } = recordIn(await raw('/version'));
   const is = `Kubernetes ${gitVersion}`;
-  if (major === '1' && Number.parseInt(minor, 10) >= oldest) return ok(is);
+  if (major === '1' && Number.parseInt(String(minor), 10) >= oldest) return ok(is);
   return todo(`${is}: upgrade it to 1.${oldest} or newer`);
 }
 
@@ -42,15 +43,17 @@ export async function clock({ asked }: Question): Promise<Found> {
 }
 
 export async function admissionPolicies({ raw }: Question): Promise<Found> {
-  const path = '/apis/admissionregistration.k8s.io/v1';
-  if ((await raw(path))?.includes('"validatingadmissionpolicies"')) return ok('ValidatingAdmissionPolicy is served');
+  const group = 'admissionregistration.k8s.io';
+  const { resources: served } = (await isServed(raw, group)) ? recordIn(await raw(`/apis/${group}/v1`)) : {};
+  if (recordsOf(served).some(({ name }) => name === 'validatingadmissionpolicies'))
+    return ok('ValidatingAdmissionPolicy is served');
   return todo(
     'ValidatingAdmissionPolicy is not served: approvals would not be held to those who may approve; turn it on',
   );
 }
 
 export async function certManager({ raw }: Question): Promise<Found> {
-  if ((await raw('/apis/cert-manager.io/v1'))?.includes('"certificates"')) return ok('cert-manager.io/v1 is served');
+  if (await isServed(raw, 'cert-manager.io')) return ok('cert-manager.io/v1 is served');
   return todo('cert-manager.io/v1 is not served: install cert-manager, or choose TLS mode Managed or Provided');
 }
 
@@ -131,13 +134,24 @@ export async function podSecurity({ asked: { kube, stop }, namespace }: Question
   );
 }
 
-function parsed(text: string): Readonly<Record<string, string>> {
+/** Whether the API server serves version v1 of the group. */
+async function isServed(raw: Question['raw'], group: string): Promise<boolean> {
+  const found = recordsOf(recordIn(await raw('/apis')).groups).find(({ name }) => name === group);
+  return recordsOf(found?.versions).some(({ version }) => version === 'v1');
+}
+
+function recordIn(text: string): Readonly<Record<string, unknown>> {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : {};
   } catch (error) {
     if (error instanceof SyntaxError) return {};
     throw error;
   }
+}
+
+function recordsOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 function ok(text: string): Found {

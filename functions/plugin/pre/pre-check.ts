@@ -1,10 +1,9 @@
 import { KubeError } from '../../../reconcile/interfaces/kube.ts';
 import { printable } from '../../printable.ts';
-import { type Asked, type ExitCode, Refusal } from '../command.ts';
+import type { Asked, ExitCode } from '../command.ts';
 import { dataText } from '../objects.ts';
 import type { Installation } from '../reconcile.ts';
-import type { Cell } from '../table.ts';
-import { table } from '../table.ts';
+import { type Cell, table } from '../table.ts';
 import * as checks from './checks.ts';
 
 interface PreOptions {
@@ -37,15 +36,7 @@ const words = {
  */
 export async function preCheck(asked: Asked, { installation, certManager }: PreOptions): Promise<ExitCode> {
   const { namespace } = installation;
-  const raw = async (path: string) => {
-    try {
-      return await asked.kubectl.text(['get', '--raw', path], { ...bounds, signal: asked.stop });
-    } catch (error) {
-      if (error instanceof Refusal && /NotFound|could not find the requested resource/.test(error.message))
-        return undefined;
-      throw error;
-    }
-  };
+  const raw = (path: string) => asked.kubectl.text(['get', '--raw', path], { ...bounds, signal: asked.stop });
   const lines: (checks.Found & { readonly what: string })[] = [];
   for (const [what, find] of Object.entries(questions)) {
     if (what === 'cert-manager' && !certManager) continue;

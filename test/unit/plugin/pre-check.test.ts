@@ -55,7 +55,9 @@ async function checked(scene: Partial<Scene>, ...args: readonly string[]) {
     ...noKubectl,
     text: async ([, , path = '']) => {
       if (path === '/version') return JSON.stringify({ major: '1', minor, gitVersion: `v1.${minor}.0` });
-      return served[path] ?? Promise.reject(new Refusal('kubectl get failed: Error from server (NotFound): no such'));
+      if (path !== '/apis') return served[path] ?? Promise.reject(new Refusal(`kubectl get failed: ${path}`));
+      const groups = Object.keys(served).map((one) => one.split('/').slice(2));
+      return JSON.stringify({ groups: groups.map(([name, version]) => ({ name, versions: [{ version }] })) });
     },
   };
   return saidOn({ ...fake, create }, ['check', '--pre', ...args], {}, { kubectl });
@@ -122,7 +124,7 @@ for (const [title, scene, line] of [
   });
 
 test('cert-manager is looked for only where clusters will need it', async () => {
-  const served = { '/apis/admissionregistration.k8s.io/v1': '"validatingadmissionpolicies"' };
+  const { '/apis/cert-manager.io/v1': _, ...served } = fine.served;
   assert.equal((await checked({ served })).code, 0);
   const { code, out } = await checked({ served }, '--cert-manager');
   assert.match(out, /^cert-manager +do +cert-manager\.io\/v1 is not served: install cert-manager/m);
@@ -137,6 +139,19 @@ test('what a person may not see is unknown, hides no other line, and the code is
     ['storage'],
   );
   assert.equal(code, 4);
+});
+
+test('an answer that can not be had, or is none, is never taken for an answer', async () => {
+  const path = '/apis/admissionregistration.k8s.io/v1';
+  const kubectl: Kubectl = {
+    ...noKubectl,
+    text: async () => Promise.reject(new Refusal('kubectl get failed: NotFound')),
+  };
+  const said = await saidOn(createFakeKube(), ['check', '--pre'], {}, { kubectl });
+  assert.deepEqual([said.code, said.out], [1, '']);
+  assert.match(said.err, /kubectl get failed: NotFound/);
+  for (const answer of ['null', '7', '{"resources":[null]}', '"validatingadmissionpolicies"', '<html>'])
+    assert.match((await checked({ served: { [path]: answer } })).out, /^policies +do +/m, answer);
 });
 
 test('a cluster and --pre, or neither, is wrong usage', async () => {
