@@ -61,7 +61,9 @@ export async function moveLeader(name: string, asked: Asked, { to }: MoveOptions
     await etcd.moveLeader(urlsOf(ways), fit.status.memberId, options);
     const led = await untilLeads(etcd, ways, asked, { memberId: fit.status.memberId, voters: now.voters });
     const milliseconds = Math.round(performance.now() - begun);
-    if (!led)
+    if (led === 'stopped')
+      throw new Refusal(`stopped: ${fit.member} was asked to lead ${place}, and whether it does, only a look tells`);
+    if (led === 'late')
       throw new Refusal(
         `${fit.member} was asked to lead ${place}, and no quorum names it within ${untilLed / 1000} s: ${nextCommand(asked, `why ${name}`)}`,
       );
@@ -153,19 +155,20 @@ function chosen({ members, leader }: Look, to: string | undefined, place: string
   throw new Refusal(`no other healthy voter of ${place} answers${why.length > 0 ? `: ${why.join('; ')}` : ''}`);
 }
 
-/** Whether a quorum of the voters names it in time. */
+/** `led`: a quorum of the voters names it. */
 async function untilLeads(
   etcd: EtcdAdmin,
   ways: Ways,
   asked: Asked,
   { memberId, voters }: { readonly memberId: string; readonly voters: number },
-): Promise<boolean> {
+): Promise<'led' | 'late' | 'stopped'> {
   const deadline = performance.now() + untilLed;
-  while (performance.now() < deadline && !asked.stop.aborted) {
+  while (performance.now() < deadline) {
+    if (asked.stop.aborted) return 'stopped';
     const answers = await statuses(etcd, ways, asked);
     const naming = answers.filter(({ status }) => !status.isLearner && status.leader === memberId);
-    if (naming.length > voters / 2) return true;
+    if (naming.length > voters / 2) return 'led';
     await pause(20, undefined, { signal: asked.stop }).catch(() => undefined);
   }
-  return false;
+  return 'late';
 }

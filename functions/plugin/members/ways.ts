@@ -33,14 +33,17 @@ export async function waysTo(cluster: EtcdCluster, asked: Asked): Promise<Ways> 
   const labelSelector = selectorOf(name);
   const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, limit: mostPods, signal: stop });
   await using parts = new AsyncDisposableStack();
-  const scheme = schemeOf(cluster.spec.tls?.mode ?? 'Managed');
+  const mode = cluster.spec.tls?.mode ?? 'Managed';
+  const scheme = schemeOf(mode);
   const lost: string[] = [];
-  const found = await Promise.all(
+  const settled = await Promise.allSettled(
     items.map(async (pod): Promise<readonly Way[]> => {
       const member = pod.metadata.labels?.[labels.peer];
       if (member === undefined || pod.status?.phase !== 'Running') return [];
       try {
-        const to = { namespace, pod: pod.metadata.name, address: pod.status.podIP, port: ports.client };
+        // Without certificates nothing tells whether the address leads to this pod, or to another network's.
+        const address = mode === 'Disabled' ? undefined : pod.status.podIP;
+        const to = { namespace, pod: pod.metadata.name, address, port: ports.client };
         const { port } = parts.use(await kubectl.forward(to, stop));
         return [{ member, url: `${scheme}://127.0.0.1:${port}` }];
       } catch (error) {
@@ -50,7 +53,11 @@ export async function waysTo(cluster: EtcdCluster, asked: Asked): Promise<Ways> 
       }
     }),
   );
-  const ways = found.flat().toSorted((a, b) => (a.member < b.member ? -1 : 1));
+  // After all of them: a way that is made late is given back, too.
+  const failed = settled.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
+  const found = settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  const ways = found.toSorted((a, b) => (a.member < b.member ? -1 : 1));
   if (ways.length === 0)
     throw new Refusal(`no member of ${namespace}/${name} is reached: ${lost.join('; ') || 'no pod of it runs'}`);
   const made = parts.move();

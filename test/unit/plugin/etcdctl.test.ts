@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { after, beforeEach, test } from 'node:test';
+import { after, afterEach, beforeEach, test } from 'node:test';
+import { type PodPort, Refusal } from '../../../functions/plugin/command.ts';
 import { kubectlOf } from '../../../functions/plugin/kubectl.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
@@ -11,9 +21,13 @@ import { noKubectl, saidOn } from '../../support/plugin/said.ts';
 const directory = mkdtempSync(join(tmpdir(), 'ratchet-etcdctl-'));
 const { PATH = '' } = process.env;
 after(() => rmSync(directory, { recursive: true }));
+const temporary = join(directory, 'temporary');
+mkdirSync(temporary);
+process.env.TMPDIR = temporary;
 beforeEach(() => {
   process.env.PATH = [directory, PATH].join(delimiter);
 });
+afterEach(() => assert.deepEqual(readdirSync(temporary), [], 'no key is left'));
 
 /** A program that says what it was given. */
 function programCalled(name: string, script: string): void {
@@ -24,23 +38,27 @@ function programCalled(name: string, script: string): void {
 const seen = join(directory, 'seen');
 const tells = `{ echo "args $*"; echo "$ETCDCTL_ENDPOINTS"; echo "$ETCDCTL_CACERT"; cat "$ETCDCTL_KEY"; stat -c %a "$ETCDCTL_KEY" "$(dirname "$ETCDCTL_KEY")"; } > ${seen}`;
 
-function world(): FakeKube {
+function world(tls?: object): FakeKube {
   const kube = createFakeKube();
   const secret = { 'ca.crt': 'the CA', 'tls.crt': 'the certificate', 'tls.key': 'the key\n' };
   const data = Object.fromEntries(Object.entries(secret).map(([file, pem]) => [file, btoa(pem)]));
   kube.seed(resources.clusters, {
     metadata: { namespace: 'payments', name: 'orders' },
-    ...{ spec: { replicas: 1, version: '3.6.16', storage: { size: '1Gi' } } },
+    ...{ spec: { replicas: 1, version: '3.6.16', storage: { size: '1Gi' }, ...(tls && { tls }) } },
   });
   kube.seed(resources.secrets, { metadata: { namespace: 'payments', name: 'orders-client-tls' }, ...{ data } });
+  seedPod(kube, 'orders-0');
+  return kube;
+}
+
+function seedPod(kube: FakeKube, member: string): void {
   const labels = {
     'app.kubernetes.io/name': 'etcd',
     'etcd.ratchet.dev/cluster': 'orders',
-    'etcd.ratchet.dev/peer': 'orders-0',
+    'etcd.ratchet.dev/peer': member,
   };
-  const pod = { metadata: { namespace: 'payments', name: 'orders-0-0', labels }, status: { phase: 'Running' } };
-  kube.seed(resources.pods, pod);
-  return kube;
+  const metadata = { namespace: 'payments', name: `${member}-0`, labels };
+  kube.seed(resources.pods, { metadata, ...{ status: { phase: 'Running', podIP: '10.0.0.1' } } });
 }
 
 const kubectl = { ...noKubectl, forward: async () => ({ port: 40_001, [Symbol.dispose]: () => {} }) };
@@ -82,6 +100,94 @@ test('a person’s Ctrl-C ends etcdctl and removes the keys', async () => {
   stopping.abort();
   assert.equal((await running).code, 1);
   assert.equal(existsSync(key), false);
+});
+
+test('a shell that goes on when the person has stopped is ended, and its keys are removed', async () => {
+  const stopping = new AbortController();
+  const begun = join(directory, 'deaf');
+  programCalled('a-shell', `trap '' HUP INT TERM; echo > ${begun}; for i in $(seq 250); do sleep 0.1; done`);
+  process.env.SHELL = join(directory, 'a-shell');
+  const running = saidOn(world(), ['etcdctl', 'orders'], { stop: stopping.signal }, { kubectl });
+  const deadline = Date.now() + 20_000;
+  while (!existsSync(begun) && Date.now() < deadline) await new Promise((resolve) => setImmediate(resolve));
+  stopping.abort();
+  const stopped = performance.now();
+  assert.equal((await running).code, 1);
+  assert.ok(performance.now() - stopped < 15_000);
+});
+
+test('settings of etcdctl that the person has for another cluster do not count', async () => {
+  process.env.ETCDCTL_INSECURE_SKIP_TLS_VERIFY = 'true';
+  programCalled('etcdctl', `env > ${seen}`);
+  await saidOn(world(), ['etcdctl', 'orders', '--', 'x'], {}, { kubectl });
+  delete process.env.ETCDCTL_INSECURE_SKIP_TLS_VERIFY;
+  const names = readFileSync(seen, 'utf8').match(/^ETCDCTL_\w+/gm) ?? [];
+  assert.deepEqual(
+    names.toSorted(),
+    ['CACERT', 'CERT', 'ENDPOINTS', 'KEY'].map((one) => `ETCDCTL_${one}`),
+  );
+});
+
+test('what kubectl says of a member that is not reached is shown without its control characters', async () => {
+  programCalled('etcdctl', 'exit 0');
+  const kube = world();
+  seedPod(kube, 'orders-1');
+  const forward = async (to: PodPort) => {
+    if (to.pod === 'orders-1-0') throw new Refusal('no way to it: \u001b]0;x\u0007');
+    return kubectl.forward();
+  };
+  const { code, err } = await saidOn(kube, ['etcdctl', 'orders', '--', 'x'], {}, { kubectl: { ...kubectl, forward } });
+  assert.equal(code, 0);
+  assert.equal(err, 'no way to it: \\u001b]0;x\\u0007\n');
+});
+
+test('with TLS off no address leads there by itself: another etcd may have it in this network', async () => {
+  programCalled('etcdctl', 'exit 0');
+  for (const [tls, expected] of [
+    [{ mode: 'Disabled' }, undefined],
+    [{ mode: 'Managed' }, '10.0.0.1'],
+  ] as const) {
+    const asked: PodPort[] = [];
+    const forward = async (to: PodPort) => {
+      asked.push(to);
+      return kubectl.forward();
+    };
+    await saidOn(world(tls), ['etcdctl', 'orders', '--', 'x'], {}, { kubectl: { ...kubectl, forward } });
+    assert.deepEqual(
+      asked.map(({ address }) => address),
+      [expected],
+    );
+  }
+});
+
+test('each way is given back, also one that was made after another has failed', async () => {
+  const kube = world();
+  seedPod(kube, 'orders-1');
+  const failed = Promise.withResolvers<void>();
+  const made: string[] = [];
+  const given: string[] = [];
+  const forward = async ({ pod }: PodPort) => {
+    if (pod === 'orders-0-0') {
+      setImmediate(failed.resolve);
+      throw new RangeError('a defect');
+    }
+    await failed.promise;
+    made.push(pod);
+    return { port: 40_002, [Symbol.dispose]: () => void given.push(pod) };
+  };
+  const running = saidOn(kube, ['etcdctl', 'orders', '--', 'x'], {}, { kubectl: { ...kubectl, forward } });
+  await assert.rejects(running, /a defect/);
+  await failed.promise;
+  assert.deepEqual([made, given], [['orders-1-0'], ['orders-1-0']]);
+});
+
+test('an etcdctl that may not be run is named', async () => {
+  programCalled('etcdctl', 'exit 0');
+  chmodSync(join(directory, 'etcdctl'), 0o644);
+  process.env.PATH = directory;
+  const { code, err } = await saidOn(world(), ['etcdctl', 'orders', '--', 'x'], {}, { kubectl });
+  assert.equal(code, 1);
+  assert.match(err, /etcdctl can't be started: .*EACCES/);
 });
 
 test('without etcdctl the person is told how to get it, and no key is left', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Kubectl, Reach } from '../../../functions/plugin/command.ts';
+import type { Pod } from '../../../manifests/kube-types.ts';
 import type { EndpointStatus } from '../../../reconcile/interfaces/etcd.ts';
 import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
@@ -15,18 +16,22 @@ interface Scene {
   readonly says?: (status: EndpointStatus, look: number) => EndpointStatus;
   readonly unreached?: readonly string[];
   readonly onMembers?: (look: number) => void;
+  readonly onMove?: () => void;
+  readonly stop?: AbortSignal;
 }
 
 /** Ports of this machine lead to the members of the world. */
-async function moved(world: World, args: readonly string[] = [], { says, unreached = [], onMembers }: Scene = {}) {
+async function moved(world: World, args: readonly string[] = [], scene: Scene = {}) {
+  const { says, unreached = [], onMembers, onMove, stop } = scene;
   const urls = new Map<string, string>();
   const released: number[] = [];
   const kubectl: Kubectl = {
     ...noKubectl,
-    forward: async ({ pod, address = '' }) => {
+    forward: async ({ pod }) => {
       if (unreached.includes(pod)) return noKubectl.forward({ namespace, pod, port: 2379 }, AbortSignal.timeout(1));
       const port = 40_000 + urls.size;
-      urls.set(`http://127.0.0.1:${port}`, `http://${address}:2379`);
+      const found = world.kube.stored<Pod>(resources.pods).find(({ metadata }) => metadata.name === pod);
+      urls.set(`http://127.0.0.1:${port}`, `http://${found?.status?.podIP}:2379`);
       return { port, [Symbol.dispose]: () => void released.push(port) };
     },
   };
@@ -48,12 +53,14 @@ async function moved(world: World, args: readonly string[] = [], { says, unreach
       },
       moveLeader: (endpoints, id, options) => {
         calls.push(id);
+        onMove?.();
         return real.moveLeader(there(endpoints), id, options);
       },
     } satisfies EtcdAdmin;
   };
   const reach = { etcd, wire: wireOf(world.state) };
-  const said = await saidOn(world.kube, ['move-leader', name, ...args], {}, { namespace, reach, kubectl });
+  const terminal = stop ? { stop } : {};
+  const said = await saidOn(world.kube, ['move-leader', name, ...args], terminal, { namespace, reach, kubectl });
   assert.equal(released.length, urls.size, 'every way is given back');
   return { ...said, calls };
 }
@@ -130,6 +137,49 @@ test('without a way to the leader, or to any member, nothing is done', async () 
   assert.match(err, /the leader [0-9a-f]+ is not reached from here \(no way to /);
   const pods = ['orders-0-0', 'orders-1-0', 'orders-2-0'];
   assert.match((await moved(world, [], { unreached: pods })).err, /no member of shop\/orders is reached: no way to/);
+});
+
+test('another etcd cluster behind the ways is left alone', async () => {
+  const world = await born();
+  const cluster = world.cluster() ?? assert.fail();
+  const status = { ...cluster.status, clusterID: 'cdf8' };
+  world.kube.seed(resources.clusters, { ...cluster, status } as typeof cluster);
+  const { code, err, calls } = await moved(world);
+  assert.deepEqual([code, calls], [1, []]);
+  assert.match(err, /etcd cluster [0-9a-f]+ answers, and not cdf8: nothing was done/);
+});
+
+test('while members name different leaders, or none, nothing is done', async () => {
+  for (const leader of ['0', 'f00d']) {
+    const world = await born();
+    const id = idsOf(world).get(follower(world));
+    const says = (status: EndpointStatus) =>
+      leader === '0' || status.memberId === id ? { ...status, leader } : status;
+    const { code, err, calls } = await moved(world, [], { says });
+    assert.deepEqual([code, calls], [1, []]);
+    assert.match(err, /the members do not name one leader: an election is under way/);
+  }
+});
+
+test('who leads is what a quorum says; a person who stops the wait reads what is unknown', async () => {
+  const world = await born();
+  const to = follower(world);
+  const id = idsOf(world).get(to);
+  const { leader: before = '' } = world.cluster()?.status ?? {};
+  const stopping = new AbortController();
+  let [isMoved, asked] = [false, 0];
+  const says = (status: EndpointStatus) => {
+    if (!isMoved) return status;
+    asked += 1;
+    if (asked > 9) stopping.abort();
+    return status.memberId === id ? status : { ...status, leader: idsOf(world).get(before) ?? '' };
+  };
+  const onMove = () => {
+    isMoved = true;
+  };
+  const { code, out, err } = await moved(world, ['--to', to], { says, onMove, stop: stopping.signal });
+  assert.deepEqual([code, out], [1, '']);
+  assert.match(err, new RegExp(`stopped: ${to} was asked to lead shop/orders, and whether it does, only a look tells`));
 });
 
 test('a member that is not there is named with those that answer', async () => {
