@@ -17,6 +17,7 @@ import { ofNodesSeen } from './tables/nodes-seen.ts';
 import { ofNodesTold } from './tables/nodes-told.ts';
 import { ofOtherHands } from './tables/other-hands.ts';
 import { ofOutages } from './tables/outages.ts';
+import { ofPlugin } from './tables/plugin.ts';
 import { ofRecovery } from './tables/recovery.ts';
 import { ofRestore } from './tables/restore.ts';
 import { ofRevisions } from './tables/revisions.ts';
@@ -44,6 +45,7 @@ export const mutants: readonly Mutant[] = [
   ...ofSignatures,
   ...ofFleets,
   ...ofFunctions,
+  ...ofPlugin,
   ...ofAllowLists,
   ...ofBackups,
   ...ofAwaitedBackups,

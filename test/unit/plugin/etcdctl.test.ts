@@ -91,7 +91,11 @@ test('alone it is a shell in which etcdctl has them', async () => {
 test('a person’s Ctrl-C ends etcdctl and removes the keys', async () => {
   const stopping = new AbortController();
   const begun = join(directory, 'begun');
-  programCalled('etcdctl', `echo "$ETCDCTL_KEY" > ${begun}.part && mv ${begun}.part ${begun}; exec sleep 60`);
+  const told = join(directory, 'told');
+  programCalled(
+    'etcdctl',
+    `trap 'echo > ${told}; exit 1' HUP; echo "$ETCDCTL_KEY" > ${begun}.part && mv ${begun}.part ${begun}; for i in $(seq 250); do sleep 0.1; done`,
+  );
   const running = saidOn(world(), ['etcdctl', 'orders', '--', 'watch', 'x'], { stop: stopping.signal }, { kubectl });
   const deadline = Date.now() + 20_000;
   while (!existsSync(begun) && Date.now() < deadline) await new Promise((resolve) => setImmediate(resolve));
@@ -99,6 +103,7 @@ test('a person’s Ctrl-C ends etcdctl and removes the keys', async () => {
   assert.equal(existsSync(key), true);
   stopping.abort();
   assert.equal((await running).code, 1);
+  assert.equal(existsSync(told), true, 'it ends by itself, as when a terminal closes');
   assert.equal(existsSync(key), false);
 });
 
