@@ -77,7 +77,7 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
 
 /**
  * What to do now. A plan that was shown on a request is made anew before its first step: where it costs more by now,
- * the change waits for one look, and `ahead` is that plan.
+ * the change waits for a minute (healing does not), and `ahead` is that plan.
  */
 async function decided(
   seen: Observation,
@@ -91,7 +91,7 @@ async function decided(
     return { situation: held, decision: decide(held) };
   }
   const shown = parseShown(seen.cluster.metadata.annotations?.[annotations.shownPlan]);
-  if (!shown || decision.kind !== 'act' || !beginsPlan(situation, decision)) return { situation, decision };
+  if (!shown || !beginsPlan(situation, decision)) return { situation, decision };
   const ahead = await foretoldOf(seen, log);
   const words = ahead.costs && outgrown(shown, ahead.costs);
   if (words === undefined) return { situation, decision, ahead };

@@ -109,6 +109,7 @@ export const onlyHere = {
   prune: { onlyHere: 'a real repository breaks off in the middle, and the commands of the page confirm', ring: 2 },
   readme: { onlyHere: 'what the demo prints, and what its reader types, is as the page shows it', ring: 2 },
   recipes: { onlyHere: 'etcd lets in what the settings of other programs lead to, and nothing else', ring: 2 },
+  receipts: { onlyHere: 'losses, commits and hands come between real steps, and the commit says which', ring: 2 },
   recover: { onlyHere: 'etcd forms a new cluster of what a survivor holds, and those left behind stay out', ring: 1 },
   restore: { onlyHere: 'etcdutl makes a cluster of a snapshot, also of one that another tool saved', ring: 2 },
   rollback: { onlyHere: 'clients keep Service, certificates and rising revisions when data go back', ring: 2 },

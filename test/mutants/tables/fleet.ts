@@ -167,8 +167,8 @@ export const ofFleets: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/know/plan/followed.ts',
-    from: '< tellSeconds * 1000 ? plan.outgrown : undefined',
-    to: '< 0 ? plan.outgrown : undefined',
+    from: 'age < tellSeconds * 1000 ? plan.outgrown : undefined',
+    to: 'age < 0 ? plan.outgrown : undefined',
     without: 'the next look of the same invocation begins what was told just now',
     killers: ['test/unit/cluster/world/plan-outgrown.test.ts'],
   },

@@ -293,6 +293,29 @@ describe('a story', () => {
     assert.deepEqual(ledger.settle(), ['a: prepare-members a-3 EtcdDidNotAnswer failed at 0, and was made up for']);
   });
 
+  test('after which a status says that its plan was left fails, but not after a cut', () => {
+    const kept = {
+      asked: '1-u',
+      generation: 1,
+      at: '',
+      state: 'Left',
+      message: 'left its plan at step 1 of 1',
+    } as const;
+    const settled = (last: NonNullable<Sight['kept']>, story = 'a-story', name = 'a') => {
+      const ledger = createLedger(story);
+      for (const look of seen([
+        { decided: acts, plan: plan([prepare]) },
+        { decided: done, so: [prepare], kept: last },
+      ]))
+        ledger.note({ ...look, name });
+      return () => ledger.settle();
+    };
+    assert.throws(settled(kept), /a: its status says: left its plan at step 1 of 1/);
+    assert.doesNotThrow(settled({ ...kept, interrupted: true }));
+    assert.doesNotThrow(settled({ ...kept, state: 'AsPlanned' }));
+    assert.doesNotThrow(settled(kept, 'older-disk', 'restored'), 'of which the story says why');
+  });
+
   test('of several clusters, in which all is as foretold, passes', () => {
     const ledger = createLedger('a-story');
     for (const uid of ['one', 'other'])

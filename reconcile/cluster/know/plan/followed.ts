@@ -44,7 +44,8 @@ export const tellSeconds = 60;
 export function justTold({ cluster, at }: Situation): string | undefined {
   const { plan } = cluster.status ?? {};
   if (plan?.asked !== askedOf(cluster) || takenIn(plan).length > 0) return undefined;
-  return at.getTime() - Date.parse(plan.at) < tellSeconds * 1000 ? plan.outgrown : undefined;
+  const age = at.getTime() - Date.parse(plan.at);
+  return age >= 0 && age < tellSeconds * 1000 ? plan.outgrown : undefined;
 }
 
 /** All is done that could be foreseen when it was made. */

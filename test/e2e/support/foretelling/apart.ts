@@ -23,6 +23,7 @@ export const apart: Readonly<Record<string, Clusters>> = {
   },
   'other-hands': { orders: { because: 'other clients write into its objects while steps are taken' } },
   'out-of-memory': { starved: { endsFor: ['BirthCutShort'] } },
+  receipts: { orders: { because: breaks } },
   restore: {
     killed: { because: breaks },
   },
@@ -48,4 +49,11 @@ export const apart: Readonly<Record<string, Clusters>> = {
   'set-aside': { full: { because: breaks } },
   'tls-managed': { born: { because: 'when its last member is seen without the quorum of the others takes moments' } },
   'tls-provided': { given: { because: 'a person gives one Secret after the other, and rolls begin between them' } },
+};
+
+/** Clusters whose status rightly says at the end of their story that their plan was left, and why. */
+export const leavesPlan: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'cert-manager': { without: 'that cert-manager is not served is seen when a certificate is requested' },
+  'older-disk': { restored: 'a person accepts older disks after its birth, and members are started anew' },
+  'tls-provided': { provided: 'a person changes its Secrets while steps are taken' },
 };

@@ -34,6 +34,7 @@ export function foretellEachStep(tell: (sight: Sight) => void): void {
       decided: decidedOf(decision),
       ...(outcome === 'acted' && { acted: true }),
       history: status?.history ?? [],
+      ...(status?.plan && { kept: status.plan }),
       ...(isWorth && { plan: foreseen(observation) }),
     });
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { line, mayPass } from '../../../../reconcile/cluster/know/plan/as-foretold.ts';
-import { apart } from './apart.ts';
+import { apart, leavesPlan } from './apart.ts';
 import { differenceIn, type Episode, episodesOf } from './episodes.ts';
 import type { Sight } from './sight.ts';
 
@@ -29,6 +29,14 @@ export function createLedger(story: string): Ledger {
         const difference = differenceIn(episode, apart[story]?.[episode.cluster]);
         return difference === undefined ? [] : [told(episode, difference)];
       });
+      const left = [...sights.values()].flatMap((all) => {
+        const { name = '', kept } = all.at(-1) ?? {};
+        // Whose invocation died in the middle may rightly go on otherwise.
+        const isWrong =
+          kept?.state === 'Left' && !kept.interrupted && !apart[story]?.[name] && !leavesPlan[story]?.[name];
+        return isWrong ? [`${name}: its status says: ${kept.message}`] : [];
+      });
+      different.push(...left);
       assert.equal(different.length, 0, `${different.join('\n\n')}\n${help}`);
       return episodes.flatMap(({ cluster, taken }) =>
         taken.filter(mayPass).map((step) => `${cluster}: ${line(step)} failed at ${step.at}, and was made up for`),

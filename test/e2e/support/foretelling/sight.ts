@@ -1,5 +1,5 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
-import type { ClusterHistoryEntry } from '../../../../manifests/api/etcd-cluster-status.ts';
+import type { ClusterHistoryEntry, ClusterPlan } from '../../../../manifests/api/etcd-cluster-status.ts';
 import { annotations, approvals } from '../../../../manifests/render/names.ts';
 import type { Plan } from '../../../../reconcile/cluster/foresee/plan.ts';
 import type { Decision } from '../../../../reconcile/cluster/know/decision.ts';
@@ -25,6 +25,8 @@ export interface Sight {
   readonly acted?: true;
   /** What its status remembered then. */
   readonly history: readonly ClusterHistoryEntry[];
+  /** What its status said then of the plan that it follows. */
+  readonly kept?: ClusterPlan;
   /** What was foretold then; absent where it would have been foretold in vain. */
   readonly plan?: Foreseen;
 }

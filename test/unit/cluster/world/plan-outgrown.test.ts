@@ -49,6 +49,23 @@ test('a change that costs what was shown, or less, begins at once', async () => 
   }
 });
 
+test('a disk that is lost before the merge is healed at once, and the last word says it', async () => {
+  const world = await bornWith({ replicas: 3 });
+  await merged(world, { replicas: 3, etcd: { snapshotCount: 100 } }, '17/3/0');
+  world.loseVolume('orders-2');
+  const meanwhile = async () => world.advance(60);
+  assert.equal((await tickUntilConverged(world, { meanwhile })).reason, 'Converged');
+  assert.match(planOf(world)?.message ?? '', /; request 17 was shown with 3 restarts and 0 removals, .* 1 removal by/);
+});
+
+test('a clock that went back holds nothing', async () => {
+  const world = await bornWith({ replicas: 3, version: '3.6.16' });
+  await merged(world, upgrade, '17/0/0');
+  assert.equal((await world.tick())?.reason, 'PlanOutgrown');
+  world.advance(-3600);
+  assert.equal((await world.tick())?.outcome, 'acted');
+});
+
 test('what cures an outage is told, and waits for no minute', async () => {
   const quota = 100 * 2 ** 20;
   const world = await bornWith({ replicas: 3, etcd: { quotaBackendBytes: '100Mi' } });
