@@ -1,8 +1,9 @@
-import { stringify } from 'yaml';
+import { Document, visit } from 'yaml';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { kubectlRatchet } from '../../manifests/render/kubectl.ts';
 import { isReason, type KubeObject, type Resource, resources } from '../../reconcile/interfaces/kube.ts';
+import { printable } from '../printable.ts';
 import { type Asked, Refusal } from './command.ts';
 import { forKubectl } from './yaml.ts';
 
@@ -63,9 +64,22 @@ export function nextCommand({ namespace }: Pick<Asked, 'namespace'>, command: st
   return kubectlRatchet(namespace, command);
 }
 
-/** For a program: the same in both. */
+/** For a program: the same in both. A terminal may show it, so that what would steer one is escaped in its strings. */
 export function dataText(data: unknown, output: 'json' | 'yaml'): string {
-  return output === 'json' ? `${JSON.stringify(data, null, 2)}\n` : stringify(data, forKubectl);
+  const text = output === 'json' ? `${JSON.stringify(data, null, 2)}\n` : String(quoted(data));
+  return text.split('\n').map(printable).join('\n');
+}
+
+/** Only a string in double quotes has escapes. */
+function quoted(data: unknown): Document {
+  const document = new Document(data, forKubectl);
+  visit(document, {
+    Scalar(_, node) {
+      const lines = typeof node.value === 'string' ? node.value.split('\n') : [];
+      if (lines.some((line) => printable(line) !== line)) node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return document;
 }
 
 /** The result of a command that has one thing to say: a sentence for a person, the same as data for a program. */
