@@ -18,6 +18,7 @@ import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
 import { isOfSecrets } from '../../reconcile/reasons/reasons.ts';
 import { inParallel } from '../../reconcile/stepping/in-parallel.ts';
 import { intentsFor } from '../pass/plan-pass.ts';
+import { changedFields } from './changed-fields.ts';
 import type { CheckContext, Question } from './check-context.ts';
 
 export interface Foreseen {
@@ -60,6 +61,7 @@ export async function foresee(
   const accepted = applies.filter((apply) => tried.accepted.has(apply));
   const planned = await planAll({ ...change, applies: accepted }, tried.accepted, fleet, context);
   const specs = new Map(applies.map(({ spec }) => [identityOf(spec.kind, spec), spec]));
+  const was = new Map(before.specs.map((spec) => [identityOf(spec.kind, spec), spec]));
   const refused = planned.flatMap((plan) => problemsIn(plan, specs.get(`${plan.namespace}/${plan.name}`)));
   const unseen = planned.find(({ problem }) => problem !== undefined);
   const unknown =
@@ -73,7 +75,10 @@ export async function foresee(
     inherited: change.inherited,
     warnings: change.warnings,
     deletions: deletionsIn(change),
-    clusters: planned.map((plan) => foreseen(plan, specs.get(`${plan.namespace}/${plan.name}`))),
+    clusters: planned.map((plan) => {
+      const key = `${plan.namespace}/${plan.name}`;
+      return { ...foreseen(plan, specs.get(key)), ...fieldsOf(was.get(key), specs.get(key)) };
+    }),
     nodes: await nodesOf(accepted, context),
     others: otherChanges({ applies: accepted, prune: change.prune }),
     ...(unknown !== undefined && { unknown }),
@@ -158,6 +163,13 @@ function isCluster({ kind }: RequestedChange['prune'][number]): boolean {
   return kind === 'EtcdCluster';
 }
 
+/** Of one that is new, the whole document is. */
+function fieldsOf(before: DesiredSpec | undefined, after: DesiredSpec | undefined): Pick<CheckedCluster, 'fields'> {
+  if (!before || !after) return {};
+  const fields = changedFields(before.object.spec, after.object.spec);
+  return fields.length > 0 ? { fields } : {};
+}
+
 function foreseen(
   { namespace, name, intent, planned, problem }: ClusterPlan,
   spec: DesiredSpec | undefined,
@@ -165,6 +177,11 @@ function foreseen(
   const asked = spec && { asks: asksOf(spec) };
   const facts = { namespace, name, intent, ...asked, ...(problem !== undefined && { problem }) };
   if (!planned) return facts;
-  const { summary, steps, end, changes, refusals } = planned;
-  return { ...facts, planned: { summary, costs: costsOf(steps), steps, end }, changes, refusals };
+  const { summary, risk, steps, end, changes, refusals } = planned;
+  return {
+    ...facts,
+    planned: { summary, ...(risk !== undefined && { risk }), costs: costsOf(steps), steps, end },
+    changes,
+    refusals,
+  };
 }

@@ -65,8 +65,10 @@ const intents = {
   delete: ' is deleted',
 } as const satisfies Record<CheckedCluster['intent'], string>;
 
-function clusterBlock({ namespace, name, intent, planned, problem = '' }: CheckedCluster): string {
+function clusterBlock({ namespace, name, intent, planned, fields = [], problem = '' }: CheckedCluster): string {
   const title = `#### ${markdownText(`${namespace}/${name}`)}${intents[intent]}`;
-  if (!planned) return `${title}\n\nIt could not be looked at: ${markdownText(problem)}`;
-  return `${title}: ${markdownText(planned.summary)}\n\n${planMarkdown(planned)}`;
+  const changed = fields.length > 0 ? `${fields.map((field) => `- ${markdownText(field)}`).join('\n')}\n\n` : '';
+  if (!planned) return `${title}\n\n${changed}It could not be looked at: ${markdownText(problem)}`;
+  const risk = planned.risk === undefined ? '' : `${markdownText(planned.risk)}.\n\n`;
+  return `${title}: ${markdownText(planned.summary)}\n\n${changed}${risk}${planMarkdown(planned)}`;
 }

@@ -68,11 +68,15 @@ export interface CheckedCluster {
   readonly namespace: string;
   readonly name: string;
   readonly intent: 'keep' | 'update' | 'create' | 'delete';
+  /** Changes of its document, as `spec.replicas: 3 → 5`; the first {@link mostFields}. */
+  readonly fields?: readonly string[];
   /** Hash of the spec that its document asks for. */
   readonly asks?: string;
   /** Absent where it could not be looked at: then `problem` says why. */
   readonly planned?: {
     readonly summary: string;
+    /** Voters that are left while members start anew. */
+    readonly risk?: string;
     readonly costs?: PlanCosts;
     readonly steps: readonly CheckedStep[];
     readonly end: {
@@ -94,6 +98,7 @@ export interface CheckedStep {
 }
 
 export const mostProblems = 100;
+export const mostFields = 20;
 
 /** On the ConfigMaps that keep reports; its value is the head's SHA. */
 export const checkLabel = 'etcd.ratchet.dev/check';

@@ -15,6 +15,7 @@ import { readSnapshotClaims, readSnapshotOffers } from '../observe/read-snapshot
 import { type ClusterObjects, readObjects } from '../observe/snapshot.ts';
 import { asCreated, type Desired, planChange, withDesired } from './change.ts';
 import type { Plan } from './plan.ts';
+import { riskOf } from './risk.ts';
 import { changesOf, summaryOf } from './summary.ts';
 import { type RefusedTemplate, tryMembers } from './try-members.ts';
 
@@ -35,6 +36,8 @@ export interface ClusterPlan {
   readonly planned?: Pick<Plan, 'steps' | 'end'> & {
     /** One line. */
     readonly summary: string;
+    /** Voters that are left meanwhile. */
+    readonly risk?: string;
     readonly changes: readonly string[];
     /** What the new spec asks for and can't be had, unless the live one asks for it already. */
     readonly refusals: readonly Refusal[];
@@ -113,11 +116,21 @@ async function planOne(
     const refusals = desired ? newRefusals(observation, desired, intent.kind) : [];
     const needsPerson = end.kind === 'refused' && !isRefusedAnyway(observation, intent, end.reason);
     const summary = summaryOf(observation, plan);
+    const risk = riskOf(observation, steps);
     const template =
       context.dryRuns && desired && (await tryMembers(withDesired(observation, desired), { kube, signal }));
     return {
       ...facts,
-      planned: { steps, end, summary, changes, refusals, needsPerson, ...(template && { template }) },
+      planned: {
+        steps,
+        end,
+        summary,
+        ...(risk !== undefined && { risk }),
+        changes,
+        refusals,
+        needsPerson,
+        ...(template && { template }),
+      },
     };
   } catch (error) {
     return { ...facts, problem: failureOf(error).message };

@@ -8,7 +8,12 @@ test('nothing that a stranger wrote is a link, a picture, a mention, HTML or a t
   const evil = '![x](https://evil.example.com/?q) <img src=x onerror=alert(1)> @everybody | a | b\n# title\n`code` #1';
   const place = { file: evil, line: 1, column: 1, message: evil };
   const end = { kind: 'refused', reason: 'X', message: evil, cure: evil } as const;
-  const planned = { summary: evil, steps: [{ action: 'a', target: evil, reason: 'r', message: evil }], end };
+  const planned = {
+    summary: evil,
+    risk: evil,
+    steps: [{ action: 'a', target: evil, reason: 'r', message: evil }],
+    end,
+  };
   const text = reportMarkdown(
     reportWith({
       request: { number: '1', title: evil, url: 'https://evil.example.com', fork: true, draft: false },
@@ -18,7 +23,7 @@ test('nothing that a stranger wrote is a link, a picture, a mention, HTML or a t
       inherited: [place],
       warnings: [place],
       deletions: [{ namespace: 'n', name: 'm', kept: evil }],
-      clusters: [{ namespace: 'n', name: evil, intent: 'update', planned }],
+      clusters: [{ namespace: 'n', name: evil, intent: 'update', fields: [evil], planned }],
     }),
   );
   for (const forbidden of [
