@@ -7,6 +7,7 @@ import { cluster } from './tenants-objects.ts';
 /** What a tenant who may edit a namespace makes there, with our label, so that every pass lists it. */
 
 const annotations = { a: 'x'.repeat(255_000) };
+const labels = { 'app.kubernetes.io/managed-by': 'etcd-ratchet' };
 
 export const largeNamespaces: Readonly<Record<string, (api: ApiServer, namespace: string) => Promise<void>>> = {
   '70 ConfigMaps of 1 MB': (api, namespace) => configMaps(api, namespace, 70, { a: 'x'.repeat(1_000_000) }),
@@ -20,6 +21,15 @@ export const largeNamespaces: Readonly<Record<string, (api: ApiServer, namespace
       spec: { clusterName: 'x', to: { object: 's3://bucket/{{timestamp}}.db' } },
     })),
   '275 EtcdClusters with large annotations': (api, namespace) => clusters(api, namespace, 275),
+  // Controllers make these with our labels, so admission refuses none.
+  '275 Pods with large annotations': async (api, namespace) => {
+    await api.kubectl(['-n', namespace, 'wait', '--for=create', 'serviceaccount/default', '--timeout=30s']);
+    const containers = [{ name: 'a', image: 'registry.example.com/a' }];
+    await make(api, 275, `/api/v1/namespaces/${namespace}/pods`, (name) => ({
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, annotations, labels } },
+      ...{ spec: { containers } },
+    }));
+  },
 };
 
 /** In the heap of a tick's container: with twenty more the namespace is left out. */
@@ -39,7 +49,6 @@ function clusters(api: ApiServer, namespace: string, count: number): Promise<voi
 const ours = '/apis/etcd.ratchet.dev/v1alpha1/namespaces';
 
 function configMaps(api: ApiServer, namespace: string, count: number, data: Readonly<Record<string, string>>) {
-  const labels = { 'app.kubernetes.io/managed-by': 'etcd-ratchet' };
   return make(api, count, `/api/v1/namespaces/${namespace}/configmaps`, (name) => {
     return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels }, data };
   });
@@ -55,6 +64,6 @@ async function make(api: ApiServer, count: number, path: string, object: (name: 
 
 /** Takes all of it away again. */
 export async function cleared({ kubectl }: ApiServer, namespace: string): Promise<void> {
-  const kinds = ['configmaps', 'etcdclusters.etcd.ratchet.dev', 'etcdbackups.etcd.ratchet.dev'];
+  const kinds = ['configmaps', 'pods', 'etcdclusters.etcd.ratchet.dev', 'etcdbackups.etcd.ratchet.dev'];
   await Promise.all(kinds.map((kind) => kubectl(['-n', namespace, 'delete', kind, '--all', '--wait=false'])));
 }
