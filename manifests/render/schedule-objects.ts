@@ -3,9 +3,10 @@ import type { EtcdBackupSchedule } from '../api/etcd-backup-schedule.ts';
 import { parseObjectTemplate, prefixOf, urlOf } from '../api/object-template.ts';
 import { scheduleDefaults } from '../api/spec-defaults.ts';
 import type { Egress } from '../egress/egress.ts';
-import type { Job } from '../kube-types.ts';
+import type { Job, ResourceRequirements } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, volumesOf } from './agent-container.ts';
 import { type JobPodSettings, jobMetadata, placedPod } from './job-pods.ts';
+import { smallerResources } from './member-resources.ts';
 import { annotations, dueBackupName, labels, pruneJobName } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
 
@@ -45,13 +46,15 @@ interface PrunesWith {
   readonly image: string;
   readonly egress?: Egress | undefined;
   readonly pods?: JobPodSettings;
+  /** Of a member's etcd; absent: the cluster is gone. */
+  readonly resources?: ResourceRequirements | undefined;
 }
 
 /** @throws {RangeError} when the template's name can't be understood. */
 export function pruneJob(
   schedule: EtcdBackupSchedule,
   { after, spare }: PruneOrder,
-  { image, egress, pods = {} }: PrunesWith,
+  { image, egress, pods = {}, resources }: PrunesWith,
 ): Job {
   const { name, namespace = '', uid } = schedule.metadata;
   const { template, timeZone = scheduleDefaults.timeZone, retention: { mode, ...keep } = {} } = schedule.spec;
@@ -74,6 +77,7 @@ export function pruneJob(
     deadlineSeconds: times.deadline,
   };
   const pod = agentPod(to);
+  const agent = { name: 'prune', image, request, access, egress, resources: resources && smallerResources(resources) };
   const own = {
     [labels.managedBy]: 'etcd-ratchet',
     [labels.name]: 'etcd-backup',
@@ -99,7 +103,7 @@ export function pruneJob(
         spec: placedPod(
           {
             ...pod,
-            containers: [agentContainer({ name: 'prune', image, request, access, egress })],
+            containers: [agentContainer(agent)],
             volumes: [...pod.volumes, ...volumesOf(access)],
           },
           pods,

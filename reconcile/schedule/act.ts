@@ -4,7 +4,9 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { claimNamedIn, parseObjectTemplate, prefixOf } from '../../manifests/api/object-template.ts';
 import type { Egress } from '../../manifests/egress/egress.ts';
 import { placeRefusal } from '../../manifests/egress/host-refusal.ts';
+import type { ResourceRequirements } from '../../manifests/kube-types.ts';
 import { type JobPodSettings, jobPodsOf } from '../../manifests/render/job-pods.ts';
+import { memberResources } from '../../manifests/render/member-resources.ts';
 import { namedBy } from '../../manifests/render/offers.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { dueBackup, pruneJob } from '../../manifests/render/schedule-objects.ts';
@@ -65,7 +67,7 @@ async function carryOut(
       return once(
         kube.create(
           resources.jobs,
-          pruneJob(schedule, action, { image: await image(), egress, pods: await podsOf(schedule, kube, signal) }),
+          pruneJob(schedule, action, { image: await image(), egress, ...(await asMembers(schedule, kube, signal)) }),
           { signal },
         ),
       );
@@ -76,18 +78,22 @@ async function carryOut(
   }
 }
 
-/** Where members run, its pod runs: the cluster may be gone, and the schedule's own words count alone. */
-async function podsOf(
+/**
+ * Where members run, its pod runs, with what a quota of theirs admits: the cluster may be gone, and the schedule's own
+ * words count alone.
+ */
+async function asMembers(
   { metadata: { namespace }, spec: { template } }: EtcdBackupSchedule,
   kube: Kube,
   signal: AbortSignal,
-): Promise<JobPodSettings> {
+): Promise<{ readonly pods: JobPodSettings; readonly resources?: ResourceRequirements }> {
   const { clusterName, podTemplate } = template;
   const cluster =
     clusterName === undefined
       ? undefined
       : await kube.get<EtcdCluster>(resources.clusters, namespace, clusterName, { signal });
-  return jobPodsOf(podTemplate, cluster?.spec);
+  const pods = jobPodsOf(podTemplate, cluster?.spec);
+  return cluster ? { pods, resources: memberResources(cluster.spec) } : { pods };
 }
 
 /** @throws {KubeError} `HostRefused`: the installation lets no Job go to that store. */

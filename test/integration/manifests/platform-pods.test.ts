@@ -5,13 +5,17 @@ import { join, relative } from 'node:path';
 import { after, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Job, PodSpec } from '../../../manifests/kube-types.ts';
 import { takeJob, verifyJob } from '../../../manifests/render/backup-jobs.ts';
 import { jobPodsOf } from '../../../manifests/render/job-pods.ts';
+import { logJob } from '../../../manifests/render/log-job.ts';
 import { etcdPeer } from '../../../manifests/render/peer.ts';
 import { podTemplate } from '../../../manifests/render/pod-template.ts';
 import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
+import { restoreJob } from '../../../manifests/render/restore-job.ts';
+import { pruneJob } from '../../../manifests/render/schedule-objects.ts';
 import { until } from '../../e2e/support/until.ts';
 import { blocksOf } from '../../support/docs/blocks.ts';
 import { read } from '../../unit/docs/pages.ts';
@@ -81,7 +85,18 @@ function podsOf(cluster: EtcdCluster): Readonly<Record<string, PodSpec>> {
   const pods = jobPodsOf(undefined, cluster.spec);
   const order = { image: 'registry.example.com/us:v1', attempt: 1, location, pods };
   const specOf = ({ spec }: Job) => spec.template.spec;
+  const schedule: EtcdBackupSchedule = {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdBackupSchedule',
+    metadata: { name: 'nightly', namespace: 'payments', uid: 'schedule' },
+    spec: { schedule: '30 2 * * *', template: backup.spec },
+  };
+  const restored = { ...order, id: '0123456789ab', token: 't', bump: 1, snapshot: { object: 'pvc://backups/a.db' } };
   return {
+    restore: specOf(restoreJob(peer, restored)),
+    rollback: specOf(restoreJob(peer, { ...restored, trial: true })),
+    log: specOf(logJob(peer, { ...order, situation: '0123456789', node: 'node-a' })),
+    retention: specOf(pruneJob(schedule, { after: backup, spare: [] }, order)),
     member: podTemplate(peer).spec,
     recovery: specOf(recoveryJob(peer, { ...order, id: '0123456789ab', withoutCopy: false })),
     backup: specOf(takeJob(backup, { ...order, endpoints: ['https://10.0.0.1:2379'] })),
@@ -105,7 +120,7 @@ test('a fleet applies what is null as well', async () => {
   assert.deepEqual(spec.podTemplate?.spec, { securityContext: { runAsUser: null, runAsGroup: null, fsGroup: null } });
 });
 
-test('a platform that assigns users takes members, recoveries, backups and drills', async () => {
+test('a platform that assigns users takes members, and every Job beside them', async () => {
   const usual = podsOf(await stored<EtcdCluster>('etcdclusters.etcd.ratchet.dev', 'orders'));
   await until('the policy counts', async () => isRefused.test(await tried(usual.member ?? assert.fail())));
   for (const [what, spec] of Object.entries(usual)) assert.match(await tried(spec), isRefused, what);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import type { Job, PodSpec } from '../../../manifests/kube-types.ts';
 import { takeJob, verifyJob } from '../../../manifests/render/backup-jobs.ts';
@@ -9,6 +10,7 @@ import { memberResources } from '../../../manifests/render/member-resources.ts';
 import { podTemplate } from '../../../manifests/render/pod-template.ts';
 import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
 import { restoreJob } from '../../../manifests/render/restore-job.ts';
+import { pruneJob } from '../../../manifests/render/schedule-objects.ts';
 import { until } from '../../e2e/support/until.ts';
 import { peerOf } from '../../unit/manifests/build-fixtures.ts';
 import { shareApiServer } from '../shared-api-server.ts';
@@ -67,7 +69,14 @@ function podsFor(peer: EtcdPeer): Readonly<Record<string, PodSpec>> {
   const location = { scheme: 's3', bucket: 'backups', path: 'one' } as const;
   const to = { object: 's3://backups/one', s3: { region: 'x' } };
   const backup = { metadata: { name: 'one', namespace: 'x', uid: 'b' }, spec: { clusterName: 'orders', to } };
-  const common = { image: 'ours', attempt: 1, location, resources: memberResources(peer.spec) };
+  const resources = memberResources(peer.spec);
+  const common = { image: 'ours', attempt: 1, location, resources };
+  const schedule: EtcdBackupSchedule = {
+    ...{ apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdBackupSchedule' },
+    metadata: { name: 'nightly', namespace: 'x', uid: 's' },
+    spec: { schedule: '30 2 * * *', template: { clusterName: 'orders', to } },
+  };
+  const pruned = { after: backup as unknown as EtcdBackup, spare: [] };
   const specOf = ({ spec }: Job) => spec.template.spec;
   const snapshot = { object: 's3://backups/one', s3: { region: 'x' } };
   return {
@@ -80,6 +89,7 @@ function podsFor(peer: EtcdPeer): Readonly<Record<string, PodSpec>> {
     ),
     backup: specOf(takeJob(backup as unknown as EtcdBackup, { ...common, endpoints: ['https://10.0.0.1:2379'] })),
     drill: specOf(verifyJob(backup as unknown as EtcdBackup, { ...common, etcdImage: 'etcd', snapshotBytes: 2 ** 20 })),
+    retention: specOf(pruneJob(schedule, pruned, { image: 'ours', resources })),
   };
 }
 

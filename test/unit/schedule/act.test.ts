@@ -131,23 +131,26 @@ describe('a schedule', () => {
       assert.deepEqual(life.kube.stored(resources.jobs), []);
     });
 
-  test('prunes where the members of its cluster run, and asks for none where it has no cluster', async () => {
+  test('prunes where the members of its cluster run, with no more than a quota of theirs admits', async () => {
     const to = { object: 'gs://bucket/{{timestamp}}.db', gcs: { keySecretName: 'key' } };
     const podTemplate = { spec: { nodeSelector: { disk: 'fast' } } };
-    for (const [from, asked, nodeSelector] of [
-      [{ clusterName: 'orders' }, 1, { disk: 'fast' }],
-      [{ clusterName: 'gone' }, 1, undefined],
-      [{ source: { endpoints: ['https://10.0.0.1:2379'] } }, 0, undefined],
+    const ofMembers = { requests: { cpu: '100m', memory: '300Mi' }, limits: { cpu: '200m', memory: '300Mi' } };
+    const alone = { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } };
+    for (const [from, asked, nodeSelector, ofAgent] of [
+      [{ clusterName: 'orders' }, 1, { disk: 'fast' }, ofMembers],
+      [{ clusterName: 'gone' }, 1, undefined, alone],
+      [{ source: { endpoints: ['https://10.0.0.1:2379'] } }, 0, undefined, alone],
     ] as const) {
       const life = createLife({ template: { ...from, to } });
       life.kube.seed(resources.clusters, {
         metadata: { namespace: 'default', name: 'orders' },
-        spec: { podTemplate },
+        spec: { podTemplate, resources: ofMembers },
       } as unknown as EtcdCluster);
       const prune = { kind: 'prune', after: busy(life), spare: [] } as const;
       await actOnSchedule(life.schedule(), [prune], context(life));
       const [job = assert.fail()] = life.kube.stored<Job>(resources.jobs);
       assert.deepEqual(job.spec.template.spec.nodeSelector, nodeSelector);
+      assert.deepEqual(job.spec.template.spec.containers[0]?.resources, ofAgent);
       assert.equal(life.kube.requests()['GET etcdclusters'] ?? 0, asked);
     }
   });
