@@ -54,12 +54,26 @@ export function withoutSlash(url: string): string {
  * costs one look too many or too few.
  */
 export function isSameRepository(a: string, b: string): boolean {
-  const [one, other] = [segmentsOf(a), segmentsOf(b)];
+  return waysToWrite(a).some((one) => waysToWrite(b).some((other) => isSame([a, one], [b, other])));
+}
+
+type Written = readonly [address: string, segments: readonly string[]];
+
+function isSame([a, one]: Written, [b, other]: Written): boolean {
   const length = Math.min(one.length, other.length);
   if (length > 1) return one.slice(-length).join('/') === other.slice(-length).join('/');
   // At the root of its server it has but one name: only the host tells it from others of that name.
   const host = URL.parse(a)?.host;
   return length === 1 && one.join('/') === other.join('/') && !!host && host === URL.parse(b)?.host;
+}
+
+/** On Azure a project's first repository has its name, and addresses may leave out the project, or the collection. */
+function waysToWrite(address: string): readonly (readonly string[])[] {
+  const written = segmentsOf(address);
+  if (written.at(-2) !== '_git') return [written];
+  const name = written.at(-1) ?? '';
+  const before = written.slice(0, -2).filter((segment) => segment !== 'defaultcollection');
+  return [[], [name]].map((project) => [...before, ...project, '_git', name]);
 }
 
 /** Lower case: forges find a repository under any. */

@@ -53,8 +53,12 @@ export class MalformedDelivery extends Error {
 /** What a ref points to before it is made and after it is deleted. */
 export const noCommit = '0'.repeat(40);
 
-/** Whether a full ref name, as deliveries tell it, is what a fleet follows: `main`, `v1.0` or `refs/…`. */
+/**
+ * Whether a full ref name, as deliveries tell it, is what a fleet follows: `main`, `v1.0` or `refs/…`. `HEAD` may be
+ * any branch: a look too many.
+ */
 export function isSameRef(followed: string, full: string): boolean {
+  if (followed === 'HEAD') return full.startsWith('refs/heads/');
   if (followed.startsWith('refs/')) return followed === full;
   return [`refs/heads/${followed}`, `refs/tags/${followed}`, `refs/${followed}`].includes(full);
 }

@@ -1,4 +1,13 @@
-import { listAt, numberAt, optionalTextAt, type Payload, payloadOf, textAt, textsAt } from '../../webhooks/payload.ts';
+import {
+  field,
+  listAt,
+  numberAt,
+  optionalTextAt,
+  type Payload,
+  payloadOf,
+  textAt,
+  textsAt,
+} from '../../webhooks/payload.ts';
 import { fromBase64, isAnyOf } from '../../webhooks/proof.ts';
 import type { Receiver, WebhookEvent } from '../../webhooks/receiver.ts';
 
@@ -16,12 +25,17 @@ export const azureDevOps: Receiver = {
   read: (delivery) => {
     const payload = payloadOf(delivery);
     const event = optionalTextAt(payload, 'eventType') ?? '';
-    if (event === 'git.push') return readPush(payload);
-    if (telling.includes(event)) return [readRequest(payload)];
+    if (event === 'git.push') return isTold(payload, 'refUpdates') ? readPush(payload) : [{ kind: 'look' }];
+    if (telling.includes(event)) return [isTold(payload, 'targetRefName') ? readRequest(payload) : { kind: 'look' }];
     return [{ kind: 'ignored', because: 'only git.push and git.pullrequest events are of interest' }];
   },
   id: (delivery) => optionalTextAt(payloadOf(delivery), 'id'),
 };
+
+/** A subscription may leave out details of its resource, or all of it. */
+function isTold(payload: Payload, name: string): boolean {
+  return field(payload, 'resource', name) !== undefined;
+}
 
 function readPush(payload: Payload): readonly WebhookEvent[] {
   const urls = repositoryUrls(payload);

@@ -57,9 +57,10 @@ function readRequest(payload: Payload): WebhookEvent {
 function readQueued(payload: Payload): WebhookEvent {
   if (optionalTextAt(payload, 'action') !== 'checks_requested')
     return { kind: 'ignored', because: 'no commit of the merge queue waits' };
-  const [, target = '', number = '0'] =
+  const [, branch, number = '0'] =
     /^refs\/heads\/gh-readonly-queue\/(.+)\/pr-(\d+)-[0-9a-f]{40}$/.exec(textAt(payload, 'merge_group', 'head_ref')) ??
     [];
+  const target = branch ?? optionalTextAt(payload, 'merge_group', 'base_ref') ?? '';
   return { kind: 'request', repositoryUrls: repositoryUrls(payload), target, number };
 }
 

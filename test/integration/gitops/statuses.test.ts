@@ -122,6 +122,14 @@ for (const type of ['GitHub', 'Gitea', 'Forgejo'] as const) {
     assert.equal(thief.requests.length, 0);
   });
 
+  test(`${type} that leads a renamed repository on within its host gets the status there`, async () => {
+    await using server = await startForge();
+    const api = type === 'GitHub' ? '' : '/api/v1';
+    server.breakWith({ kind: 'redirect', to: `${server.url}${api}/repos/platform/renamed/statuses/${sha}` }, 1);
+    assert.deepEqual(await send(server), { sent: [wanted] });
+    assert.partialDeepStrictEqual(server.statuses, [{ repository: 'renamed', sha, state: 'pending' }]);
+  });
+
   test(`${type} with a certificate of its own is trusted through the bundle`, async () => {
     const tls = selfSigned();
     await using server = await startForge({ tls });

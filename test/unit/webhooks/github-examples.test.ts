@@ -68,5 +68,8 @@ test('a commit of the merge queue that waits for checks is a request for its bra
   const repositoryUrls = ['https://github.com/octo/etcd.git'];
   assert.deepEqual(await readOf(queued()), { kind: 'request', repositoryUrls, target: 'release/1.2', number: '17' });
   assert.equal((await readOf(queued({ action: 'destroyed' })))?.kind, 'ignored');
+  const { merge_group: group } = queued();
+  const renamed = await readOf(queued({ merge_group: { ...group, head_ref: 'refs/heads/queued/17' } }));
+  assert.deepEqual(renamed, { kind: 'request', repositoryUrls, target: 'refs/heads/release/1.2', number: '0' });
   await assert.rejects(readOf(queued({ merge_group: {} })), { name: 'MalformedDelivery' });
 });

@@ -87,6 +87,13 @@ for (const [a, b, isSame] of [
   ['ssh://git@git.example.com:7999/plat/etcd.git', 'https://git.example.com/scm/PLAT/etcd.git', true],
   ['http://gitea.gitea.svc:3000/platform/etcd.git', 'https://example.com/git/platform/etcd', true],
   ['https://user@dev.azure.com/org/project/_git/etcd', 'https://dev.azure.com/org/project/_git/etcd', true],
+  // Azure: a project's first repository has its name, and organisations have two addresses.
+  ['https://dev.azure.com/org/_git/etcd', 'https://dev.azure.com/org/etcd/_git/etcd', true],
+  ['https://org.visualstudio.com/_git/etcd', 'https://dev.azure.com/org/etcd/_git/etcd', true],
+  ['https://org.visualstudio.com/DefaultCollection/p/_git/etcd', 'https://dev.azure.com/org/p/_git/etcd', true],
+  ['https://org.visualstudio.com/DefaultCollection/_git/etcd', 'https://dev.azure.com/org/_git/etcd', true],
+  ['https://dev.azure.com/org/_git/etcd', 'https://dev.azure.com/org/_git/other', false],
+  ['https://dev.azure.com/org/_git/etcd', 'https://dev.azure.com/org/other/_git/etcd', false],
   ['https://git.example.com/gr%6Fup/etcd', 'https://git.example.com/group/etcd', true],
   ['platform/etcd', 'https://bitbucket.org/platform/etcd.git', true],
   ['https://git.example.com/platform/etcd', 'https://git.example.com/platform/etcd2', false],

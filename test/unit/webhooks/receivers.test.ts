@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isSameBranch, isSameRef } from '../../../gitops/webhooks/receiver.ts';
 import { receiverOf } from '../../../gitops/webhooks/receivers.ts';
 import { type WebhookType, webhookTypes } from '../../../manifests/api/etcd-fleet.ts';
 import { callers, noCommit, type Sent, sendSignedByGitLab } from '../../support/webhooks/deliveries.ts';
@@ -208,6 +209,28 @@ test('Bitbucket: a push tells of several refs; made and deleted ones are told by
     ],
   );
 });
+
+test('Azure DevOps: a delivery that is told to leave out details means: look', async () => {
+  for (const eventType of ['git.push', 'git.pullrequest.updated'])
+    for (const resource of [null, undefined, { pushId: 14, url: 'https://dev.azure.com/org/_apis/x' }]) {
+      const { headers, body } = await callers.AzureDevOps.send(secret, '', { id: '1', eventType, resource });
+      assert.deepEqual(receiverOf('AzureDevOps').read(delivered({ headers, body })), [{ kind: 'look' }]);
+    }
+});
+
+for (const [followed, ref, isSame] of [
+  ['main', 'refs/heads/main', true],
+  ['refs/heads/main', 'refs/heads/main', true],
+  ['v1.0', 'refs/tags/v1.0', true],
+  ['main', 'refs/heads/release', false],
+  // Which branch that is no delivery tells for certain.
+  ['HEAD', 'refs/heads/trunk', true],
+  ['HEAD', 'refs/tags/v1.0', false],
+] as const)
+  test(`a fleet that follows ${followed} ${isSame ? 'is told' : 'is not told'} of ${ref}`, () => {
+    assert.equal(isSameRef(followed, ref), isSame);
+    if (ref.startsWith('refs/heads/')) assert.equal(isSameBranch(followed, ref.slice('refs/heads/'.length)), isSame);
+  });
 
 test('Generic: a body that says nothing means: look', async () => {
   for (const body of ['', 'deployed', '{}', '{"anything": [1]}']) {
