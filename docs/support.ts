@@ -22,7 +22,7 @@ export function supportMatrix(): string {
     row(`before 1.${oldestKubernetesMinor}`, () => 'no'),
     '',
     `With Kubernetes ${minorOf(kubernetesVersion)} every test runs.`,
-    ...kubernetesVersions.filter((version) => version !== kubernetesVersion).map(whatRunsWith),
+    whatRunsWith(kubernetesVersions.filter((version) => version !== kubernetesVersion).map(minorOf)),
     '',
     `Tested besides with Gitea ${gitea.version}, cert-manager ${certManager.version}, Helm ${helm.version} and etcdctl ${etcdctlVersion}.`,
   ].join('\n');
@@ -30,11 +30,10 @@ export function supportMatrix(): string {
 
 /** From the newest that tests run with to the oldest that we support. */
 function supportedMinors(): string[] {
-  const newest = Number(minorOf(kubernetesVersion).split('.')[1]);
+  const newest = Math.max(...kubernetesVersions.map((version) => Number(minorOf(version).split('.')[1])));
   return Array.from({ length: newest - oldestKubernetesMinor + 1 }, (_, back) => `1.${newest - back}`);
 }
 
-function whatRunsWith(version: string): string {
-  const minor = minorOf(version);
-  return `With ${minor} it is what \`RATCHET_KUBERNETES=${minor} npm test -- --per-minor\` runs: of the integration tests ${perMinor.integration.join(', ')}; end to end ${perMinor.e2e.join(', ')}.`;
+function whatRunsWith(minors: readonly string[]): string {
+  return `With ${minors.join(', ')} it is what \`RATCHET_KUBERNETES=${minors[0]} npm test -- --per-minor\` runs, and so on: of the integration tests ${perMinor.integration.join(', ')}; end to end ${perMinor.e2e.join(', ')}.`;
 }

@@ -159,16 +159,16 @@ for (const asked of ['1.30', '1.33.13', '1.3', ' 1.33', '1', 'v1.33', '__proto__
       (error) =>
         error instanceof ProvisionError &&
         error.message.length < 300 &&
-        /^RATCHET_KUBERNETES is ".*", which is not .*: set it to one of 1\.36, 1\.33, or unset it for 1\.36$/.test(
+        /^RATCHET_KUBERNETES is ".*", which is not .*: set it to one of 1\.37, 1\.36, 1\.35, 1\.34, 1\.33, or unset it for 1\.36$/.test(
           error.message,
         ),
     );
   });
 }
 
-test('without RATCHET_KUBERNETES, or with an empty one, it is the newest minor', () => {
+test('without RATCHET_KUBERNETES, or with an empty one, it is the minor that all tests run with', () => {
   for (const environment of [{}, { RATCHET_KUBERNETES: '' }]) {
-    assert.deepEqual(chosenKubernetes(environment), { version: kubernetesVersions[0], asked: false });
+    assert.deepEqual(chosenKubernetes(environment), { version: kubernetesVersion, asked: false });
   }
 });
 

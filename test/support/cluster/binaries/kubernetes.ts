@@ -2,11 +2,11 @@ import type { KubernetesBinary, NodeBinary, Released } from './catalogue.ts';
 import { ProvisionError } from './error.ts';
 
 /** The minors that tests can run with, newest first, each at the patch release that its module pins. */
-export const kubernetesVersions = ['1.36.3', '1.33.13'] as const;
+export const kubernetesVersions = ['1.37.2', '1.36.3', '1.35.4', '1.34.4', '1.33.13'] as const;
 export type KubernetesVersion = (typeof kubernetesVersions)[number];
 
 /** What tests run with unless `RATCHET_KUBERNETES` names another minor: nobody waits for a build of the others. */
-export const kubernetesVersion: KubernetesVersion = kubernetesVersions[0];
+export const kubernetesVersion = '1.36.3' satisfies KubernetesVersion;
 /** The oldest that our CRDs are for. Nothing older is taken, whoever has it at hand. */
 export const oldestKubernetesMinor = 33;
 
