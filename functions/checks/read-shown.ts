@@ -26,7 +26,7 @@ export async function readShown(
   },
 ): Promise<ShownPlans> {
   const { namespace, name } = fleet.metadata;
-  const shown = (fleet.status?.checks ?? []).filter(({ state }) => state === 'success').slice(0, most);
+  const shown = (fleet.status?.checks ?? []).filter(({ state }) => state === 'success').slice(-most);
   const reports = await Promise.all(
     shown.map(async ({ head }): Promise<readonly CheckReport[]> => {
       try {

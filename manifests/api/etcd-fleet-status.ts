@@ -11,6 +11,9 @@ const inventoryEntrySchema = object({
   uid: text(64, { description: "The object's UID: one of another UID is not ours." }),
   generation: int64({ minimum: 0, description: 'The generation that the apply left.' }),
   source: text(1024, { description: 'The file it came from, from the root of the repository.' }),
+  shownToStay: Type.Optional(
+    Type.Boolean({ description: 'A plan showed that its data stay: a person confirms that they go.' }),
+  ),
 });
 
 const problemSchema = object({

@@ -85,18 +85,17 @@ async function decided(
 ): Promise<{ readonly situation: Situation; readonly decision: Decision; readonly ahead?: Foretold }> {
   const situation = situate(seen);
   const decision = decide(situation);
-  const told = decision.kind === 'act' ? justTold(situation) : undefined;
-  if (told !== undefined) {
-    const held = situate({ ...seen, crowdedBy: seen.crowdedBy ?? [], outgrown: told });
-    return { situation: held, decision: decide(held) };
-  }
+  const held = (outgrown: string) => {
+    const situation = situate({ ...seen, outgrown });
+    return { situation, decision: decide(situation) };
+  };
+  const told = justTold(situation);
+  if (told !== undefined) return held(told);
   const shown = parseShown(seen.cluster.metadata.annotations?.[annotations.shownPlan]);
   if (!shown || !beginsPlan(situation, decision)) return { situation, decision };
   const ahead = await foretoldOf(seen, log);
   const words = ahead.costs && outgrown(shown, ahead.costs);
-  if (words === undefined) return { situation, decision, ahead };
-  const held = situate({ ...seen, crowdedBy: seen.crowdedBy ?? [], outgrown: words });
-  return { situation: held, decision: decide(held), ahead };
+  return { ...(words === undefined ? { situation, decision } : held(words)), ahead };
 }
 
 /** Loaded only where something new is asked: most looks find nothing to do. No defect of it costs the step's report. */

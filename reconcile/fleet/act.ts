@@ -14,6 +14,7 @@ import { calledOf, type FleetObject, identityOf, identityOfObject, kindOfEntry, 
 import type { FleetOutcome } from './outcome.ts';
 import { tellOverwritten } from './overwritten.ts';
 import { type FleetPlan, objectsOf, type PlanInput, planFleet, problemAt } from './plan.ts';
+import { wasShownToStay } from './prune.ts';
 import type { DesiredSpec, DesiredTree, Reading, SpecProblem } from './reading.ts';
 
 export interface ActInput extends Omit<PlanInput, 'revision' | 'tree'> {
@@ -226,15 +227,17 @@ function inventoryOf(
   const others = ownObjects(fleet, objectsOf(input)).filter(
     ({ metadata }) => !applied.has(metadata.uid ?? '') && !gone.has(metadata.uid),
   );
-  const sources = new Map((fleet.status?.inventory ?? []).map(({ uid, source }) => [uid, source]));
+  const before = new Map((fleet.status?.inventory ?? []).map((entry) => [entry.uid, entry]));
   const unlisted = new Set(keep.map(({ object }) => object.metadata.uid));
   const kept = others.map((object) => {
-    const source = sources.get(object.metadata.uid ?? '');
-    return entryOf(
+    const source = before.get(object.metadata.uid ?? '')?.source;
+    const entry = entryOf(
       object,
       source ?? object.metadata.annotations?.[annotations.source] ?? '',
       unlisted.has(object.metadata.uid) ? (object.metadata.generation ?? 0) : 0,
     );
+    const isHeld = unlisted.has(object.metadata.uid) && wasShownToStay(object, { ...input, inventory: before });
+    return isHeld ? { ...entry, shownToStay: true } : entry;
   });
   const order = ({ kind = '', namespace, name }: FleetInventoryEntry) => `${namespace}/${name} ${kind}`;
   // Unknown is not gone: out of the inventory, it would never be pruned.

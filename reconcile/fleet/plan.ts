@@ -6,6 +6,7 @@ import { annotations } from '../../manifests/render/names.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
 import type { LeftOut } from '../interfaces/kube.ts';
 import { sayLeftOut } from '../objects/left-out.ts';
+import { asksFourEyes } from './four-eyes.ts';
 import { inventoryRoom } from './inventory-room.ts';
 import { backupOnMember } from './member-volumes.ts';
 import { handedOverTo, handOverAnnotation, isClaimed, keyOf, ownerOf, ownObjects } from './names.ts';
@@ -79,7 +80,7 @@ export function planFleet(input: PlanInput): FleetPlan {
   const live = new Map(objects.map((object) => [identityOfObject(object), object]));
   const inventory = new Map((fleet.status?.inventory ?? []).map((one) => [identityOf(kindOfEntry(one), one), one]));
   const owners = new Map(input.fleets.map((one) => [one.metadata.uid ?? '', one]));
-  const known = { ...input, live, inventory, owners };
+  const known = { ...input, live, inventory, owners, strict: strictlyOwned(input) };
   const clusters = clusterNames(input);
   const goes = new Set(prunePlan.prune.map(({ metadata }) => metadata.uid));
   const roomNow = inventoryRoom([...inventory.values()]);
@@ -106,6 +107,13 @@ export function planFleet(input: PlanInput): FleetPlan {
   };
 }
 
+/** A cluster leaves no fleet that asks for four eyes by a label, an annotation and another repository. */
+function strictlyOwned({ fleet, fleets }: PlanInput): ReadonlyMap<string, string> {
+  if (asksFourEyes(fleet)) return new Map();
+  const others = fleets.filter((one) => one.metadata.uid !== fleet.metadata.uid && asksFourEyes(one));
+  return new Map(others.flatMap((one) => (one.status?.inventory ?? []).map(({ uid }) => [uid, keyOf(one)])));
+}
+
 /** All that is seen of what fleets apply, each with its kind. */
 export function objectsOf({
   clusters,
@@ -127,6 +135,8 @@ interface Known extends PlanInput {
   readonly inventory: ReadonlyMap<string, FleetInventoryEntry>;
   /** By UID. */
   readonly owners: ReadonlyMap<string, EtcdFleet>;
+  /** By UID of what another fleet applied that asks for four eyes, which this one does not: that fleet. */
+  readonly strict: ReadonlyMap<string, string>;
 }
 
 /** By namespace: those that are there, and those of the tree. */
@@ -166,6 +176,13 @@ function judge(spec: DesiredSpec, input: Known): Judgement {
   if (reread) return { problem: { ...problemAt(spec, reread.message), ...reread.place } };
 
   const owner = ownerOf(live);
+  const strict = isClaimed(fleet, live) ? undefined : input.strict.get(live.metadata.uid ?? '');
+  if (strict !== undefined) {
+    return problem(
+      spec,
+      `${calledOf(spec.kind, spec)} was applied by fleet ${strict}, which asks for four eyes, and this one does not: ask for them here as well (spec.approvals.notByAuthor), or take them back there first`,
+    );
+  }
   if (owner === undefined) return { apply: { kind: 'adopt', spec, live } };
   if (isClaimed(fleet, live)) {
     const settled = settledEntry(input, spec, live, entry);

@@ -59,7 +59,7 @@ export function planPrune(unlisted: readonly FleetObject[], context: Context): P
   const keep = judged.flatMap(({ object, because }) => (because ? [{ object, because }] : []));
   const free = judged.flatMap(({ object, because }) => (because ? [] : [object]));
 
-  const asked = toConfirm(free, context);
+  const asked = toConfirm(free, known);
   if (asked.length === 0) return { prune: free, keep };
   const confirmation = confirmationFor(context.revision, asked);
   const { fleet, revision } = context;
@@ -79,12 +79,18 @@ export function planPrune(unlisted: readonly FleetObject[], context: Context): P
  * One file that goes is an everyday commit; several at once may be a moved folder or a bad merge. A schedule or a
  * backup takes no data with it, so a cluster may go together with its own. Data that a plan showed to stay do not go.
  */
-function toConfirm(free: readonly FleetObject[], { shown }: Pick<Context, 'shown'>): readonly FleetObject[] {
+function toConfirm(free: readonly FleetObject[], known: Pick<Known, 'shown' | 'inventory'>): readonly FleetObject[] {
   if (free.filter(({ kind }) => kind === 'EtcdCluster').length > 1) return free;
   return free.filter((object) => {
     if (object.metadata.annotations?.[annotations.prune] === 'confirm') return true;
-    return dataGoWith(object) && shown?.deletions.get(identityOfObject(object))?.dataGo === false;
+    return dataGoWith(object) && wasShownToStay(object, known);
   });
+}
+
+/** Of a request's plan, also after the request is closed: what was held once is held until a person confirms it. */
+export function wasShownToStay(object: FleetObject, { shown, inventory }: Pick<Known, 'shown' | 'inventory'>): boolean {
+  const isHeld = inventory.get(object.metadata.uid ?? '')?.shownToStay === true;
+  return isHeld || shown?.deletions.get(identityOfObject(object))?.dataGo === false;
 }
 
 /** Its deletion takes the volumes as well. */

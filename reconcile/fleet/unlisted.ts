@@ -18,7 +18,7 @@ const why = {
   LabelChanged: `their label ${labels.fleet} is no longer this fleet's; set it to the UID of this fleet again, or delete them with kubectl`,
   ListedElsewhere: 'another fleet lists them; hand them over to it',
   PruneDisabled: `the annotation ${annotations.prune} protects them; to delete them, list them once without it, or use kubectl`,
-  NeedsConfirmation: `deleting several at once, or what has the annotation ${annotations.prune}: confirm, must be confirmed`,
+  NeedsConfirmation: `deleting several at once, what has the annotation ${annotations.prune}: confirm, or data that a plan showed to stay, must be confirmed`,
 } as const satisfies Record<KeptBecause, string>;
 
 /** Why a cluster that Git no longer lists stays, and what a person can do. */

@@ -7,11 +7,18 @@ const told = 3;
 
 /**
  * For changes of a working cluster, while as many clusters of its fleet as allowed are being changed or not healthy; or
- * for a minute, where the change costs more than was shown of it before it was merged.
+ * for a minute, where the change costs more than was shown of it before it was merged. `undefined`: it may begin.
  */
-export function waitForRoom({ crowdedBy = [], outgrown }: Pick<Observation, 'crowdedBy' | 'outgrown'>): Decision {
+export function waitForRoom({
+  crowdedBy,
+  outgrown,
+}: Pick<Observation, 'crowdedBy' | 'outgrown'>): Decision | undefined {
   if (outgrown !== undefined)
-    return wait('PlanOutgrown', `${outgrown}: it begins in a minute`, { on: 'time', afterSeconds: tellSeconds });
+    return wait('PlanOutgrown', `${outgrown}: what takes them begins a minute after this was told`, {
+      on: 'time',
+      afterSeconds: tellSeconds,
+    });
+  if (!crowdedBy) return undefined;
   const names = [...crowdedBy.slice(0, told), ...(crowdedBy.length > told ? ['others'] : [])].join(', ');
   const by = names === '' ? '' : `: ${names}`;
   return wait(

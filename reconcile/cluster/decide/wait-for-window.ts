@@ -16,7 +16,7 @@ import { waitForRoom } from './wait-for-room.ts';
  * @returns `undefined`: it may begin.
  */
 export function waitToBegin(situation: Situation, hasRoom = false): Decision | undefined {
-  return waitForWindow(situation) ?? (hasRoom || !situation.crowdedBy ? undefined : waitForRoom(situation));
+  return waitForWindow(situation) ?? (hasRoom ? undefined : waitForRoom(situation));
 }
 
 /**
@@ -27,7 +27,7 @@ export function waitToUpgrade(situation: Situation, hasRoom = false): Decision |
   const { awaitedBackup: view } = situation;
   const isBackedUp = view?.before === 'upgrade' && view.kind === 'known' && !view.tooOld;
   if (!isBackedUp) return waitToBegin(situation, hasRoom);
-  return hasRoom || !situation.crowdedBy ? undefined : waitForRoom(situation);
+  return hasRoom ? undefined : waitForRoom(situation);
 }
 
 /** What gives members what the spec asks for: as a roll of all, or of some that are down, or new. */

@@ -79,6 +79,8 @@ export interface Observation {
   readonly refusedApprovals?: readonly RefusedApproval[];
   /** Signers of what was applied since the cluster was last as asked, where its fleet asks for four eyes. */
   readonly signers?: readonly string[];
+  /** Its spec is not the one that such a fleet left. */
+  readonly differs?: boolean;
 }
 
 /** One ordinal's objects side by side: what should exist together, and does or does not. */

@@ -6,6 +6,7 @@ import { asksFourEyes, refusedApprovals, signerOf } from '../../fleet/four-eyes.
 import { isMarked, keyOf, ownerOf } from '../../fleet/names.ts';
 import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { approvalsGiven, type RefusedApproval } from '../../objects/approvals.ts';
+import type { FourEyes } from '../know/refused-approvals.ts';
 
 /** Fleets as this pass knows them; one is read at most once in it. */
 export interface KnownFleets {
@@ -28,13 +29,6 @@ export function knownFleets(kube: Kube, listed: readonly EtcdFleet[], signal: Ab
     return now;
   };
   return { listed, asking, read };
-}
-
-export interface FourEyes {
-  /** Approvals of the cluster that do not count. */
-  readonly refused: readonly RefusedApproval[];
-  /** Signers of what was applied since the cluster was last as asked; absent where no fleet that asks could be read. */
-  readonly signers?: readonly string[];
 }
 
 const nothing: FourEyes = { refused: [] };
@@ -73,25 +67,37 @@ export async function readFourEyes(
   return {
     refused: read.flatMap(({ refused }) => refused),
     ...(signers.length > 0 && { signers: [...new Set(signers)].slice(0, mostSigners).sort() }),
+    ...(read.some(({ differs }) => differs) && { differs: true }),
   };
 }
 
 /** The label proves nothing: a fleet tells the signer only of what its inventory has. */
 function judge(cluster: EtcdCluster, fleet: EtcdFleet): FourEyes {
   if (!asksFourEyes(fleet)) return nothing;
-  if (fleet.status?.inventory?.some(({ uid }) => uid === cluster.metadata.uid)) {
-    const before = cluster.status?.signers ?? [];
-    const signer = signerOf(fleet);
+  const entry = fleet.status?.inventory?.find(({ uid }) => uid === cluster.metadata.uid);
+  if (entry) {
+    const { signers: before = [], observedGeneration } = cluster.status ?? {};
+    // A commit that asks nothing of this cluster makes its signer no author of what is asked.
+    const isNew = cluster.metadata.generation !== observedGeneration;
+    const signer = isNew ? signerOf(fleet) : undefined;
     const signers = [...before, ...(signer === undefined ? [] : [signer])];
-    return { refused: refusedApprovals(cluster, fleet, { before }), signers };
+    const isAsLeft = entry.generation === cluster.metadata.generation;
+    if (before.length < mostSigners)
+      return { refused: refusedApprovals(cluster, fleet, { before }), signers, differs: !isAsLeft };
+    return { refused: approvalsGiven(cluster).map((one) => ({ ...one, ...tooMany })), signers, differs: !isAsLeft };
   }
   if (!isMarked(fleet, cluster)) return nothing;
   return { refused: approvalsGiven(cluster).map((one) => ({ ...one, ...notApplied(keyOf(fleet)) })) };
 }
 
+const tooMany: Pick<RefusedApproval, 'why' | 'cure'> = {
+  why: `more than ${mostSigners} signers are authors of what is not done yet`,
+  cure: 'let the cluster come to rest as Git asks, then ask for it anew',
+};
+
 function isAsAsked({ metadata, status }: EtcdCluster): boolean {
   const isDone = status?.lastDecision?.kind === 'Done' && status.observedGeneration === metadata.generation;
-  return isDone && status.approvals === undefined;
+  return isDone && status.approvals === undefined && status.signers === undefined;
 }
 
 const removeIt = `remove the label ${labels.fleet}, if that fleet has nothing to do with this cluster`;

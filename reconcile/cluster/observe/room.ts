@@ -72,7 +72,8 @@ function isStopped({ cluster: { spec, metadata } }: ClusterObjects): boolean {
 function takesRoom(objects: ClusterObjects): boolean {
   const slots = slotsOf(objects).filter(({ peer }) => peer?.current);
   // Its members may differ, since one was cured on the way; until its window opens nothing of it is under way.
-  if (says(objects.cluster.status?.lastDecision, 'OutsideWindows')) return isUnwell(slots, lifeOfObjects(objects));
+  if (says(objects.cluster.status?.lastDecision, 'OutsideWindows', 'PlanOutgrown'))
+    return isUnwell(slots, lifeOfObjects(objects));
   return isRolling(slots, objects) || isChangingSize(slots) || isUnwell(slots, lifeOfObjects(objects));
 }
 
@@ -102,7 +103,7 @@ function wantsToChange(objects: ClusterObjects): boolean {
   const { cluster } = objects;
   if (says(cluster.status?.lastDecision, 'WaitingForRoom')) return true;
   // Until its window opens it must not keep others from theirs. Then it asks for room, and says so.
-  if (says(cluster.status?.lastDecision, 'OutsideWindows')) return false;
+  if (says(cluster.status?.lastDecision, 'OutsideWindows', 'PlanOutgrown')) return false;
   const slots = slotsOf(objects);
   // What was refused is tried again now and then, and must not hold up the others meanwhile.
   const isRefused = cluster.status?.setAside?.length || cluster.status?.lastDecision?.kind === 'Refuse';

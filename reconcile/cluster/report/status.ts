@@ -79,7 +79,7 @@ export function statusFor(
     failsForLong: hasLasted(attempts, ofAttempts, situation),
   });
   const approvals = approvalsAsked(next, situation);
-  const isAsAsked = next.kind === 'done' && approvals.length === 0;
+  const isAsAsked = next.kind === 'done' && approvals.length === 0 && !situation.differs;
   const signers = isAsAsked ? [] : (situation.signers ?? previous?.signers ?? []);
   const certificates = certificatesStatus(situation);
   const history = historyAfter(previous?.history ?? [], decision, outcome, { at, generation });

@@ -48,6 +48,12 @@ test('reports that are broken, of others or of a refused request show nothing, a
     JSON.stringify({ ...report, clusters: [null] }),
     JSON.stringify({ ...report, clusters: [{ ...report.clusters[0], planned: 'none' }] }),
     JSON.stringify({ ...report, clusters: [{ ...report.clusters[0], planned: { costs: { restarts: 'all' } } }] }),
+    JSON.stringify({ ...report, clusters: [{ ...report.clusters[0], planned: { costs: null } }] }),
+    JSON.stringify({
+      ...report,
+      clusters: [{ ...report.clusters[0], planned: { costs: { restarts: -3, removals: 0 } } }],
+    }),
+    JSON.stringify({ ...report, request: { number: '9'.repeat(300_000) } }),
     JSON.stringify({ ...report, deletions: [7] }),
     JSON.stringify({ ...report, state: 'failure' }),
     JSON.stringify({ ...report, head: head.replace(/./g, '0') }),
@@ -72,7 +78,23 @@ test('data that a plan showed to stay do not go with the deletion before a perso
   await stage.repository.commit({ 'c/orders.yaml': undefined }, { keep: true });
   await stage.scene.pass();
   assert.ok(stage.scene.cluster('orders'), 'it is still there');
-  assert.equal(conditionOf(stage.scene.fleet().status, 'Unlisted')?.reason, 'NeedsConfirmation');
+  const unlisted = () => conditionOf(stage.scene.fleet().status, 'Unlisted');
+  assert.equal(unlisted()?.reason, 'NeedsConfirmation');
+  assert.match(unlisted()?.message ?? '', /data that a plan showed to stay, must be confirmed/);
+
+  // Also once the request is closed, its report forgotten, and another commit has come.
+  stage.forge.pulls.length = 0;
+  await stage.check();
+  assert.deepEqual(stage.reports(), []);
+  for (const note of ['one', 'two']) {
+    await stage.repository.commit({ 'c/note.txt': note }, { keep: true });
+    await stage.scene.pass();
+    assert.ok(stage.scene.cluster('orders'), note);
+  }
+  const { value = assert.fail('nothing is asked') } = stage.scene.fleet().status?.approvals?.[0] ?? {};
+  await stage.scene.annotateFleet('production', annotations.confirmPrune, value);
+  await stage.scene.pass();
+  assert.equal(stage.scene.cluster('orders'), undefined, 'a person confirmed it');
 
   // The plan of now says that they go.
   await using other = await setStage({ prune: true });
@@ -84,4 +106,16 @@ test('data that a plan showed to stay do not go with the deletion before a perso
   await other.repository.commit({ 'c/orders.yaml': undefined }, { keep: true });
   await other.scene.pass();
   assert.equal(other.scene.cluster('orders'), undefined);
+});
+
+test('of many requests the newest are compared', async () => {
+  await using stage = await setStage();
+  const asked = (replicas: number) => ({ 'c/orders.yaml': clusterYaml('orders', { replicas }) });
+  for (let number = 11; number <= 20; number++) {
+    await stage.open(number, asked(number === 20 ? 5 : 7));
+    await stage.check();
+  }
+  await stage.repository.commit(asked(5), { keep: true });
+  await stage.scene.pass();
+  assert.equal(shownOf(stage, 'orders'), '20/0/0');
 });

@@ -391,7 +391,7 @@ export const ofAwaitedBackups: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/deletion/back-up-before-hibernation.ts',
-    from: '  if (crowdedBy) return waitForRoom(situation);\n',
+    from: '  const crowded = waitForRoom(situation);\n  if (crowded) return crowded;\n',
     to: '',
     without: 'a backup before a hibernation is taken while the fleet has no room',
     killers: ['test/unit/cluster/back-up-before-hibernation.test.ts'],

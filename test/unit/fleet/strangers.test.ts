@@ -214,6 +214,31 @@ for (const [title, labels, others, stays] of [
   });
 }
 
+for (const [title, marks, given] of [
+  ['a hand-over', undefined, { [handOverAnnotation]: 'platform/sandbox' }],
+  ['a label of no fleet', { [fleetLabel]: 'bogus' }, {}],
+  ['no label', {}, {}],
+] as const)
+  test(`by ${title} no cluster leaves a fleet that asks for four eyes for one that does not`, () => {
+    const people = [{ usernames: ['ada'], signers: ['ada@example.com'] }];
+    const asking = (fleet: EtcdFleet): EtcdFleet => ({
+      ...fleet,
+      spec: { ...fleet.spec, approvals: { notByAuthor: { people } } },
+    });
+    const strict = asking(fleetWith({ inventory: [entryOf('orders')] }));
+    const sandbox = fleetWith({}, { name: 'sandbox' });
+    const { metadata, ...rest } = clusterOf('orders');
+    const annotations = { ...metadata.annotations, ...given };
+    const live = { ...rest, metadata: { ...metadata, ...(marks && { labels: marks }), annotations } };
+    const planOf = (fleet: EtcdFleet, other: EtcdFleet) =>
+      planFleet({ fleet, fleets: [other, fleet], clusters: [live], revision, tree: treeOf([specOf('orders')]) });
+    const { applies, problems } = planOf(sandbox, strict);
+    assert.deepEqual(applies, []);
+    assert.match(problems[0]?.message ?? '', /was applied by fleet platform\/production, which asks for four eyes/);
+    assert.equal(planOf(asking(sandbox), strict).problems.length, 0);
+    assert.equal(planOf(sandbox, fleetWith({ inventory: [entryOf('orders')] })).problems.length, 0);
+  });
+
 /** The longest that a schema admits, in ASCII; of commit statuses and messages, the longest that is written. */
 function longest(schema: Structural, name = ''): unknown {
   const { type, properties = {}, items, maxItems = 0, maxLength = 40 } = schema;

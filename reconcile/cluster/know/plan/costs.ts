@@ -6,9 +6,10 @@ interface Costly {
   readonly restarts?: true;
 }
 
-/** Each takes members, or data of one, away for good. */
+/** Each takes a member, or the data of all, away for good. */
 const removing: ReadonlySet<string> = new Set<ActionKind>([
   'remove-member',
+  'remove-inherited',
   'outvote-members',
   'delete-volumes',
   'begin-rollback',

@@ -40,10 +40,10 @@ export function beginsPlan({ cluster, lease }: Situation, { kind }: Decision): b
 /** So long a person has to stop a change that costs more than was shown. */
 export const tellSeconds = 60;
 
-/** Words of a plan that costs more than was shown, while they are too new for its first step. */
+/** Words of a plan that costs more than was shown, while they are too new for what it costs. */
 export function justTold({ cluster, at }: Situation): string | undefined {
   const { plan } = cluster.status ?? {};
-  if (plan?.asked !== askedOf(cluster) || takenIn(plan).length > 0) return undefined;
+  if (plan?.asked !== askedOf(cluster)) return undefined;
   const age = at.getTime() - Date.parse(plan.at);
   return age >= 0 && age < tellSeconds * 1000 ? plan.outgrown : undefined;
 }
@@ -178,7 +178,8 @@ function placeOf({ earlier = 0, foretold = [], interrupted }: ClusterPlan, step:
 function over(plan: ClusterPlan, state: ClusterPlan['state'], message: string): ClusterPlan {
   const { asked, generation, at, interrupted, outgrown } = plan;
   const whole = outgrown === undefined ? message : `${message}; ${outgrown}`;
-  return { asked, generation, at, state, message: whole.slice(0, 512), ...(interrupted && { interrupted }) };
+  const marks = { ...(interrupted && { interrupted }), ...(outgrown !== undefined && { outgrown }) };
+  return { asked, generation, at, state, message: whole.slice(0, 512), ...marks };
 }
 
 function instead(next: Step | undefined): string {

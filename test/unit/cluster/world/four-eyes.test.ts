@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { mostSigners } from '../../../../manifests/api/etcd-cluster-status.ts';
 import type { EtcdFleet } from '../../../../manifests/api/etcd-fleet.ts';
 import { annotations, approverOf, labels } from '../../../../manifests/render/names.ts';
 import { knownFleets, readFourEyes } from '../../../../reconcile/cluster/observe/read-four-eyes.ts';
@@ -104,37 +105,87 @@ test('the commit of a fleet counts as it is now, also for a cluster whose label 
   assert.equal(setAside(world)?.reason, 'FourEyesMissing');
 });
 
-test('a signer of any commit while it was asked approves nothing of it, also after others', async () => {
-  const { world, value } = await asking();
-  const passOf = (fleet: EtcdFleet) => {
+const later = `main@sha1:${'b'.repeat(40)}`;
+
+/** A rollback that ada signs, in a fleet whose inventory follows; passes of it, and spec changes of others. */
+async function signedByAda() {
+  const world = await bornWith({ replicas: 1 });
+  let generation: number | undefined;
+  const by = (signedBy: string, at: string): EtcdFleet => {
+    const fleet = fleetOf(world);
+    const [entry = assert.fail()] = fleet.status?.inventory ?? [];
+    const left = { ...entry, generation: generation ?? world.cluster()?.metadata.generation ?? 0 };
+    return {
+      ...fleet,
+      spec: { ...fleet.spec, approvals: { notByAuthor: { people: [...people, zoe] } } },
+      status: {
+        ...{ observedGeneration: 1, inventory: [left], revision: { attempted: at } },
+        verification: { revision: at, url, mode: 'Head', signedBy, key: 'K' },
+      },
+    };
+  };
+  const passOf = (signedBy: string, at = later) => {
+    const fleet = by(signedBy, at);
     world.kube.seed(resources.fleets, fleet);
     return tickUntilConverged(world, { options: { beside: { clusters: [], fleets: [fleet] } } });
   };
-  const later = `main@sha1:${'b'.repeat(40)}`;
-  const second = fleetOf(world);
-  const by = (signedBy: string, at = later): EtcdFleet => ({
-    ...second,
-    spec: { ...second.spec, approvals: { notByAuthor: { people: [...people, zoe] } } },
-    status: {
-      ...{ observedGeneration: 1, inventory: second.status?.inventory ?? [], revision: { attempted: at } },
-      verification: { revision: at, url, mode: 'Head', signedBy, key: 'K' },
-    },
-  });
-  await passOf(by('ada@example.com', revision));
+  const rollback = { clusterID: world.cluster()?.status?.clusterID ?? '', snapshot };
+  await world.apply({ replicas: 1, rollback });
+  await passOf('ada@example.com', revision);
+  const value = world.cluster()?.status?.approvals?.[0]?.value ?? assert.fail('nothing is asked');
+  /** Git has not put back what an editor changes from here on. */
+  const freeze = () => {
+    generation = world.cluster()?.metadata.generation;
+  };
+  return { world, passOf, value, rollback, freeze };
+}
+
+test('a signer of any commit that is not done approves nothing of it, also after others', async () => {
+  const { world, passOf, value, rollback } = await signedByAda();
   assert.deepEqual(world.cluster()?.status?.signers, ['ada@example.com']);
-  await passOf(by('zoe@example.com'));
+  await passOf('zoe@example.com');
+  assert.deepEqual(world.cluster()?.status?.signers, ['ada@example.com'], 'what asks nothing of it has no part');
+  await world.apply({ replicas: 1, rollback, etcd: { snapshotCount: 100 } });
+  await passOf('zoe@example.com');
   assert.deepEqual(world.cluster()?.status?.signers, ['ada@example.com', 'zoe@example.com']);
   for (const [name, why] of [
     ['ada', /^ada gave it, and signed an earlier commit that is not done yet as ada@example\.com$/],
     ['zoe', /^zoe gave it, and signed main@sha1:b{40} as zoe@example\.com$/],
   ] as const) {
     await set(world, byName(value, name));
-    assert.equal((await passOf(by('zoe@example.com'))).reason, 'RollbackNotApproved', name);
+    assert.equal((await passOf('zoe@example.com')).reason, 'RollbackNotApproved', name);
     assert.match(world.cluster()?.status?.approvals?.[0]?.refused ?? '', why);
   }
   await set(world, byName(value, 'grace'));
-  assert.equal((await passOf(by('zoe@example.com'))).reason, 'Converged');
+  assert.equal((await passOf('zoe@example.com')).reason, 'Converged');
   assert.equal(world.cluster()?.status?.signers, undefined, 'what is done has no author any more');
+});
+
+test('an editor who takes the spec back for a moment is no less its author', async () => {
+  const { world, passOf, value, rollback, freeze } = await signedByAda();
+  freeze();
+  const asked = world.cluster()?.spec ?? assert.fail('no cluster');
+  const { rollback: _, ...rest } = asked;
+  const edit = async (spec: typeof asked) => {
+    const now = world.cluster() ?? assert.fail('no cluster');
+    await world.kube.update(resources.clusters, { ...now, spec });
+  };
+  await edit(rest);
+  assert.equal((await passOf('zoe@example.com')).reason, 'Converged');
+  assert.ok(world.cluster()?.status?.signers?.includes('ada@example.com'), 'Git asks for it still');
+  await edit({ ...rest, rollback });
+  await set(world, byName(value, 'ada'));
+  assert.equal((await passOf('grace@example.com')).reason, 'RollbackNotApproved');
+});
+
+test('where more signers are authors than are remembered, no approval counts', async () => {
+  const { world, passOf, value } = await signedByAda();
+  const cluster = world.cluster() ?? assert.fail('no cluster');
+  const signers = Array.from({ length: mostSigners }, (_, n) => `signer-${n}@example.com`);
+  await world.kube.updateStatus(resources.clusters, { ...cluster, status: { ...cluster.status, signers } as never });
+  await set(world, byName(value, 'grace'));
+  assert.equal((await passOf('zoe@example.com')).reason, 'RollbackNotApproved');
+  assert.match(world.cluster()?.status?.approvals?.[0]?.refused ?? '', /^more than 32 signers are authors/);
 });
 
 test('a fleet that did not apply the cluster refuses, and tells nothing of who signed', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { StatefulSet } from '../../../../manifests/kube-types.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { parseShown } from '../../../../reconcile/cluster/know/plan/costs.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
@@ -47,6 +48,51 @@ test('a change that costs what was shown, or less, begins at once', async () => 
     assert.equal((await tickUntilConverged(world)).reason, 'Converged');
     assert.equal(planOf(world)?.message, 'as planned, 4 of 4 steps');
   }
+});
+
+/** What each look came to, until the cluster is as asked: where the time goes on by five seconds. */
+async function looks(world: World): Promise<readonly string[]> {
+  const trail: string[] = [];
+  for (let seconds = 0; seconds < 300; seconds += 5) {
+    world.settle();
+    const result = await world.tick();
+    trail.push(`${seconds} ${result?.reason}`);
+    if (result?.reason === 'Converged') return trail;
+    world.advance(5);
+  }
+  throw new Error(`no end: ${trail.join('\n')}`);
+}
+
+test('what takes no restart is done within the minute, and a cure as well; the restarts wait', async () => {
+  const grows = await bornWith({ replicas: 3, version: '3.6.16' });
+  await merged(grows, { ...upgrade, storage: { size: '20Gi' } }, '17/0/0');
+  const trail = await looks(grows);
+  assert.deepEqual(trail.slice(0, 2), ['0 GrowingVolumes', '5 PlanOutgrown']);
+  assert.ok(trail.includes('60 UpgradingMember'), trail.join());
+  assert.match(planOf(grows)?.message ?? '', /^as planned, 5 of 5 steps; request 17 was shown/);
+
+  const cured = await bornWith({ replicas: 3, version: '3.6.16' });
+  await merged(cured, upgrade, '17/0/0');
+  assert.equal((await cured.tick())?.reason, 'PlanOutgrown');
+  const [set = assert.fail('no StatefulSet')] = cured.kube.stored<StatefulSet>(resources.statefulSets);
+  const { template } = set.spec;
+  const labels = { ...template.metadata?.labels, other: 'hand' };
+  const foreign = { ...template, metadata: { ...template.metadata, labels } };
+  await cured.kube.update<StatefulSet>(resources.statefulSets, { ...set, spec: { ...set.spec, template: foreign } });
+  const after = await looks(cured);
+  assert.deepEqual(after.slice(0, 2), ['0 PuttingBackTemplates', '5 PlanOutgrown']);
+  assert.ok(after.includes('60 UpgradingMember'), after.join());
+  assert.match(planOf(cured)?.message ?? '', /^left its plan at step 1 of 4: .*; request 17 was shown/);
+});
+
+test('what waits for something else first is compared at its first look', async () => {
+  const world = await bornWith({ replicas: 3, version: '3.6.16' });
+  const maintenance = { windows: [{ start: '0 4 * * *', duration: '4h' }] };
+  await merged(world, { ...upgrade, maintenance }, '17/0/0');
+  assert.equal((await world.tick())?.reason, 'OutsideWindows');
+  assert.match(planOf(world)?.outgrown ?? '', /it takes 3 restarts/);
+  world.advance(3600);
+  assert.deepEqual((await looks(world)).slice(0, 1), ['0 UpgradingMember'], 'it was told an hour ago');
 });
 
 test('a disk that is lost before the merge is healed at once, and the last word says it', async () => {

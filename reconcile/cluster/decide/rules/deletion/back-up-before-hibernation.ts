@@ -5,8 +5,9 @@ import { waitForRoom } from '../../wait-for-room.ts';
 
 /** The spec asks for no members: a backup of what they hold, before they stop. */
 export function backUpBeforeHibernation(situation: Situation): Decision | undefined {
-  const { awaitedBackup, effective, life, crowdedBy } = situation;
+  const { awaitedBackup, effective, life } = situation;
   if (awaitedBackup?.before !== 'hibernation' || effective.replicas > 0 || life.stage !== 'born') return undefined;
-  if (crowdedBy) return waitForRoom(situation);
+  const crowded = waitForRoom(situation);
+  if (crowded) return crowded;
   return awaitBackup(situation, { before: 'hibernation', what: 'the hibernation' });
 }

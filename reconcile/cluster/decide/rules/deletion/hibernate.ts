@@ -15,9 +15,9 @@ import { waitForRoom } from '../../wait-for-room.ts';
  * while it hibernates.
  */
 export function hibernate(situation: Situation): Decision | undefined {
-  const { effective, life, crowdedBy } = situation;
+  const { effective, life } = situation;
   if (effective.replicas > 0 || life.stage !== 'born') return undefined;
-  return crowdedBy ? waitForRoom(situation) : stopMembers(situation);
+  return waitForRoom(situation) ?? stopMembers(situation);
 }
 
 /**

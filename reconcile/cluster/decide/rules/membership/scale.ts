@@ -28,7 +28,8 @@ export function grow(situation: Situation): Decision | undefined {
   if (!member) return undefined;
   const failing = learnersFail(situation);
   if (failing) return failing;
-  if (situation.crowdedBy) return waitForRoom(situation);
+  const crowded = waitForRoom(situation);
+  if (crowded) return crowded;
   const connecting = untilConnected(situation);
   if (connecting) return connecting;
   const { clusterId } = membership;
