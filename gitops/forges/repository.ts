@@ -67,7 +67,7 @@ function isSame([a, one]: Written, [b, other]: Written): boolean {
   return length === 1 && one.join('/') === other.join('/') && !!host && host === URL.parse(b)?.host;
 }
 
-/** On Azure a project's first repository has its name, and addresses may leave out the project, or the collection. */
+/** Before `_git`, addresses may leave out the collection, and a project whose repository has its name. */
 function waysToWrite(address: string): readonly (readonly string[])[] {
   const written = segmentsOf(address);
   if (written.at(-2) !== '_git') return [written];

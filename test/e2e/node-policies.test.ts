@@ -25,7 +25,10 @@ test('a node policy is applied from Git where an administrator lets the fleet in
   const files = { 'clusters/idle.yaml': clusterYaml('idle', namespace, { suspend: true }) };
   await push({ ...files, 'clusters/policy.json': policyYaml({}) });
   await tick();
-  assert.match(await told(), /may not create etcdnodepolicies: .*create clusterrolebinding etcd-ratchet-fleet-nodes/);
+  assert.match(
+    await told(),
+    /may not create etcdnodepolicies\. To go on: .*create clusterrolebinding etcd-ratchet-fleet-nodes/,
+  );
   assert.equal(await policy(), undefined);
 
   await kubectl(['apply', '--server-side', '-f', role]);

@@ -55,5 +55,5 @@ export const apart: Readonly<Record<string, Clusters>> = {
 export const leavesPlan: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'cert-manager': { without: 'that cert-manager is not served is seen when a certificate is requested' },
   'older-disk': { restored: 'a person accepts older disks after its birth, and members are started anew' },
-  'tls-provided': { provided: 'a person changes its Secrets while steps are taken' },
+  'runbooks-data': { provided: 'a person gives its Secret after the plan was made without certificates' },
 };
