@@ -5,6 +5,7 @@ import type { ConfigMap } from '../../manifests/kube-types.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { type ShownPlans, shownBy } from '../../reconcile/fleet/shown.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/interfaces/kube.ts';
+import type { Log } from '../../reconcile/stepping/traced.ts';
 import { isOf } from './keep-report.ts';
 
 /** Each is read whole, up to a MiB. Of more requests the newest count. */
@@ -17,13 +18,7 @@ const most = 8;
 export async function readShown(
   kube: Kube,
   fleet: EtcdFleet,
-  {
-    signal,
-    log,
-  }: {
-    readonly signal: AbortSignal;
-    readonly log: (facts: Readonly<Record<string, unknown>>, message: string) => void;
-  },
+  { signal, log }: { readonly signal: AbortSignal; readonly log: Log },
 ): Promise<ShownPlans> {
   const { namespace, name } = fleet.metadata;
   const shown = (fleet.status?.checks ?? []).filter(({ state }) => state === 'success').slice(-most);

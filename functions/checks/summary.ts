@@ -1,6 +1,7 @@
 import { describe } from '../../gitops/statuses/describe.ts';
 import type { CheckedDeletion, CheckProblem, CheckReport } from '../../manifests/api/check-report.ts';
 import { longestDescription } from '../../manifests/description.ts';
+import { counted } from '../../reconcile/cluster/know/plan/costs.ts';
 import { inBrief } from '../../reconcile/fleet/in-brief.ts';
 import type { OtherChange } from '../../reconcile/fleet/others.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
@@ -38,7 +39,7 @@ export function describeChange({ state, problems, message, clusters, deletions, 
 function whatOf({ intent, planned, changes = [] }: ForeseenCluster): string {
   if (!planned) return 'not planned';
   const { steps, end } = planned;
-  const count = steps.length === 0 ? 'no steps' : steps.length === 1 ? '1 step' : `${steps.length} steps`;
+  const count = steps.length === 0 ? 'no steps' : counted(steps.length, 'step');
   const ending = end.kind === 'done' ? '' : end.kind === 'refused' ? ', then a person is needed' : ', then it waits';
   return `${[...(intent === 'create' ? ['new'] : []), ...changes, count].join(', ')}${ending}`;
 }

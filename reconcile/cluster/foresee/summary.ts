@@ -2,12 +2,13 @@ import { compareVersions, formatVersion, isVersion, parseVersion } from '../../.
 import { defectsOf } from '../../../manifests/api/version-defects.ts';
 import { hasDeparted, isAsleep, recordOf } from '../know/life.ts';
 import type { Observation } from '../know/observation.ts';
+import { costsOf, counted } from '../know/plan/costs.ts';
 import type { Plan } from './plan.ts';
 
 /** A plan in one line: `9 steps: 3.5.35→3.6.16, +2 members`. */
 export function summaryOf(before: Observation, plan: Plan): string {
   const { steps, end } = plan;
-  const count = steps.length === 0 ? 'no steps' : steps.length === 1 ? '1 step' : `${steps.length} steps`;
+  const count = steps.length === 0 ? 'no steps' : counted(steps.length, 'step');
   const changes = changesOf(before, plan);
   const what = changes.length > 0 ? `: ${changes.join(', ')}` : '';
   return `${count}${what}${ending(end)}`;
@@ -91,14 +92,10 @@ function versionsOf({ slots }: Observation): readonly string[] {
 
 function members(before: Observation, after: Observation): readonly string[] {
   const [sleeping, asleep] = [before, after].map(({ slots }) => slots.some(isAsleep));
-  if (asleep && !sleeping) return [`hibernates ${named(countOf(before))}`];
-  if (sleeping && !asleep) return [`wakes ${named(countOf(after))}`];
+  if (asleep && !sleeping) return [`hibernates ${counted(countOf(before), 'member')}`];
+  if (sleeping && !asleep) return [`wakes ${counted(countOf(after), 'member')}`];
   const more = countOf(after) - countOf(before);
-  return more === 0 ? [] : [`${more > 0 ? '+' : '−'}${named(Math.abs(more))}`];
-}
-
-function named(count: number): string {
-  return count === 1 ? '1 member' : `${count} members`;
+  return more === 0 ? [] : [`${more > 0 ? '+' : '−'}${counted(Math.abs(more), 'member')}`];
 }
 
 function countOf({ membership, slots }: Observation): number {
@@ -111,6 +108,6 @@ function sizeOf({ slots }: Observation): string | undefined {
 }
 
 function restarts(steps: Plan['steps']): readonly string[] {
-  const count = steps.filter(({ action, restarts }) => action === 'restart-member' || restarts).length;
-  return count === 0 ? [] : [count === 1 ? '1 restart' : `${count} restarts`];
+  const count = costsOf(steps).restarts;
+  return count === 0 ? [] : [counted(count, 'restart')];
 }

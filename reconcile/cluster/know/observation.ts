@@ -73,7 +73,7 @@ export interface Observation {
   readonly newestBackup?: BackupView;
   /** Clusters of its fleet that take all the room there is: this one may not begin to change what works. */
   readonly crowdedBy?: readonly string[];
-  /** Its plan costs more than the one that was shown: it may not begin in this look, which tells it. */
+  /** Its plan costs more than the one that was shown, in words: what takes that may not begin yet. */
   readonly outgrown?: string;
   /** Approvals that are there and do not count, by its fleet's `spec.approvals.notByAuthor`: `cluster` lacks them. */
   readonly refusedApprovals?: readonly RefusedApproval[];

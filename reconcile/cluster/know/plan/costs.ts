@@ -47,6 +47,7 @@ function said({ restarts, removals }: PlanCosts): string {
   return `${counted(restarts, 'restart')} and ${counted(removals, 'removal')}`;
 }
 
-function counted(count: number, what: string): string {
+/** `1 restart`, `3 restarts`. */
+export function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

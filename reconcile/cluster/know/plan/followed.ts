@@ -7,6 +7,7 @@ import { timestamp } from '../../../time/timestamp.ts';
 import type { Decision } from '../decision.ts';
 import type { Situation } from '../situation.ts';
 import { isAsForetold, knowable, type Step, type Taken } from './as-foretold.ts';
+import { counted } from './costs.ts';
 
 /** The steps foretold of a cluster. */
 export interface Foretold {
@@ -80,7 +81,7 @@ export function begun(foretold: Foretold, { cluster, at, outgrown }: Situation):
   return {
     ...base,
     state: 'UnderWay',
-    message: `${earlier} of ${counted(earlier + known.length)}`,
+    message: `${earlier} of ${counted(earlier + known.length, 'step')}`,
     foretold: known.map(asFollowed),
     taken: [],
     ends: end,
@@ -167,7 +168,7 @@ function short(plan: ClusterPlan, taken: readonly Taken[], why: string): Cluster
 
 /** With those of before something that could not be foreseen. */
 function countOf({ earlier = 0, foretold = [] }: ClusterPlan, taken: number): string {
-  return `${earlier + Math.min(taken, foretold.length)} of ${counted(earlier + foretold.length)}`;
+  return `${earlier + Math.min(taken, foretold.length)} of ${counted(earlier + foretold.length, 'step')}`;
 }
 
 function placeOf({ earlier = 0, foretold = [], interrupted }: ClusterPlan, step: number): string {
@@ -188,8 +189,4 @@ function instead(next: Step | undefined): string {
 
 function said({ action, target, reason }: Step): string {
   return `${action}${target ? ` ${target}` : ''} (${reason})`;
-}
-
-function counted(count: number): string {
-  return count === 1 ? '1 step' : `${count} steps`;
 }
