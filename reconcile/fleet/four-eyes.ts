@@ -12,6 +12,14 @@ export function asksFourEyes({ spec }: EtcdFleet): boolean {
   return spec.approvals?.notByAuthor !== undefined;
 }
 
+/** Those of these fleets that ask for four eyes, by the UIDs of what they applied. */
+export function askingByUid(fleets: readonly EtcdFleet[]): ReadonlyMap<string, readonly EtcdFleet[]> {
+  const asking = new Map<string, EtcdFleet[]>();
+  for (const fleet of fleets.filter(asksFourEyes))
+    for (const { uid } of fleet.status?.inventory ?? []) asking.set(uid, [...(asking.get(uid) ?? []), fleet]);
+  return asking;
+}
+
 /** The signer of the commit that the fleet applies; `undefined` where it is not verified. */
 export function signerOf(fleet: EtcdFleet, revision = fleet.status?.revision?.attempted): string | undefined {
   const isKnown = fleet.spec.git.verify !== undefined && revision !== undefined && isVerified(fleet, revision);

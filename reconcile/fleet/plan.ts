@@ -6,7 +6,7 @@ import { annotations } from '../../manifests/render/names.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
 import type { LeftOut } from '../interfaces/kube.ts';
 import { sayLeftOut } from '../objects/left-out.ts';
-import { asksFourEyes } from './four-eyes.ts';
+import { askingByUid, asksFourEyes } from './four-eyes.ts';
 import { inventoryRoom } from './inventory-room.ts';
 import { backupOnMember } from './member-volumes.ts';
 import { handedOverTo, handOverAnnotation, isClaimed, keyOf, ownerOf, ownObjects } from './names.ts';
@@ -108,10 +108,8 @@ export function planFleet(input: PlanInput): FleetPlan {
 }
 
 /** A cluster leaves no fleet that asks for four eyes by a label, an annotation and another repository. */
-function strictlyOwned({ fleet, fleets }: PlanInput): ReadonlyMap<string, string> {
-  if (asksFourEyes(fleet)) return new Map();
-  const others = fleets.filter((one) => one.metadata.uid !== fleet.metadata.uid && asksFourEyes(one));
-  return new Map(others.flatMap((one) => (one.status?.inventory ?? []).map(({ uid }) => [uid, keyOf(one)])));
+function strictlyOwned({ fleet, fleets }: PlanInput): Known['strict'] {
+  return asksFourEyes(fleet) ? new Map() : askingByUid(fleets);
 }
 
 /** All that is seen of what fleets apply, each with its kind. */
@@ -135,8 +133,8 @@ interface Known extends PlanInput {
   readonly inventory: ReadonlyMap<string, FleetInventoryEntry>;
   /** By UID. */
   readonly owners: ReadonlyMap<string, EtcdFleet>;
-  /** By UID of what another fleet applied that asks for four eyes, which this one does not: that fleet. */
-  readonly strict: ReadonlyMap<string, string>;
+  /** By UID of what fleets applied that ask for four eyes, where this one does not. */
+  readonly strict: ReadonlyMap<string, readonly EtcdFleet[]>;
 }
 
 /** By namespace: those that are there, and those of the tree. */
@@ -176,11 +174,11 @@ function judge(spec: DesiredSpec, input: Known): Judgement {
   if (reread) return { problem: { ...problemAt(spec, reread.message), ...reread.place } };
 
   const owner = ownerOf(live);
-  const strict = isClaimed(fleet, live) ? undefined : input.strict.get(live.metadata.uid ?? '');
+  const [strict] = isClaimed(fleet, live) ? [] : (input.strict.get(live.metadata.uid ?? '') ?? []);
   if (strict !== undefined) {
     return problem(
       spec,
-      `${calledOf(spec.kind, spec)} was applied by fleet ${strict}, which asks for four eyes, and this one does not: ask for them here as well (spec.approvals.notByAuthor), or take them back there first`,
+      `${calledOf(spec.kind, spec)} was applied by fleet ${keyOf(strict)}, which asks for four eyes, and this one does not: ask for them here as well (spec.approvals.notByAuthor), or take them back there first`,
     );
   }
   if (owner === undefined) return { apply: { kind: 'adopt', spec, live } };

@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { mostSigners } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { annotations, labels } from '../../../manifests/render/names.ts';
-import { asksFourEyes, refusedApprovals, signerOf } from '../../fleet/four-eyes.ts';
+import { askingByUid, asksFourEyes, refusedApprovals, signerOf } from '../../fleet/four-eyes.ts';
 import { isMarked, keyOf, ownerOf } from '../../fleet/names.ts';
 import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { approvalsGiven, type RefusedApproval } from '../../objects/approvals.ts';
@@ -18,9 +18,6 @@ export interface KnownFleets {
 }
 
 export function knownFleets(kube: Kube, listed: readonly EtcdFleet[], signal: AbortSignal): KnownFleets {
-  const asking = new Map<string, EtcdFleet[]>();
-  for (const fleet of listed.filter(asksFourEyes))
-    for (const { uid } of fleet.status?.inventory ?? []) asking.set(uid, [...(asking.get(uid) ?? []), fleet]);
   const reads = new Map<string, Promise<EtcdFleet | undefined>>();
   const read = (key: string) => {
     const [namespace, name = ''] = key.split('/');
@@ -28,7 +25,7 @@ export function knownFleets(kube: Kube, listed: readonly EtcdFleet[], signal: Ab
     reads.set(key, now);
     return now;
   };
-  return { listed, asking, read };
+  return { listed, asking: askingByUid(listed), read };
 }
 
 const nothing: FourEyes = { refused: [] };
@@ -59,7 +56,7 @@ export async function readFourEyes(
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof KubeError)) throw error;
-        return { refused: unread === 'all' ? [] : given.map((one) => ({ ...one, ...unreadable(key) })) };
+        return { refused: unread === 'all' ? [] : allRefused(cluster, unreadable(key)) };
       }
     }),
   );
@@ -82,15 +79,21 @@ function judge(cluster: EtcdCluster, fleet: EtcdFleet): FourEyes {
     const signer = isNew ? signerOf(fleet) : undefined;
     const signers = [...before, ...(signer === undefined ? [] : [signer])];
     const isAsLeft = entry.generation === cluster.metadata.generation;
-    if (before.length < mostSigners)
-      return { refused: refusedApprovals(cluster, fleet, { before }), signers, differs: !isAsLeft };
-    return { refused: approvalsGiven(cluster).map((one) => ({ ...one, ...tooMany })), signers, differs: !isAsLeft };
+    const isFull = before.length >= mostSigners;
+    const refused = isFull ? allRefused(cluster, tooMany) : refusedApprovals(cluster, fleet, { before });
+    return { refused, signers, differs: !isAsLeft };
   }
   if (!isMarked(fleet, cluster)) return nothing;
-  return { refused: approvalsGiven(cluster).map((one) => ({ ...one, ...notApplied(keyOf(fleet)) })) };
+  return { refused: allRefused(cluster, notApplied(keyOf(fleet))) };
 }
 
-const tooMany: Pick<RefusedApproval, 'why' | 'cure'> = {
+type Refusal = Pick<RefusedApproval, 'why' | 'cure'>;
+
+function allRefused(cluster: EtcdCluster, refusal: Refusal): readonly RefusedApproval[] {
+  return approvalsGiven(cluster).map((given) => ({ ...given, ...refusal }));
+}
+
+const tooMany: Refusal = {
   why: `more than ${mostSigners} signers are authors of what is not done yet`,
   cure: 'let the cluster come to rest as Git asks, then ask for it anew',
 };
@@ -102,14 +105,14 @@ function isAsAsked({ metadata, status }: EtcdCluster): boolean {
 
 const removeIt = `remove the label ${labels.fleet}, if that fleet has nothing to do with this cluster`;
 
-function unreadable(key: string): Pick<RefusedApproval, 'why' | 'cure'> {
+function unreadable(key: string): Refusal {
   return {
     why: `EtcdFleet ${key} can't be read, so it is not known whether the author gave it`,
     cure: `let etcd-ratchet read it, or ${removeIt}`,
   };
 }
 
-function notApplied(key: string): Pick<RefusedApproval, 'why' | 'cure'> {
+function notApplied(key: string): Refusal {
   return {
     why: `the cluster bears the label of EtcdFleet ${key}, whose inventory does not have it`,
     cure: `wait until that fleet has applied it, or ${removeIt}`,
