@@ -1,5 +1,4 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { type Kube, KubeError } from '../interfaces/kube.ts';
 import { inParallel } from '../stepping/in-parallel.ts';
@@ -9,13 +8,13 @@ import { type ApplyContext, type ApplyOutcome, applyOne } from './apply.ts';
 import { claimRevision } from './attempt.ts';
 import { complaintFor } from './complaint.ts';
 import { type Inherited, writeInherited } from './inherited.ts';
-import { handedOverTo, keyOf, ownObjects } from './names.ts';
-import { calledOf, type FleetObject, identityOf, identityOfObject, kindOfEntry, resourceOf } from './objects.ts';
+import { inventoryAfter } from './inventory.ts';
+import { keyOf } from './names.ts';
+import { calledOf, type FleetObject, identityOfObject, resourceOf } from './objects.ts';
 import type { FleetOutcome } from './outcome.ts';
 import { tellOverwritten } from './overwritten.ts';
-import { type FleetPlan, objectsOf, type PlanInput, planFleet, problemAt } from './plan.ts';
-import { wasShownToStay } from './prune.ts';
-import type { DesiredSpec, DesiredTree, Reading, SpecProblem } from './reading.ts';
+import { type FleetPlan, type PlanInput, planFleet, problemAt } from './plan.ts';
+import type { DesiredSpec, Reading, SpecProblem } from './reading.ts';
 
 export interface ActInput extends Omit<PlanInput, 'revision' | 'tree'> {
   readonly reading: Extract<Reading, { kind: 'tree' }>;
@@ -158,104 +157,22 @@ function outcomeOf(
     ...plan.leaving.map((spec) => `${calledOf(spec.kind, spec)} is being deleted, and is applied anew afterwards`),
   ];
   const gone = new Set(pruned.flatMap((one) => (one.kind === 'pruned' ? [one.object.metadata.uid] : [])));
+  const { inventory, unlisted } = inventoryAfter(input, reading.tree, plan, { done, gone });
   return {
     reading,
     problems,
     retries,
     unlisted: {
-      kept: [
-        ...plan.keep.map(({ object, because }) => ({ key: identityOfObject(object), because })),
-        ...unseenIn(input, reading.tree).map((key) => ({ key, because: 'NamespaceLeftOut' as const })),
-        ...unlabelledIn(input, reading.tree).map((key) => ({ key, because: 'LabelChanged' as const })),
-      ],
+      kept: [...plan.keep.map(({ object, because }) => ({ key: identityOfObject(object), because })), ...unlisted],
       ...(plan.confirmation && { confirmation: plan.confirmation }),
       ...(plan.refused && { refused: plan.refused }),
       notes: reading.tree.notes,
     },
-    inventory: inventoryOf(input, plan, done, gone),
+    inventory,
     applied: problems.length === 0 && retries.length === 0,
     changed: new Set(done.filter(({ changed }) => changed).map(({ object }) => identityOfObject(object))),
     pruned: pruned.flatMap((one) => (one.kind === 'pruned' ? [identityOfObject(one.object)] : [])),
   };
-}
-
-/** Unlisted as well, as far as it is known: until it can be seen, the former place has something left. */
-function unseenIn({ fleet, leftOut }: Omit<ActInput, 'reading'>, { specs }: DesiredTree): readonly string[] {
-  const named = new Set(specs.map((one) => identityOf(one.kind, one)));
-  return (fleet.status?.inventory ?? [])
-    .filter(({ namespace }) => leftOut?.has(namespace))
-    .map((entry) => identityOf(kindOfEntry(entry), entry))
-    .filter((key) => !named.has(key));
-}
-
-/** Unlisted as well: only what bears the fleet's label is deleted. */
-function unlabelledIn(input: Omit<ActInput, 'reading'>, { specs }: DesiredTree): readonly string[] {
-  const named = new Set(specs.map((one) => identityOf(one.kind, one)));
-  const strayed = new Set(strayedFrom(input).map(({ uid }) => uid));
-  return objectsOf(input)
-    .filter((object) => strayed.has(object.metadata.uid ?? '') && !handedOverTo(object))
-    .map(identityOfObject)
-    .filter((key) => !named.has(key));
-}
-
-/**
- * Entries whose objects live and are not the fleet's by their labels, nor any other fleet's by its inventory. They
- * stay in this one (four eyes): any editor may change a label, and would be rid of what the fleet demands.
- */
-function strayedFrom(input: Omit<ActInput, 'reading'>): readonly FleetInventoryEntry[] {
-  const { fleet, fleets } = input;
-  const objects = objectsOf(input);
-  const own = new Set(ownObjects(fleet, objects).map(({ metadata }) => metadata.uid));
-  const live = new Set(objects.map(({ metadata }) => metadata.uid));
-  const others = fleets.filter(({ metadata }) => metadata.uid !== fleet.metadata.uid);
-  const theirs = new Set(others.flatMap(({ status }) => status?.inventory ?? []).map(({ uid }) => uid));
-  return (fleet.status?.inventory ?? []).filter(({ uid }) => live.has(uid) && !own.has(uid) && !theirs.has(uid));
-}
-
-/** What the apply left, and what is owned but was not applied: at generation 0 if that is for want of success. */
-function inventoryOf(
-  input: Omit<ActInput, 'reading'>,
-  { keep, ran }: FleetPlan,
-  done: readonly Extract<ApplyOutcome, { kind: 'applied' }>[],
-  gone: ReadonlySet<string | undefined>,
-): readonly FleetInventoryEntry[] {
-  const { fleet } = input;
-  const fresh = done.map(({ spec, object }) =>
-    entryOf(withKindOf(spec, object), spec.file, object.metadata.generation ?? 0),
-  );
-  const applied = new Set([...fresh, ...ran].map(({ uid }) => uid));
-  const others = ownObjects(fleet, objectsOf(input)).filter(
-    ({ metadata }) => !applied.has(metadata.uid ?? '') && !gone.has(metadata.uid),
-  );
-  const before = new Map((fleet.status?.inventory ?? []).map((entry) => [entry.uid, entry]));
-  const unlisted = new Set(keep.map(({ object }) => object.metadata.uid));
-  const kept = others.map((object) => {
-    const source = before.get(object.metadata.uid ?? '')?.source;
-    const entry = entryOf(
-      object,
-      source ?? object.metadata.annotations?.[annotations.source] ?? '',
-      unlisted.has(object.metadata.uid) ? (object.metadata.generation ?? 0) : 0,
-    );
-    const isHeld = unlisted.has(object.metadata.uid) && wasShownToStay(object, { ...input, inventory: before });
-    return isHeld ? { ...entry, shownToStay: true } : entry;
-  });
-  const order = ({ kind = '', namespace, name }: FleetInventoryEntry) => `${namespace}/${name} ${kind}`;
-  // Unknown is not gone: out of the inventory, it would never be pruned.
-  const known = new Set([...fresh, ...kept, ...ran].map(({ uid }) => uid));
-  const unseen = (fleet.status?.inventory ?? []).filter(({ namespace }) => input.leftOut?.has(namespace));
-  const strayed = strayedFrom(input).map((entry) => ({ ...entry, generation: 0 }));
-  const rest = [...unseen, ...strayed].filter(({ uid }) => !known.has(uid));
-  return [...fresh, ...kept, ...ran, ...rest].sort((a, b) => (order(a) < order(b) ? -1 : 1));
-}
-
-/** What a write answers with has its kind; a fake or a proxy may leave it out. */
-function withKindOf({ kind }: FleetPlan['applies'][number]['spec'], object: FleetObject): FleetObject {
-  return { ...object, kind } as FleetObject;
-}
-
-function entryOf({ kind, metadata }: FleetObject, source: string, generation: number): FleetInventoryEntry {
-  const { namespace = '', name, uid = '' } = metadata;
-  return { ...(kind !== 'EtcdCluster' && { kind }), namespace, name, uid, generation, source };
 }
 
 function problemOf({ kind, metadata }: FleetObject, message: string): SpecProblem {

@@ -191,7 +191,7 @@ export const ofFleets: readonly Mutant[] = [
     from: "input.strict.get(live.metadata.uid ?? '')",
     to: "input.strict.get('')",
     without: 'a cluster leaves four eyes by a label and another repository',
-    killers: ['test/unit/fleet/strangers.test.ts'],
+    killers: ['test/unit/fleet/inventory.test.ts'],
   },
   {
     file: 'reconcile/cluster/report/status.ts',

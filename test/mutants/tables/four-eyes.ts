@@ -56,11 +56,11 @@ export const ofFourEyes: readonly Mutant[] = [
     killers: [lived],
   },
   {
-    file: 'reconcile/fleet/act.ts',
-    from: 'const rest = [...unseen, ...strayed]',
-    to: 'const rest = [...unseen]',
+    file: 'reconcile/fleet/inventory.ts',
+    from: '[...unseen, ...strayed.map(',
+    to: '[...unseen, ...strayed.slice(0, 0).map(',
     without: 'a cluster leaves the inventory, and what its fleet demands, with its label',
-    killers: ['test/unit/fleet/strangers.test.ts', admitted],
+    killers: ['test/unit/fleet/inventory.test.ts', admitted],
   },
   {
     file: 'reconcile/cluster/observe/read-four-eyes.ts',
