@@ -1,4 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { maxLag } from '../../../reconcile/cluster/know/health/health.ts';
+import { quorumOf } from '../../../reconcile/cluster/know/membership/quorum.ts';
 import { type EndpointStatus, EtcdError } from '../../../reconcile/interfaces/etcd.ts';
 import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
 import { type Asked, type ExitCode, Refusal } from '../command.ts';
@@ -13,8 +15,6 @@ interface MoveOptions {
 /** Milliseconds for each question, and for a quorum to name the new leader. */
 const patience = 5_000;
 const untilLed = 15_000;
-/** Entries of raft's log: a busy cluster is never at zero. As for the steps (know/health). */
-const mostLag = 5000n;
 
 interface Seen {
   readonly member: string;
@@ -116,7 +116,7 @@ async function look(etcd: EtcdAdmin, ways: Ways, asked: Asked, clusterId: string
         ? 'is a learner, which can not lead'
         : status.errors.length > 0
           ? `is not healthy: ${status.errors.join(', ')}`
-          : lag > mostLag
+          : lag > maxLag
             ? `is ${lag} entries behind`
             : undefined;
     return { member, status, ...(unfit !== undefined && { unfit }) };
@@ -167,7 +167,7 @@ async function untilLeads(
     if (asked.stop.aborted) return 'stopped';
     const answers = await statuses(etcd, ways, asked);
     const naming = answers.filter(({ status }) => !status.isLearner && status.leader === memberId);
-    if (naming.length > voters / 2) return 'led';
+    if (naming.length >= quorumOf(voters)) return 'led';
     await pause(20, undefined, { signal: asked.stop }).catch(() => undefined);
   }
   return 'late';

@@ -1,4 +1,5 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { tlsDefaults } from '../../../manifests/api/spec-defaults.ts';
 import type { Pod, Secret } from '../../../manifests/kube-types.ts';
 import { applicationSecretName } from '../../../manifests/render/certificate-names.ts';
 import { labels, podHost, ports, schemeOf, selectorOf } from '../../../manifests/render/names.ts';
@@ -33,7 +34,7 @@ export async function waysTo(cluster: EtcdCluster, asked: Asked): Promise<Ways> 
   const labelSelector = selectorOf(name);
   const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, limit: mostPods, signal: stop });
   await using parts = new AsyncDisposableStack();
-  const mode = cluster.spec.tls?.mode ?? 'Managed';
+  const mode = cluster.spec.tls?.mode ?? tlsDefaults.mode;
   const scheme = schemeOf(mode);
   const lost: string[] = [];
   const settled = await Promise.allSettled(
@@ -67,7 +68,7 @@ export async function waysTo(cluster: EtcdCluster, asked: Asked): Promise<Ways> 
 /** `undefined`: it speaks no TLS. @throws {Refusal} for a Secret that is not there, or lacks something */
 export async function clientKeysOf(cluster: EtcdCluster, asked: Asked): Promise<ClientKeys | undefined> {
   const { kube, namespace, stop } = asked;
-  const { mode = 'Managed', provided } = cluster.spec.tls ?? {};
+  const { mode = tlsDefaults.mode, provided } = cluster.spec.tls ?? {};
   if (mode === 'Disabled') return undefined;
   const own = applicationSecretName(cluster.metadata.name);
   const name = mode === 'Provided' ? (provided?.clientSecretName ?? own) : own;

@@ -44,8 +44,8 @@ export const ofPlugin: readonly Mutant[] = [
   },
   {
     file: move,
-    from: ': lag > mostLag',
-    to: ': lag > mostLag && lag < mostLag',
+    from: ': lag > maxLag',
+    to: ': lag > maxLag && lag < maxLag',
     without: 'a member that is behind is made the leader, and clients wait until it has the log',
     killers: [`${unit}/move-leader.test.ts`],
   },
@@ -65,7 +65,7 @@ export const ofPlugin: readonly Mutant[] = [
   },
   {
     file: move,
-    from: 'if (naming.length > voters / 2)',
+    from: 'if (naming.length >= quorumOf(voters))',
     to: 'if (naming.length > 0)',
     without: 'one member’s word counts as a new leader',
     killers: [`${unit}/move-leader.test.ts`],

@@ -42,7 +42,7 @@ export function hearsLeader({ endpoint }: Pick<Slot, 'endpoint'>): boolean {
 }
 
 /** Entries of raft's log that a member may lag and still count as in sync; a busy cluster is never at zero. */
-const maxLag = 5000n;
+export const maxLag = 5000n;
 
 /** They are received within a moment. */
 const fewEntries = 100n;
