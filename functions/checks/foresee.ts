@@ -163,7 +163,7 @@ function isCluster({ kind }: RequestedChange['prune'][number]): boolean {
   return kind === 'EtcdCluster';
 }
 
-/** Of one that is new, the whole document is. */
+/** Nothing of a document that is new: all of it is. */
 function fieldsOf(before: DesiredSpec | undefined, after: DesiredSpec | undefined): Pick<CheckedCluster, 'fields'> {
   if (!before || !after) return {};
   const fields = changedFields(before.object.spec, after.object.spec);

@@ -17,7 +17,7 @@ export interface Difference {
   readonly wanted?: unknown;
 }
 
-/** The same with both values, of documents that their readers have anyway: from where one goes to another. */
+/** All of them, with both values: for documents that their readers have anyway. */
 export function* between(found: unknown, wanted: unknown, path: string): Generator<Difference> {
   if (Array.isArray(found) && Array.isArray(wanted)) return yield* betweenLists(found, wanted, path);
   if (isRecord(found) && isRecord(wanted)) {
