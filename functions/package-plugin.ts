@@ -4,7 +4,6 @@ import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { build } from 'esbuild';
-import { stringify } from 'yaml';
 import { version } from '../manifests/release.ts';
 import { bundling } from './build.ts';
 import { plugins } from './bundled/plugins.ts';
@@ -12,12 +11,12 @@ import { entryOf, oldestNode } from './entry.ts';
 import { billOfMaterials, writeNotices } from './materials.ts';
 import { packageChart } from './package-chart.ts';
 import { completionScript } from './plugin/complete.ts';
+import { about, krewManifest } from './shipping/krew.ts';
 
 const checkout = join(import.meta.dirname, '..');
 
 /** What the packages of both kinds run. */
 const files = { plugin: 'kubectl-ratchet.js', completion: 'kubectl_complete-ratchet', bundle: 'plugin.js' } as const;
-const description = 'Looks at etcd clusters of etcd-ratchet, says why they do what they do, plans, and approves.';
 
 /**
  * Packs `kubectl ratchet` for npm and krew in one archive, without network, and returns the files that were written.
@@ -59,44 +58,22 @@ export async function packagePlugin(
     .update(await readFile(archive))
     .digest('hex');
   const manifest = join(outdir, 'ratchet.yaml');
-  await writeFile(manifest, stringify(krewManifest(`${releaseUrl.replace(/\/$/, '')}/${filename}`, sha256)));
+  const selector = { matchExpressions: [{ key: 'os', operator: 'In', values: ['darwin', 'linux'] }] };
+  const uri = `${releaseUrl.replace(/\/$/, '')}/${filename}`;
+  const platform = { selector, uri, sha256, directory: 'package/', bin: files.plugin };
+  await writeFile(manifest, krewManifest([platform], `It needs Node ${oldestNode} or later on PATH.\n`));
   return { archive, manifest };
 }
 
 const packageJson = {
   name: 'kubectl-ratchet',
   version,
-  description,
+  description: about,
   license: 'Apache-2.0',
   type: 'module',
   engines: { node: `>=${oldestNode}` },
   bin: { 'kubectl-ratchet': files.plugin, 'kubectl_complete-ratchet': files.completion },
 } as const;
-
-/** krew links one file, under the name of the plugin; the script for completion is linked by hand. */
-function krewManifest(uri: string, sha256: string) {
-  return {
-    apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',
-    kind: 'Plugin',
-    metadata: { name: 'ratchet' },
-    spec: {
-      version: `v${version}`,
-      homepage: 'https://github.com/etcd-ratchet/etcd-ratchet',
-      shortDescription: 'Looks at, plans and approves etcd clusters',
-      description: `${description}\nIt has no rights of its own: it uses your kubeconfig.\n`,
-      caveats: `It needs Node ${oldestNode} or later on PATH.\nFor completion: kubectl ratchet completion > DIRECTORY_ON_PATH/${files.completion}, and make it executable.\n`,
-      platforms: [
-        {
-          selector: { matchExpressions: [{ key: 'os', operator: 'In', values: ['darwin', 'linux'] }] },
-          uri,
-          sha256,
-          files: [{ from: 'package/*', to: '.' }],
-          bin: files.plugin,
-        },
-      ],
-    },
-  };
-}
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { outdir: { type: 'string' }, 'release-url': { type: 'string' } } });
