@@ -10,6 +10,10 @@ import { build } from './build.ts';
 import { materials } from './materials.ts';
 import { packageChart } from './package-chart.ts';
 import { packagePlugin } from './package-plugin.ts';
+import { packageImage, type Recipe, recipeIn } from './shipping/image.ts';
+import type { Platform } from './shipping/nodes.ts';
+import { packageSingleFiles } from './shipping/single-file.ts';
+import { entriesBelow } from './shipping/tar.ts';
 
 const checkout = join(import.meta.dirname, '..');
 
@@ -22,29 +26,44 @@ const installations = {
 
 export interface ReleaseOptions {
   readonly outdir: string;
-  /** Like `registry.example.com/etcd-ratchet@sha256:…`: what was pushed, and not a name that can be moved. */
+  /**
+   * Like `registry.example.com/etcd-ratchet@sha256:…`: what was pushed, and not a name that can be moved. With a base
+   * the name alone: the image is built, and its digest is known before it is pushed.
+   */
   readonly image: string;
+  /** The base of the image, for both architectures: the directory of an OCI image layout. */
+  readonly base?: string;
   /** Where people will get the files from. */
   readonly url: string;
   /** Path or name of a kubectl: it renders kustomizations. */
   readonly kubectl: string;
+  /** Of the single files; all of them unless named. */
+  readonly platforms?: readonly Platform[];
+  /** What the image is built by; else what the Dockerfile says. */
+  readonly recipe?: Recipe;
 }
 
 /**
- * Makes every file of a release, without network, and returns their names. @throws when the image is not named by
- * digest, this version has no notes, or something can't be built
+ * Makes every file of a release and returns their names: the same bytes from the same sources, wherever and whenever.
+ * Network is needed once, for the Nodes of the single files. @throws when the image is not named by digest, this
+ * version has no notes, or something can't be built
  */
-export async function makeRelease({ outdir, image, url, kubectl }: ReleaseOptions): Promise<readonly string[]> {
-  const { name, digest } = byDigest(image);
+export async function makeRelease(options: ReleaseOptions): Promise<readonly string[]> {
+  const { outdir, url, kubectl, platforms: only } = options;
+  const built = options.base === undefined ? byDigest(options.image) : byName(options.image);
   const notes = await notesOf(version);
   await rm(outdir, { recursive: true, force: true });
   await mkdir(outdir, { recursive: true });
+  const { name, digest } = await withMaterials(outdir, async (app) => ({
+    name: built.name,
+    digest: built.digest ?? (await addImage(app, built.name, options)),
+  }));
   for (const [file, directory] of Object.entries(installations)) {
     await writeFile(join(outdir, file), await render(kubectl, directory, { name, digest }));
   }
-  await addMaterials(outdir);
-  await packagePlugin(outdir, url);
+  await packagePlugin(outdir);
   await rm(join(outdir, 'kubectl-ratchet'), { recursive: true });
+  await packageSingleFiles({ outdir, url, ...(only && { only }) });
   await packageChart(outdir);
   await writeFile(join(outdir, 'RELEASE-NOTES.md'), notes);
   const files = (await readdir(outdir)).toSorted();
@@ -52,7 +71,18 @@ export async function makeRelease({ outdir, image, url, kubectl }: ReleaseOption
   return [...files, 'SHA256SUMS'];
 }
 
-function byDigest(image: string): { readonly name: string; readonly digest: string } {
+interface Named {
+  readonly name: string;
+  readonly digest?: string;
+}
+
+function byName(image: string): Named {
+  if (!/^[a-z0-9][a-z0-9./_-]*(:[0-9]+\/[a-z0-9./_-]+)?$/.test(image))
+    throw new Error(`--image is ${JSON.stringify(image)}: with --base give the name alone, without tag and digest`);
+  return { name: image };
+}
+
+function byDigest(image: string): Named {
   const [, name, digest] = /^([a-z0-9][a-z0-9./:_-]*)@(sha256:[0-9a-f]{64})$/.exec(image) ?? [];
   if (name === undefined || digest === undefined)
     throw new Error(`--image is ${JSON.stringify(image)}: give what was pushed, as NAME@sha256:DIGEST`);
@@ -87,11 +117,26 @@ async function render(
   }
 }
 
-async function addMaterials(outdir: string): Promise<void> {
+/** Bundles what runs, and keeps what a release says of it. */
+async function withMaterials<T>(outdir: string, use: (app: string) => Promise<T>): Promise<T> {
   const app = join(outdir, 'app');
   await build(app, { withMaterials: true });
   for (const file of Object.values(materials)) await copyFile(join(app, file), join(outdir, file));
+  const made = await use(app);
   await rm(app, { recursive: true });
+  return made;
+}
+
+/** Resolves with the digest of the image. */
+async function addImage(app: string, name: string, { outdir, base = '', recipe }: ReleaseOptions): Promise<string> {
+  const license = { path: 'app/LICENSE', content: await readFile(join(checkout, 'LICENSE')) };
+  return await packageImage({
+    recipe: recipe ?? (await recipeIn(checkout)),
+    base,
+    entries: [{ path: 'app/' }, ...(await entriesBelow(app, 'app/')), license],
+    name,
+    outfile: join(outdir, `etcd-ratchet-image-${version}.tar`),
+  });
 }
 
 async function sumsOf(directory: string, files: readonly string[]): Promise<string> {
@@ -106,14 +151,17 @@ if (import.meta.main) {
   const { values } = parseArgs({
     options: {
       image: { type: 'string' },
+      base: { type: 'string' },
       url: { type: 'string' },
       outdir: { type: 'string', default: join(checkout, 'dist/release') },
       kubectl: { type: 'string', default: 'kubectl' },
     },
   });
-  const { image, url, outdir, kubectl } = values;
+  const { image, url, outdir, kubectl, base } = values;
   if (image === undefined || url === undefined)
-    throw new Error('usage: npm run release -- --image NAME@sha256:DIGEST --url URL [--outdir DIR] [--kubectl PATH]');
-  const files = await makeRelease({ image, url, outdir, kubectl });
+    throw new Error(
+      'usage: npm run release -- (--image NAME --base DIR | --image NAME@sha256:DIGEST) --url URL [--outdir DIR] [--kubectl PATH]',
+    );
+  const files = await makeRelease({ image, url, outdir, kubectl, ...(base !== undefined && { base }) });
   for (const file of files) console.log(join(outdir, file));
 }

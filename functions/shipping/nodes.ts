@@ -39,21 +39,25 @@ export const platforms = Object.keys(packages) as Platform[];
 /** Milliseconds for a package of 60 MB. */
 const patience = 300_000;
 
-/** The directory of a Node. It is downloaded by npm once, and its digest compared each time. */
-export async function nodeFor(platform: Platform, cache: string): Promise<string> {
+/** Where archives are kept once they were downloaded. */
+const kept = join(import.meta.dirname, '../../node_modules/.cache/etcd-ratchet-nodes');
+
+/** Unpacks a Node into a directory of the caller's. */
+export async function unpackNode(platform: Platform, into: string): Promise<void> {
+  // The package for Windows brings no licence; that of all the others is the same.
+  const wanted = platform.startsWith('windows') ? ['package/bin'] : ['package/bin', 'package/LICENSE'];
+  const archive = await nodeArchive(platform);
+  await mkdir(into, { recursive: true });
+  await promisify(execFile)('tar', ['-xzf', archive, '-C', into, '--strip-components=1', ...wanted]);
+}
+
+/** The archive of a Node. It is downloaded by npm once, and its digest compared each time. */
+export async function nodeArchive(platform: Platform, cache = kept): Promise<string> {
   const [name, digest] = packages[platform];
   const archive = join(cache, `${name}-${nodeVersion}.tgz`);
   await mkdir(cache, { recursive: true });
-  const kept = await digestOf(archive);
-  if (kept !== digest) await download(`${name}@${nodeVersion}`, archive, digest);
-  const directory = join(cache, `${name}-${nodeVersion}`);
-  await rm(directory, { recursive: true, force: true });
-  const fresh = await mkdtemp(join(cache, 'unpacked-'));
-  // The package for Windows brings no licence; that of all the others is the same.
-  const wanted = platform.startsWith('windows') ? ['package/bin'] : ['package/bin', 'package/LICENSE'];
-  await promisify(execFile)('tar', ['-xzf', archive, '-C', fresh, '--strip-components=1', ...wanted]);
-  await rename(fresh, directory);
-  return directory;
+  if ((await digestOf(archive)) !== digest) await download(`${name}@${nodeVersion}`, archive, digest);
+  return archive;
 }
 
 async function download(wanted: string, archive: string, digest: string): Promise<void> {

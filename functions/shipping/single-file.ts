@@ -12,7 +12,7 @@ import { plugins } from '../bundled/plugins.ts';
 import { billOfMaterials, materials, writeNotices } from '../materials.ts';
 import { completionScript } from '../plugin/complete.ts';
 import { type KrewPlatform, krewManifest } from './krew.ts';
-import { nodeFor, type Platform, platforms } from './nodes.ts';
+import { type Platform, platforms, unpackNode } from './nodes.ts';
 import { signAdHoc } from './sign-macho.ts';
 import { tarOf } from './tar.ts';
 
@@ -23,29 +23,25 @@ export interface SingleFileOptions {
   readonly outdir: string;
   /** Where people will get the archives from. */
   readonly url: string;
-  /** Where downloaded Nodes are kept. */
-  readonly cache?: string;
   readonly only?: readonly Platform[];
 }
-
-/** Where the release keeps the Nodes that it downloaded. */
-const usualCache = join(checkout, 'node_modules/.cache/etcd-ratchet-nodes');
 
 /**
  * Packs `kubectl ratchet` as one file with Node in it, an archive for each platform, with a manifest for krew, and
  * returns the archives. @throws where this machine's platform is none of them, or a Node is not what was tried
  */
 export async function packageSingleFiles(options: SingleFileOptions): Promise<readonly string[]> {
-  const { outdir, url, cache = usualCache, only = platforms } = options;
+  const { outdir, url, only = platforms } = options;
   const staging = await mkdtemp(join(tmpdir(), 'kubectl-ratchet-'));
   try {
     await bundleInto(staging);
-    const builder = await nodeFor(here(), cache);
+    const builder = join(staging, 'builder');
+    await unpackNode(here(), builder);
     await mkdir(outdir, { recursive: true });
     const all: KrewPlatform[] = [];
     const archives: string[] = [];
     for (const platform of only) {
-      const executable = await executableFor(platform, staging, join(builder, programOf(here())), cache);
+      const executable = await executableFor(platform, staging, join(builder, programOf(here())));
       const content = gzipSync(tarOf(await filesOf(platform, staging, builder, executable)));
       const file = `${name}-${version}-${platform}.tar.gz`;
       await writeFile(join(outdir, file), content);
@@ -101,8 +97,9 @@ main(process.argv.slice(2)).then((code) => {
   await writeNotices(staging);
 }
 
-async function executableFor(platform: Platform, staging: string, builder: string, cache: string): Promise<Uint8Array> {
-  const node = await nodeFor(platform, cache);
+async function executableFor(platform: Platform, staging: string, builder: string): Promise<Uint8Array> {
+  const node = join(staging, 'node');
+  await unpackNode(platform, node);
   const output = fileOf(platform);
   const config = {
     // Relative, because Node keeps it in the file.
@@ -119,6 +116,7 @@ async function executableFor(platform: Platform, staging: string, builder: strin
   await writeFile(join(staging, 'sea.json'), JSON.stringify(config));
   await promisify(execFile)(builder, ['--build-sea', 'sea.json'], { cwd: staging, timeout: 300_000 });
   const executable = await readFile(join(staging, output));
+  for (const used of [node, join(staging, output)]) await rm(used, { recursive: true });
   return platform.startsWith('darwin') ? signAdHoc(executable, name) : executable;
 }
 

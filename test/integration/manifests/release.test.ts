@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { makeRelease } from '../../../functions/release.ts';
+import { nodeArchive } from '../../../functions/shipping/nodes.ts';
 import { version } from '../../../manifests/release.ts';
 import { asOf } from '../../e2e/support/runbooks/typing.ts';
 import { follow } from '../../e2e/support/tutorial.ts';
@@ -15,6 +16,9 @@ import { typedIn } from '../../support/docs/typed-by.ts';
 import { startApiServer } from './api-server.ts';
 
 const { kubectl } = (await provisionBinaries()).kubernetes;
+const own = process.arch === 'arm64' ? 'linux-arm64' : 'linux-amd64';
+// Before the sandbox, which reaches no network.
+await nodeArchive(own);
 const api = await startApiServer();
 after(() => api[Symbol.asyncDispose]());
 
@@ -27,7 +31,7 @@ const outdir = join(scratch, 'release');
 
 let files: readonly string[] = [];
 before(async () => {
-  files = await makeRelease({ outdir, image, url, kubectl });
+  files = await makeRelease({ outdir, image, url, kubectl, platforms: [own] });
 });
 
 const read = (file: string) => readFile(join(outdir, file), 'utf8');
@@ -36,7 +40,7 @@ test('a release has every file that people install, check or read, and nothing e
   const wanted = [
     ...['RELEASE-NOTES.md', 'SHA256SUMS', 'THIRD-PARTY-NOTICES.txt', 'crds.yaml', 'etcd-ratchet-namespaced.yaml'],
     ...[`etcd-ratchet-${version}.tgz`, 'etcd-ratchet.yaml', `kubectl-ratchet-${version}.tgz`],
-    ...['ratchet.yaml', 'sbom.cdx.json'],
+    ...[`kubectl-ratchet-${version}-${own}.tar.gz`, 'ratchet.yaml', 'sbom.cdx.json'],
   ];
   assert.deepEqual([...files].toSorted(), wanted.toSorted());
   assert.deepEqual((await readdir(outdir)).toSorted(), wanted.toSorted());
@@ -89,7 +93,7 @@ test('the manifest for krew names the archive where the release will be', async 
   const { spec } = parse(await read('ratchet.yaml')) as { spec: { platforms: { uri: string }[] } };
   assert.deepEqual(
     spec.platforms.map(({ uri }) => uri),
-    [`${url}/kubectl-ratchet-${version}.tgz`],
+    [`${url}/kubectl-ratchet-${version}-${own}.tar.gz`],
   );
 });
 
