@@ -2,10 +2,9 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Blobs, type Descriptor, put, types } from '../../../functions/shipping/layout.ts';
+import { gzipSync } from 'node:zlib';
+import { type Blobs, type Descriptor, digestOf, put, types } from '../../../functions/shipping/layout.ts';
 import { type Entry, tarOf } from '../../../functions/shipping/tar.ts';
-
-const plainLayer = types.layer.replace('+gzip', '');
 
 /**
  * Writes a layout as a registry would give the base of the image: for this machine's architecture with the Node that
@@ -37,11 +36,12 @@ export async function writeLayout(directory: string, blobs: Blobs, manifests: re
 }
 
 export function manifestFor(blobs: Blobs, architecture: string, entries: readonly Entry[]): Descriptor {
-  const layer = put(blobs, plainLayer, tarOf(entries));
+  const tar = tarOf(entries);
+  const layer = put(blobs, types.layer, gzipSync(tar, { level: 1 }));
   const config = put(blobs, types.config, {
     ...{ architecture, os: 'linux', created: '1970-01-01T00:00:00Z' },
     config: { Env: ['PATH=/usr/bin', 'SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt'], Cmd: ['nothing'], User: '0' },
-    rootfs: { type: 'layers', diff_ids: [layer.digest] },
+    rootfs: { type: 'layers', diff_ids: [digestOf(tar)] },
     history: [{ created_by: 'the base' }],
   });
   const manifest = { schemaVersion: 2, mediaType: types.manifest, config, layers: [layer] };
