@@ -1,5 +1,7 @@
 import { stringify } from 'yaml';
 import { compose, type Part, type Root } from './compose.ts';
+import { helpers } from './helpers.ts';
+import { ingress } from './ingress.ts';
 import { changesOf, printed, templateOf } from './template.ts';
 import { values } from './values.ts';
 import { type Settled, settled, valuesFile, valuesSchema } from './values-file.ts';
@@ -58,9 +60,10 @@ export function chartFiles(version: string): Readonly<Record<string, string>> {
     'Chart.yaml': `# ${header}\n${stringify(metadata(version))}`,
     'values.yaml': `# ${header}\n\n${valuesFile(all)}`,
     'values.schema.json': `${JSON.stringify(valuesSchema(all), null, 2)}\n`,
-    'templates/_helpers.tpl': helpers,
+    'templates/_helpers.tpl': helpers(header, all, parts),
     'templates/NOTES.txt': notes,
     'templates/settings.yaml': settings,
+    'templates/ingress.yaml': ingress(header),
     'templates/tests/look.yaml': lookTest(parts, all),
     ...Object.fromEntries(
       [...templates].map(([name, some]) => [
@@ -98,41 +101,6 @@ function metadata(version: string): object {
   };
 }
 
-const helpers = `{{/* ${header} */}}
-{{- define "etcd-ratchet.image" -}}
-{{- if .Values.image.digest -}}
-{{ .Values.image.repository }}@{{ .Values.image.digest }}
-{{- else -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default (printf "v%s" .Chart.AppVersion) }}
-{{- end -}}
-{{- end -}}
-
-{{- define "etcd-ratchet.check" -}}
-{{- $on := .Values.components -}}
-{{- if and $on.pageShared.enabled (not $on.page.enabled) -}}
-{{- fail "components.pageShared.enabled needs components.page.enabled" -}}
-{{- end -}}
-{{- if and $on.pagePlans.enabled (not $on.page.enabled) -}}
-{{- fail "components.pagePlans.enabled needs components.page.enabled" -}}
-{{- end -}}
-{{- if and .Values.namespaced $on.pagePlans.enabled -}}
-{{- fail "components.pagePlans.enabled reads the whole cluster, and namespaced is for one namespace: set one of the two" -}}
-{{- end -}}
-{{- if and .Values.namespaced $on.nodeReboots.enabled -}}
-{{- fail "components.nodeReboots.enabled reboots nodes of the whole cluster, and namespaced is for one namespace: set one of the two" -}}
-{{- end -}}
-{{- if and .Values.namespaced $on.storageMigration.enabled -}}
-{{- fail "components.storageMigration.enabled writes all objects of the whole cluster, and namespaced is for one namespace: set one of the two" -}}
-{{- end -}}
-{{- if and .Values.namespaced (or $on.metrics.enabled $on.prometheusOperator.enabled $on.dashboards.enabled) -}}
-{{- fail "components.metrics, components.prometheusOperator and components.dashboards look at the whole cluster, and namespaced is for one namespace: set one of the two" -}}
-{{- end -}}
-{{- if and .Values.namespaced .Values.namespace.create -}}
-{{- fail "namespace.create makes a Namespace, which is cluster-wide, and namespaced is for what is not: set one of the two" -}}
-{{- end -}}
-{{- end -}}
-`;
-
 const settings = `# ${header}
 {{- include "etcd-ratchet.check" . }}
 {{- if or .Values.settings .Values.strict }}
@@ -143,6 +111,13 @@ metadata:
   namespace: {{ .Release.Namespace | quote }}
   labels:
     app.kubernetes.io/name: etcd-ratchet
+    {{- with .Values.commonLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- with .Values.commonAnnotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 data:
   {{- if and .Values.strict (not (hasKey .Values.settings "RATCHET_STRICT")) }}
   RATCHET_STRICT: Enabled
@@ -180,6 +155,9 @@ metadata:
   namespace: {{ .Release.Namespace | quote }}
   labels:
     app.kubernetes.io/name: etcd-ratchet
+    {{- with merge (dict) .Values.podLabels .Values.commonLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
   annotations:
     helm.sh/hook: test
     helm.sh/hook-delete-policy: before-hook-creation

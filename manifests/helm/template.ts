@@ -2,7 +2,7 @@ import { Pair, Scalar, stringify, YAMLMap, YAMLSeq } from 'yaml';
 import { assertHolds, escaped, type Part, segmentsOf, valueAt } from './compose.ts';
 import { expression, inParentheses, isAlways, within } from './condition.ts';
 import { image } from './image.ts';
-import type { Place, Value } from './values.ts';
+import type { Place, Value } from './values/value.ts';
 
 /** What stands at one place: nothing, or one thing, or one of several by their guards. */
 interface Content {
@@ -17,9 +17,13 @@ export interface Changes {
   readonly instead: Map<string, Content[]>;
   /** By the pointer of the map or list that they are added to. */
   readonly added: Map<string, (Content & { readonly key?: string })[]>;
+  /** By pointer: whose entries are added to the map or list there, as arguments of `merge`, or the one of a list. */
+  readonly among: Map<string, string[]>;
   readonly bound: Map<string, { readonly place: Place; readonly path: string; readonly isText: boolean }>;
   readonly namespaceAt: readonly string[];
 }
+
+const keepPolicy = '(ternary (dict "helm.sh/resource-policy" "keep") (dict) .Values.crds.keep)';
 
 /** The name of a switch in the values, as a template says it. */
 function switchValue(name: string): string {
@@ -38,7 +42,11 @@ export function templateOf(part: Part, values: readonly Value[]): string {
 }
 
 export function changesOf(part: Part, values: readonly Value[]): Changes {
-  const changes: Changes = { instead: new Map(), added: new Map(), bound: new Map(), namespaceAt: part.namespaceAt };
+  const changes: Changes = {
+    ...{ instead: new Map(), added: new Map(), bound: new Map(), among: new Map() },
+    namespaceAt: part.namespaceAt,
+  };
+  if (part.object.kind === 'CustomResourceDefinition') changes.among.set('/metadata/annotations', [keepPolicy]);
   for (const { operations, when } of part.edits) {
     const rest = within(when, part.when);
     const guard = isAlways(rest) ? undefined : expression(rest, switchValue);
@@ -66,18 +74,22 @@ export function changesOf(part: Part, values: readonly Value[]): Changes {
   for (const { path, schema, places = [] } of values) {
     for (const place of places) {
       const { kind, name, at } = place;
-      if (part.object.kind !== kind || part.object.metadata.name !== name) continue;
+      if (kind !== '*' && (part.object.kind !== kind || part.object.metadata.name !== name)) continue;
+      if (place.as === 'among') {
+        changes.among.set(at, [`.Values.${path}`, ...(changes.among.get(at) ?? [])]);
+        continue;
+      }
       changes.bound.set(at, { place, path, isText: 'enum' in schema });
       const key = segmentsOf(at).at(-1) ?? '';
       if (place.as === 'where-set') add(changes, at.slice(0, at.lastIndexOf('/')), { key, value: undefined });
     }
   }
-  if (part.object.kind === 'CustomResourceDefinition') {
-    add(changes, '/metadata', {
-      key: 'annotations',
-      value: { 'helm.sh/resource-policy': 'keep' },
-      guard: '.Values.crds.keep',
-    });
+  for (const at of changes.among.keys()) {
+    if (valueAt(part.object, at) !== undefined) continue;
+    const [parent, key] = [at.slice(0, at.lastIndexOf('/')), segmentsOf(at).at(-1) ?? ''];
+    if (changes.added.get(parent)?.some((one) => one.key === key))
+      throw new Error(`${part.file}: a patch adds ${at}, and so does a value`);
+    add(changes, parent, { key, value: undefined });
   }
   return changes;
 }
@@ -102,6 +114,7 @@ export function printed(object: unknown, pointer: string, changes: Changes, inde
       const list = new YAMLSeq();
       for (const [i, item] of value.entries()) into(list, contents(`${at}/${i}`, item), () => `${at}/${i}`);
       into(list, changes.added.get(at) ?? [], () => `${at}/-`);
+      amongThese(list, at);
       return list;
     }
     if (typeof value === 'object' && value !== null) {
@@ -114,6 +127,7 @@ export function printed(object: unknown, pointer: string, changes: Changes, inde
         );
       }
       into(map, changes.added.get(at) ?? [], (name) => `${at}/${escaped(name)}`);
+      amongThese(map, at);
       return map;
     }
     return isOurNamespace(at, value) ? new Scalar(token(() => '{{ .Release.Namespace | quote }}')) : ours(at, value);
@@ -143,11 +157,18 @@ export function printed(object: unknown, pointer: string, changes: Changes, inde
       const inner = pointerOf(key);
       const bound = changes.bound.get(inner);
       if (guard !== undefined) line(collection, () => `{{- if ${guard} }}`);
-      if (bound?.place.as === 'where-set') line(collection, (indent) => whereSet(key, bound, indent));
+      const sources = changes.among.get(inner);
+      if (sources && value === undefined) line(collection, (indent) => newMap(key, sources, indent));
+      else if (bound?.place.as === 'where-set') line(collection, (indent) => whereSet(key, bound, indent));
       else if (collection instanceof YAMLMap) collection.items.push(new Pair(new Scalar(key), node(value, inner)));
       else collection.items.push(node(value, inner));
       if (guard !== undefined) line(collection, () => '{{- end }}');
     }
+  }
+
+  function amongThese(collection: YAMLMap | YAMLSeq, at: string): void {
+    const sources = changes.among.get(at);
+    if (sources) line(collection, (indent) => `{{- with ${together(sources)} }}\n${listed(indent)}\n{{- end }}`);
   }
 
   function line(collection: YAMLMap | YAMLSeq, action: (indent: number) => string): void {
@@ -170,6 +191,20 @@ function whereSet(
   const space = ' '.repeat(indent);
   const value = isText ? ' {{ . }}' : `\n${space}  {{- toYaml . | nindent ${indent + 2} }}`;
   return `{{- with .Values.${path} }}\n${space}${key}:${value}\n{{- end }}`;
+}
+
+function newMap(key: string, sources: readonly string[], indent: number): string {
+  const space = ' '.repeat(indent);
+  return `{{- with ${together(sources)} }}\n${space}${key}:\n${listed(indent + 2)}\n{{- end }}`;
+}
+
+function listed(indent: number): string {
+  return `${' '.repeat(indent)}{{- toYaml . | nindent ${indent} }}`;
+}
+
+/** Of a key in several, the first counts: the value that stands later in the table is the narrower one. */
+function together(sources: readonly string[]): string {
+  return sources.length === 1 ? (sources[0] ?? '') : `merge (dict) ${sources.join(' ')}`;
 }
 
 function add(changes: Changes, at: string, content: Content & { readonly key?: string }): void {

@@ -1,7 +1,7 @@
 import { Document, isMap, type Pair, Scalar, YAMLMap } from 'yaml';
 import { type Part, valueAt } from './compose.ts';
 import { image } from './image.ts';
-import type { Value } from './values.ts';
+import type { Value } from './values/value.ts';
 
 /** A value with what it is when it is not set. */
 export interface Settled extends Value {
@@ -12,7 +12,8 @@ export interface Settled extends Value {
 export function settled(values: readonly Value[], parts: readonly Part[]): readonly Settled[] {
   return values.map((value) => {
     if (value.path === 'image.repository') return { ...value, default: image.repository };
-    const found = (value.places ?? []).map(({ kind, name, at, as }) => {
+    const fixed = (value.places ?? []).filter(({ as }) => as !== 'among');
+    const found = fixed.map(({ kind, name, at, as }) => {
       const part = parts.find(({ object }) => object.kind === kind && object.metadata.name === name);
       const there = part && (valueAt(part.object, at) ?? addedAt(part, at));
       if (!part || (there === undefined) !== (as === 'where-set')) {

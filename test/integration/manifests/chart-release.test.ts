@@ -110,6 +110,20 @@ describe('the pages about Helm, typed', () => {
     for (const name of ['webhooks', 'page']) assert.match(made, new RegExp(`etcd-ratchet-${name}`));
   });
 
+  test('helm.md labels what is there, and leads a host to the webhook server', async () => {
+    await typed('docs/how-to/helm.md:3');
+    const hosts = ['-n', 'etcd-ratchet', 'get', 'ingress', '-l', 'team=data', '-o'];
+    assert.equal(
+      await api.kubectl([...hosts, 'jsonpath={.items[*].spec.rules[*].host} {.items[*].spec.ingressClassName}']),
+      'hooks.example.com nginx',
+    );
+    for (const kind of ['deployments', 'cronjobs', 'serviceaccounts']) {
+      const all = (await names(kind, 'etcd-ratchet')).split('\n').filter((name) => !name.endsWith('/default'));
+      const labelled = await api.kubectl(['-n', 'etcd-ratchet', 'get', kind, '-l', 'team=data', '-o', 'name']);
+      assert.deepEqual(labelled.split('\n'), all, kind);
+    }
+  });
+
   test('monitoring.md switches metrics, monitors and dashboards on, and leaves the others on', async () => {
     const group = 'monitoring.coreos.com';
     const kinds = ['PodMonitor', 'ServiceMonitor', 'PrometheusRule'];

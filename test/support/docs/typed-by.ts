@@ -63,6 +63,7 @@ export const typedBy = {
   'e2e/support/runbooks/members.ts': ['docs/how-to/scale-and-heal.md#let-a-person-decide'],
   'integration/manifests/chart-release': [
     'docs/how-to/helm.md:2',
+    'docs/how-to/helm.md:3',
     'docs/how-to/helm.md#from-kustomize-to-helm',
     'docs/how-to/monitoring.md#in-ten-minutes-with-the-prometheus-operator:2',
     'docs/how-to/air-gapped.md#2-install-from-the-mirror:2',
