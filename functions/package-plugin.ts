@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { version } from '../manifests/release.ts';
 import { bundling } from './build.ts';
@@ -12,6 +12,7 @@ import { billOfMaterials, writeNotices } from './materials.ts';
 import { packageChart } from './package-chart.ts';
 import { completionScript } from './plugin/complete.ts';
 import { about, krewManifest } from './shipping/krew.ts';
+import { entriesBelow, tarOf } from './shipping/tar.ts';
 
 const checkout = join(import.meta.dirname, '..');
 
@@ -21,7 +22,7 @@ const files = { plugin: 'kubectl-ratchet.js', completion: 'kubectl_complete-ratc
 /**
  * Packs `kubectl ratchet` for npm and krew in one archive, without network, and returns the files that were written.
  * @param releaseUrl where people will get the archive from; without it, no manifest for krew is written
- * @throws when a source does not build, or npm can't pack
+ * @throws when a source does not build
  */
 export async function packagePlugin(
   outdir = join(checkout, 'dist/package'),
@@ -44,15 +45,10 @@ export async function packagePlugin(
   await writeFile(join(staging, files.completion), completionScript, { mode: 0o755 });
   await writeFile(join(staging, 'package.json'), `${JSON.stringify(packageJson, null, 2)}\n`);
 
-  const packed = await promisify(execFile)(
-    'npm',
-    ['pack', '--json', '--offline', '--ignore-scripts', `--pack-destination=${outdir}`],
-    {
-      cwd: staging,
-    },
-  );
-  const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
+  const filename = `kubectl-ratchet-${version}.tgz`;
   const archive = join(outdir, filename);
+  // As `npm pack` has it, but for modes: those it takes from who packs.
+  await writeFile(archive, gzipSync(tarOf(await entriesBelow(staging, 'package/'))));
   if (releaseUrl === undefined) return { archive };
   const sha256 = createHash('sha256')
     .update(await readFile(archive))
