@@ -12,6 +12,6 @@ export async function packageChart(outdir = join(checkout, 'dist/package')): Pro
   const chart = await entriesBelow(join(checkout, 'manifests/helm/etcd-ratchet'), 'etcd-ratchet/');
   const license = { path: 'etcd-ratchet/LICENSE', content: await readFile(join(checkout, 'LICENSE')) };
   await mkdir(outdir, { recursive: true });
-  await writeFile(archive, gzipSync(tarOf([...chart, license])));
+  await writeFile(archive, gzipSync(await tarOf([...chart, license])));
   return archive;
 }

@@ -48,7 +48,7 @@ export async function packagePlugin(
   const filename = `kubectl-ratchet-${version}.tgz`;
   const archive = join(outdir, filename);
   // As `npm pack` has it, but for modes: those it takes from who packs.
-  await writeFile(archive, gzipSync(tarOf(await entriesBelow(staging, 'package/'))));
+  await writeFile(archive, gzipSync(await tarOf(await entriesBelow(staging, 'package/'))));
   if (releaseUrl === undefined) return { archive };
   const sha256 = createHash('sha256')
     .update(await readFile(archive))

@@ -46,7 +46,7 @@ export interface ImageOptions {
 export async function packageImage({ recipe, base, entries, name, outfile }: ImageOptions): Promise<string> {
   const { index, digest } = await indexIn(base);
   if (digest !== recipe.base) throw new Error(`${base} is ${digest}, and the Dockerfile builds on ${recipe.base}`);
-  const tar = tarOf(entries);
+  const tar = await tarOf(entries);
   const blobs: Blobs = new Map();
   const layer = put(blobs, types.layer, gzipSync(tar));
   const manifests: Descriptor[] = [];
@@ -63,7 +63,7 @@ export async function packageImage({ recipe, base, entries, name, outfile }: Ima
   const json = (path: string, content: object) => ({ path, content: Buffer.from(JSON.stringify(content)) });
   const files = [...blobs].map(([key, content]) => ({ path: `blobs/${key.replace(':', '/')}`, content }));
   const layout = [json('oci-layout', { imageLayoutVersion: '1.0.0' }), json('index.json', top), ...files];
-  await writeFile(outfile, tarOf(layout));
+  await writeFile(outfile, await tarOf(layout));
   return image.digest;
 }
 

@@ -42,7 +42,7 @@ export async function packageSingleFiles(options: SingleFileOptions): Promise<re
     const archives: string[] = [];
     for (const platform of only) {
       const executable = await executableFor(platform, staging, join(builder, programOf(here())));
-      const content = gzipSync(tarOf(await filesOf(platform, staging, builder, executable)));
+      const content = gzipSync(await tarOf(await filesOf(platform, staging, builder, executable)));
       const file = `${name}-${version}-${platform}.tar.gz`;
       await writeFile(join(outdir, file), content);
       archives.push(join(outdir, file));

@@ -108,7 +108,7 @@ test('another base than that of the Dockerfile is refused, and so is one for one
   await assert.rejects(packageImage({ ...wanted, recipe: onDockerfile }), /and the Dockerfile builds on sha256:14d4/);
   const blobs: Blobs = new Map();
   const half = join(scratch, 'half');
-  const index = await writeLayout(half, blobs, [manifestFor(blobs, 'amd64', [])]);
+  const index = await writeLayout(half, blobs, [await manifestFor(blobs, 'amd64', [])]);
   const refused = packageImage({ ...wanted, base: half, recipe: { ...recipe, base: index.digest } });
   await assert.rejects(refused, /has nothing for linux\/arm64/);
 });

@@ -18,8 +18,8 @@ export async function baseLayout(directory: string, node = process.execPath): Pr
   const files = [...(await librariesOf(node)), { path: 'nodejs/bin/node', content: await readFile(node), mode: 0o755 }];
   const passwd = { path: 'etc/passwd', content: Buffer.from('nonroot:x:65532:65532::/home/nonroot:/sbin/nologin\n') };
   const manifests = [
-    manifestFor(blobs, own, [...files, passwd, { path: 'tmp/', mode: 0o777 }]),
-    manifestFor(blobs, other, [passwd]),
+    await manifestFor(blobs, own, [...files, passwd, { path: 'tmp/', mode: 0o777 }]),
+    await manifestFor(blobs, other, [passwd]),
   ];
   const { digest } = await writeLayout(directory, blobs, manifests);
   return digest;
@@ -35,8 +35,8 @@ export async function writeLayout(directory: string, blobs: Blobs, manifests: re
   return index;
 }
 
-export function manifestFor(blobs: Blobs, architecture: string, entries: readonly Entry[]): Descriptor {
-  const tar = tarOf(entries);
+export async function manifestFor(blobs: Blobs, architecture: string, entries: readonly Entry[]): Promise<Descriptor> {
+  const tar = await tarOf(entries);
   const layer = put(blobs, types.layer, gzipSync(tar, { level: 1 }));
   const config = put(blobs, types.config, {
     ...{ architecture, os: 'linux', created: '1970-01-01T00:00:00Z' },

@@ -11,11 +11,11 @@ after(() => rmSync(scratch, { recursive: true }));
 
 const long = `${'d'.repeat(90)}/${'e'.repeat(60)}/${'f'.repeat(90)}`;
 
-test('tar unpacks what was packed: contents, modes, long paths, an empty file', () => {
+test('tar unpacks what was packed: contents, modes, long paths, an empty file', async () => {
   const sizes = [0, 1, 511, 512, 513, 70_000];
   const entries = sizes.map((size) => ({ path: `a/${size}`, content: Buffer.alloc(size, 'x') }));
   const more = [{ path: 'bin/run', content: Buffer.from('#!'), mode: 0o755 }, { path: 'empty/' }];
-  const archive = tarOf([...entries, ...more, { path: long, content: Buffer.from('long') }]);
+  const archive = await tarOf([...entries, ...more, { path: long, content: Buffer.from('long') }]);
   execFileSync('tar', ['-xf', '-', '-C', scratch], { input: archive });
   for (const { path, content } of entries) assert.deepEqual(readFileSync(join(scratch, path)), content, path);
   assert.equal(statSync(join(scratch, 'bin/run')).mode & 0o777, 0o755);
@@ -29,16 +29,13 @@ test('the same entries give the same bytes, in whatever order and at whatever ti
   const directory = join(scratch, 'tree');
   for (const name of ['b', 'a']) mkdirSync(join(directory, name), { recursive: true });
   writeFileSync(join(directory, 'b/one'), '1');
-  const before = tarOf(await entriesBelow(directory, 'x/'));
+  const before = await tarOf(await entriesBelow(directory, 'x/'));
   rmSync(join(directory, 'b/one'));
   writeFileSync(join(directory, 'b/one'), '1', { mode: 0o600 });
-  assert.deepEqual(tarOf((await entriesBelow(directory, 'x/')).toReversed()), before);
+  assert.deepEqual(await tarOf((await entriesBelow(directory, 'x/')).toReversed()), before);
 });
 
-test('what the format can’t hold is refused', () => {
-  const content = Buffer.alloc(0);
-  assert.throws(() => tarOf([{ path: 'x'.repeat(101), content }]), /too long for a tar archive/);
-  assert.throws(() => tarOf([{ path: `${'x'.repeat(156)}/y`, content }]), /too long/);
-  const same = { path: 'x', content };
-  assert.throws(() => tarOf([same, same]), /x is in the archive twice/);
+test('a path that is there twice is refused', async () => {
+  const same = { path: 'x', content: Buffer.alloc(0) };
+  await assert.rejects(tarOf([same, same]), /x is in the archive twice/);
 });
