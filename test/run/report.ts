@@ -21,6 +21,8 @@ export interface Totals {
 export interface Reported {
   readonly totals: Totals;
   readonly files: readonly FileTime[];
+  /** Files in which no test ran. Node counts each as a test that passed; here it counts as none. */
+  readonly empty: readonly string[];
 }
 
 /**
@@ -37,6 +39,7 @@ export async function report(
   const totals: Totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
   const started = performance.now();
   const files: Omit<FileTime, 'processors'>[] = [];
+  const empty: string[] = [];
   const withProcessors = () => {
     const noted = processors();
     return files.map((file) => ({ ...file, processors: noted.get(file.file) ?? Number.NaN }));
@@ -45,15 +48,19 @@ export async function report(
     for await (const event of events as AsyncIterable<TestEvent>) {
       const file = timeOfFile(event);
       if (file) files.push(file);
+      const without = fileWithoutTests(event);
       if (isSummary(event)) addCounts(totals, event.data.counts);
+      else if (without !== undefined) empty.push(without);
       else if (!isSummaryLine(event)) yield event;
     }
+    totals.tests -= empty.length;
+    totals.passed -= empty.length;
     for (const message of [...slowestLines(withProcessors()), ...summaryLines(totals, performance.now() - started)]) {
       yield { type: 'test:diagnostic', data: { nesting: 0, message, level: 'info' } };
     }
   }
   await pipeline(Readable.from(joined()), new spec(), output, { end: false });
-  return { totals, files: withProcessors() };
+  return { totals, files: withProcessors(), empty };
 }
 
 /** How a test file ended, and what it took; its processors are `NaN` where it could not say. */
@@ -87,6 +94,13 @@ function slowestLines(files: readonly FileTime[]): string[] {
 /** Each test file's process ends with a summary of its own; the one without a file is that of the whole run. */
 function isSummary(event: TestEvent): event is TestEvent & { data: { counts: Totals } } {
   return event.type === 'test:summary' && hasFields(event.data) && event.data.file === undefined;
+}
+
+/** A file's process that ended well without a test is told as a test by the file's name. */
+function fileWithoutTests({ type, data }: TestEvent): string | undefined {
+  if (type !== 'test:pass' || !hasFields(data)) return undefined;
+  const { file, name, nesting } = data;
+  return nesting === 0 && typeof file === 'string' && name === file ? file : undefined;
 }
 
 const summaryLine = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;

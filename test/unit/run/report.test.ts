@@ -12,27 +12,28 @@ import { report } from '../../run/report.ts';
 import { notedProcessorSeconds, notesVariable, processorTimes } from '../../support/processor-time.ts';
 import { bareMachine } from '../local-cluster/fake-tools.ts';
 
-test('two runs are reported as one: one summary, one list of failures', async () => {
+test('two runs are reported as one: one summary, one list of failures, no file for a test', async () => {
   await using machine = await bareMachine();
   const file = (name: string) => join(machine.directory, name);
   await writeFile(file('a.test.mjs'), "import { test } from 'node:test'; test('passes', () => {});");
   await writeFile(file('b.test.mjs'), "import { test } from 'node:test'; test('fails', () => { throw 1; });");
+  await writeFile(file('c.test.mjs'), "import 'node:test';");
   await writeFile(
     file('main.mjs'),
     `import { run } from 'node:test';
      import { report } from ${JSON.stringify(resolve(import.meta.dirname, '../../run/report.ts'))};
      async function* events() {
-       for (const name of ['a', 'b']) yield* run({ files: [import.meta.dirname + '/' + name + '.test.mjs'] });
+       for (const name of ['a', 'b', 'c']) yield* run({ files: [import.meta.dirname + '/' + name + '.test.mjs'] });
      }
-     const { totals } = await report(events(), process.stdout, () => new Map());
-     console.error(JSON.stringify(totals));`,
+     const { totals, empty } = await report(events(), process.stdout, () => new Map());
+     console.error(JSON.stringify({ totals, empty }));`,
   );
   // A process of its own, that does not know of us: node's runner does not run inside a test.
   const { NODE_TEST_CONTEXT, ...env } = process.env;
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [file('main.mjs')], { env });
 
   const totals = { tests: 2, suites: 0, passed: 1, failed: 1, cancelled: 0, skipped: 0, todo: 0 };
-  assert.deepEqual(JSON.parse(stderr), totals);
+  assert.deepEqual(JSON.parse(stderr), { totals, empty: [file('c.test.mjs')] });
   assert.equal(stdout.match(/ tests \d/g)?.length, 1);
   assert.match(stdout, / tests 2\n/);
   assert.match(stdout, / fail 1\n/);
