@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { riskOf } from '../../../reconcile/cluster/foresee/risk.ts';
+import { awaySeconds, riskOf } from '../../../reconcile/cluster/foresee/risk.ts';
 import { bornWith } from '../../support/world/born.ts';
+import { tickUntilConverged } from '../../support/world/converge.ts';
 
 for (const [replicas, left] of [
   [1, 'no client is served while its only member starts anew'],
@@ -16,7 +17,36 @@ for (const [replicas, left] of [
     const grown = await world.plan({ replicas: replicas + 1 });
     assert.equal(grown.planned?.risk, undefined, 'nothing restarts');
     assert.equal(
-      riskOf({ membership: { kind: 'unknown', because: 'x' } as never }, planned.planned?.steps ?? []),
+      riskOf({ membership: { kind: 'unknown', because: 'x' }, cluster: {} } as never, planned.planned?.steps ?? []),
       undefined,
     );
   });
+
+test('after a roll, the next plan says how long its members were away', async () => {
+  const world = await bornWith({ replicas: 3 });
+  await world.apply({ replicas: 3, etcd: { snapshotCount: 100 } });
+  await tickUntilConverged(world);
+  const planned = await world.plan({ replicas: 3, etcd: { snapshotCount: 200 } });
+  const [, seconds] = /loss of another stops writes; the last time each was back within (\d+) s$/.exec(
+    planned.planned?.risk ?? '',
+  ) ?? [assert.fail(planned.planned?.risk)];
+  const times = (world.cluster()?.status?.history ?? []).filter(({ reason }) => reason === 'RollingConfiguration');
+  assert.equal(times.length, 3);
+  const at = times.map((one) => Date.parse(one.at) / 1000);
+  assert.ok(Number(seconds) > 0 && Number(seconds) <= (at[2] ?? 0) - (at[0] ?? 0));
+});
+
+test('only steps of the last roll count that were taken, and none after hours', () => {
+  const at = (second: number, generation = 1, reason = 'UpgradingMember', outcome = 'acted') => ({
+    ...{ action: 'x', reason, message: 'x', outcome, generation },
+    at: new Date(second * 1000).toISOString(),
+  });
+  assert.equal(awaySeconds([]), undefined);
+  assert.equal(awaySeconds([at(0)]), undefined);
+  assert.equal(awaySeconds([at(0, 1, 'DeletingMember'), at(9, 1, 'DeletingMember')]), undefined);
+  assert.equal(awaySeconds([at(0), at(5, 1, 'MovingLeader'), at(20), at(50)]), 30);
+  assert.equal(awaySeconds([at(0), at(8, 1, 'UpgradingMember', 'failed'), at(20)]), 20);
+  assert.equal(awaySeconds([at(0), at(900), at(1000, 2), at(1040, 2)]), 40);
+  assert.equal(awaySeconds([at(0), at(3601)]), undefined);
+  assert.equal(awaySeconds([at(0), at(3601), at(3631)]), 30);
+});
