@@ -1,3 +1,4 @@
+import { shortNames } from '../manifests/api/group.ts';
 import { definitions, type KindDefinition } from '../manifests/api/kinds.ts';
 import type { Structural } from '../manifests/api/schema.ts';
 import { resourceName } from '../manifests/render/kubectl.ts';
@@ -25,8 +26,8 @@ export function apiPage(): string {
   ].join('\n');
 }
 
-function sectionOf({ kind, plural, shortNames, description, spec, status, columns }: KindDefinition): string[] {
-  const names = [resourceName(plural), ...shortNames].map((name) => `\`kubectl get ${name}\``).join(' or ');
+function sectionOf({ kind, plural, description, spec, status, columns }: KindDefinition): string[] {
+  const names = [resourceName(plural), ...shortNames[kind]].map((name) => `\`kubectl get ${name}\``).join(' or ');
   const shown = columns.map(({ name, description: about }) => (about ? `${name} (${firstWords(about)})` : name));
   return [
     '',

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { shortNames } from '../../manifests/api/group.ts';
 import type { KubeObject, Resource } from '../../reconcile/interfaces/kube.ts';
 import { kubernetesName } from './arguments.ts';
 import type { Asked } from './command.ts';
@@ -22,12 +23,12 @@ export function subjectIn(text: string): Subject {
   throw new InvalidArgumentError(`the name of a cluster, or one like fleet/production: ${wordsOfKinds().join(', ')}`);
 }
 
-/** As a person types it: `fleet`, `fleets`, `etcdfleet`, `EtcdFleet`. */
+/** As a person types it: `fleet`, `fleets`, `etcdfleet`, `EtcdFleet`, `ef`. */
 function kindCalled(text: string): KindSeen | undefined {
   const typed = text.toLowerCase();
   return kindsSeen.find((kind) => {
     const { resource, word } = kindWords[kind];
-    return [word, `${word}s`, kind.toLowerCase(), resource.plural].includes(typed);
+    return [word, `${word}s`, kind.toLowerCase(), resource.plural, ...shortNames[kind]].includes(typed);
   });
 }
 

@@ -13,3 +13,14 @@ export const kinds = [
   'EtcdNodePolicy',
 ] as const;
 export type Kind = (typeof kinds)[number];
+
+/** What kubectl knows a kind by besides, as in `kubectl get ec`. */
+export const shortNames = {
+  EtcdFleet: ['ef'],
+  EtcdCluster: ['etcdc', 'ec'],
+  EtcdPeer: ['epeer'],
+  EtcdBackup: ['ebk'],
+  EtcdBackupSchedule: ['ebs'],
+  EtcdRestore: ['ers'],
+  EtcdNodePolicy: ['enp'],
+} as const satisfies Readonly<Record<Kind, readonly string[]>>;

@@ -21,7 +21,6 @@ export interface KindDefinition {
   readonly description: string;
   readonly plural: string;
   readonly singular: string;
-  readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly spec: Structural;
   readonly status: Structural;
@@ -59,7 +58,6 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
     description: 'One Git repository, ref and path whose EtcdClusters are kept live; its status is the roll-up.',
     plural: 'etcdfleets',
     singular: 'etcdfleet',
-    shortNames: ['ef'],
     categories: ['etcd-ratchet'],
     spec: structural(etcdFleetSpecSchema),
     status: structural(etcdFleetStatusSchema),
@@ -86,7 +84,6 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
     description: 'One etcd cluster, desired and observed.',
     plural: 'etcdclusters',
     singular: 'etcdcluster',
-    shortNames: ['etcdc', 'ec'],
     categories: ['etcd-ratchet', 'all'],
     spec: structural(etcdClusterSpecSchema),
     status: structural(etcdClusterStatusSchema),
@@ -122,7 +119,6 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
       'One member of a cluster: its ordinal, version, bootstrap settings and storage. Written by etcd-ratchet.',
     plural: 'etcdpeers',
     singular: 'etcdpeer',
-    shortNames: ['epeer'],
     categories: ['etcd-ratchet'],
     spec: forCopies(structural(etcdPeerSpecSchema)),
     status: structural(etcdPeerStatusSchema),
@@ -143,7 +139,6 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
       'One backup of one etcd cluster: a snapshot in a store, proven by a restore. It is taken once; deleting this leaves the object where it is.',
     plural: 'etcdbackups',
     singular: 'etcdbackup',
-    shortNames: ['ebk'],
     categories: ['etcd-ratchet'],
     spec: structural(etcdBackupSpecSchema),
     status: structural(etcdBackupStatusSchema),
@@ -168,7 +163,6 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
       'EtcdBackups of one etcd cluster by the clock, and which of them are kept. Deleting this deletes nothing in the store.',
     plural: 'etcdbackupschedules',
     singular: 'etcdbackupschedule',
-    shortNames: ['ebs'],
     categories: ['etcd-ratchet'],
     spec: structural(etcdBackupScheduleSpecSchema),
     status: structural(etcdBackupScheduleStatusSchema),
@@ -193,7 +187,6 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
     description: 'An EtcdCluster made from a snapshot, once. Deleting this leaves the cluster where it is.',
     plural: 'etcdrestores',
     singular: 'etcdrestore',
-    shortNames: ['ers'],
     categories: ['etcd-ratchet'],
     spec: structural(etcdRestoreSpecSchema),
     status: structural(etcdRestoreStatusSchema),
@@ -213,7 +206,6 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
       'Nodes that are rebooted one after the other, without costing an etcd cluster its quorum. Needs the component node-reboots.',
     plural: 'etcdnodepolicies',
     singular: 'etcdnodepolicy',
-    shortNames: ['enp'],
     categories: ['etcd-ratchet'],
     clusterScoped: true,
     spec: structural(etcdNodePolicySpecSchema),

@@ -1,4 +1,4 @@
-import { group, version } from '../api/group.ts';
+import { group, shortNames, version } from '../api/group.ts';
 import type { KindDefinition } from '../api/kinds.ts';
 import type { Rule } from '../api/rule.ts';
 import type { Structural } from '../api/schema.ts';
@@ -6,14 +6,14 @@ import type { Structural } from '../api/schema.ts';
 /** The CustomResourceDefinition of a kind, from the same definition as its type and its validator. */
 /** @param served its versions, the one that is stored last; all have one schema, because nothing converts */
 export function crdOf(definition: KindDefinition, served: readonly string[] = [version]): object {
-  const { kind, plural, singular, shortNames, categories, selectable, clusterScoped } = definition;
+  const { kind, plural, singular, categories, selectable, clusterScoped } = definition;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: `${plural}.${group}`, labels: { 'app.kubernetes.io/name': 'etcd-ratchet' } },
     spec: {
       group,
-      names: { kind, listKind: `${kind}List`, plural, singular, shortNames, categories },
+      names: { kind, listKind: `${kind}List`, plural, singular, shortNames: shortNames[kind], categories },
       scope: clusterScoped ? 'Cluster' : 'Namespaced',
       versions: served.map((name) => ({
         name,

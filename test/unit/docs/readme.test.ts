@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { definitions } from '../../../manifests/api/kinds.ts';
+import { shortNames } from '../../../manifests/api/group.ts';
 import { publishedImage } from '../../../manifests/release.ts';
 import { read } from './pages.ts';
 
@@ -20,8 +20,8 @@ test('a reader who looks for adoption, or has no Git, is told above the first co
 
 test('the short names are those of the kinds', () => {
   assert.ok(readme.includes('`ec` is short for `etcdclusters.etcd.ratchet.dev`, `ef` for fleets'));
-  assert.ok(definitions.EtcdCluster.shortNames.includes('ec'));
-  assert.ok(definitions.EtcdFleet.shortNames.includes('ef'));
+  assert.ok(shortNames.EtcdCluster.includes('ec'));
+  assert.ok(shortNames.EtcdFleet.includes('ef'));
 });
 
 test('the path with kind loads the image that is installed, and says that kind was not tried', () => {

@@ -153,6 +153,8 @@ test('why of a fleet says each problem of its documents, its cure, and what it a
     /\n {2}approves: two go\n {2}loses: {4}all of them\n {2}do: +kubectl ratchet -n etcd-ratchet approve --fleet production\n/,
   );
   assert.match(out, /\nProblem +a\.yaml:3:5: spec\.replicas must be at most 9\nProblem +and 2 more\n/);
+  for (const typed of ['ef', 'EtcdFleet', 'etcdfleets', 'fleets'])
+    assert.equal((await saidOn(kube, ['why', `${typed}/production`, '-n', 'etcd-ratchet'])).out, out, typed);
   const json = JSON.parse((await saidOn(kube, ['why', 'fleet/production', '-n', 'etcd-ratchet', '-o', 'json'])).out);
   assert.deepEqual([json.state, json.concerns[0].reason, json.approvals.length], ['Stalled', 'InvalidDocuments', 1]);
 });
