@@ -22,9 +22,11 @@ const cluster = Type.Object({
   namespace: Type.String(),
   name: Type.String(),
   intent: Type.Enum(['keep', 'update', 'create', 'delete']),
+  fields: Type.Optional(Type.Array(Type.String())),
   planned: Type.Optional(
     Type.Object({
       summary: Type.String(),
+      risk: Type.Optional(Type.String()),
       steps: Type.Array(step),
       end: Type.Object({
         kind: Type.Enum(['done', 'refused', 'waits', 'circles', 'goes-on']),

@@ -1,3 +1,4 @@
+import { mostFields, mostProblems } from '../../manifests/api/check-report.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ShownCluster, ShownReport } from './check-report.ts';
 import { problemList } from './fleet.ts';
@@ -22,7 +23,6 @@ const root = '../';
 /** More than these, a page does not open by itself, or does not show. */
 const mostOpen = 3;
 const mostClusters = 200;
-const mostProblems = 100;
 
 const intents = {
   keep: 'is not changed',
@@ -106,12 +106,14 @@ function nodeCards({ nodes = [] }: ShownReport): Html {
   return markup`${cards}`;
 }
 
-function clusterCard({ namespace, name, intent, planned, problem }: ShownCluster, open: boolean): Html {
+function clusterCard({ namespace, name, intent, planned, problem, fields = [] }: ShownCluster, open: boolean): Html {
   const key = `${namespace}/${name}`;
   const title = markup`<h2><bdi>${key}</bdi></h2><span class="quiet">${intents[intent]}</span>`;
+  const items = fields.slice(0, mostFields).map((field) => markup`<li><bdi>${field}</bdi></li>`);
+  const changed = markup`${items.length > 0 && markup`<ul class="problems">${items}</ul>`}`;
   if (!planned) {
-    return markup`<section class="card" aria-label="${key}"><div class="title">${title}</div><p>It could not be looked at: <bdi>${problem ?? ''}</bdi></p></section>`;
+    return markup`<section class="card" aria-label="${key}"><div class="title">${title}</div>${changed}<p>It could not be looked at: <bdi>${problem ?? ''}</bdi></p></section>`;
   }
   const { summary } = planned;
-  return markup`<section class="card" aria-label="${key}"><div class="title">${title}</div><details${open && markup` open`}><summary><bdi>${summary}</bdi></summary>${planSteps(planned)}</details></section>`;
+  return markup`<section class="card" aria-label="${key}"><div class="title">${title}</div>${changed}<details${open && markup` open`}><summary><bdi>${summary}</bdi></summary>${planSteps(planned)}</details></section>`;
 }

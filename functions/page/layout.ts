@@ -59,7 +59,7 @@ ${body}
 /** By itself only where it is asked for: a load takes a selection away. */
 function refreshLinks(query: Query): Html {
   const { refreshes } = query;
-  const other = markup`<a href="${hrefOf({ ...query, refreshes: !refreshes })}">${refreshes ? 'Stop' : `Refresh every ${refreshEvery} s`}</a>`;
+  const other = markup`<a href="${hrefOf({ ...query, refreshes: !refreshes })}">${refreshes ? 'Stop' : `Refresh every ${refreshEvery}\u00a0s`}</a>`;
   return refreshes
     ? markup` It refreshes every ${refreshEvery} s: ${other}.`
     : markup` <a href="${hrefOf(query)}">Refresh</a> · ${other}.`;

@@ -25,9 +25,9 @@ const ends = {
 } as const satisfies Record<Planned['end']['kind'], { tone: Tone; says: string }>;
 
 /** Every step to where it ends, in words. `said`: what stands above already. */
-export function planSteps({ steps, end }: Planned, said: Said = nothingSaid): Html {
+export function planSteps({ risk, steps, end }: Planned, said: Said = nothingSaid): Html {
   const more = steps.length - mostSteps;
-  return markup`${
+  return markup`${risk !== undefined && markup`<p class="quiet"><bdi>${risk}</bdi></p>`}${
     steps.length > 0 &&
     markup`<ol class="steps">${steps
       .slice(0, mostSteps)

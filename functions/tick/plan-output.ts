@@ -74,7 +74,8 @@ const intents = {
 export function clusterPlanText({ namespace, name, intent, planned, problem }: ShownCluster): string {
   const title = `${namespace}/${name}${intents[intent]}`;
   if (!planned) return `${title}  could not be looked at: ${problem}`;
-  return `${title}  ${planned.summary}\n${planText(planned)}`;
+  const risk = planned.risk === undefined ? '' : `  ${planned.risk}\n`;
+  return `${title}  ${planned.summary}\n${risk}${planText(planned)}`;
 }
 
 function blockOf({ title, lines }: Plan): string {

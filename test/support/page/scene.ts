@@ -305,6 +305,7 @@ export const plan: PlanView = {
   kind: 'planned',
   planned: {
     summary: '4 steps: 3.5.35..3.6.16→3.6.16, 1 restart',
+    risk: '2 of 3 voters are left while a member starts anew: the loss of another stops writes',
     steps: [
       step('change-template', 'orders-1', 'UpgradingMember', 'giving orders-1 etcd 3.6.16'),
       step('restart-member', 'orders-1', 'UpgradingMember', 'restarting orders-1 on etcd 3.6.16'),
@@ -367,7 +368,9 @@ export const report: CheckReport = {
       namespace: 'payments',
       name: 'orders',
       intent: 'update',
+      fields: ['spec.replicas: 3 → 4', 'spec.version: 3.5.35 → 3.6.16'],
       planned: {
+        risk: '2 of 3 voters are left while a member starts anew: the loss of another stops writes',
         summary: '9 steps: 3.5.35→3.6.16, +1 member, 3 restarts',
         steps: [
           step('change-template', 'orders-0', 'UpgradingMember', 'giving orders-0 etcd 3.6.16'),

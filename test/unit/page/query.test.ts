@@ -68,7 +68,7 @@ test('a page refreshes by itself only where that is asked for, and can be stoppe
   for (const path of ['/', '/fleets/etcd-ratchet/production', '/clusters/payments/orders']) {
     const plain = await read(path);
     assert.doesNotMatch(plain, /http-equiv/);
-    assert.match(plain, /<a href="\?">Refresh<\/a> · <a href="\?refresh=30">Refresh every 30 s<\/a>/);
+    assert.match(plain, /<a href="\?">Refresh<\/a> · <a href="\?refresh=30">Refresh every 30\u00a0s<\/a>/);
     const again = await read(`${path}?refresh=30`);
     assert.match(again, /<meta http-equiv="refresh" content="30">/);
     assert.match(again, /It refreshes every 30 s: <a href="\?">Stop<\/a>/);
