@@ -1,4 +1,5 @@
 import { toGoOn } from '../../reconcile/reasons/cure.ts';
+import { waysIn } from '../../reconcile/reasons/offers.ts';
 import { mentionedIn, runbookOf, withoutMentions } from '../../reconcile/reasons/runbook.ts';
 import { type Html, markup } from './markup.ts';
 
@@ -31,8 +32,12 @@ export function told(message: string, reason = ''): Html {
 
 /** The cure, with its commands beneath it. */
 export function wayOn(cure: string): Html {
-  const found = cure.length > longest ? [] : commandsIn(cure);
-  return markup`<p>To go on: <bdi>${withoutCommands(cure, found)}</bdi></p>${found.map(commandBlock)}`;
+  return markup`${waysIn(cure).map((way, at) => oneWay(at === 0 ? 'To go on' : 'Or', way))}`;
+}
+
+function oneWay(lead: string, way: string): Html {
+  const found = way.length > longest ? [] : commandsIn(way);
+  return markup`<p>${lead}: <bdi>${withoutCommands(way, found)}</bdi></p>${found.map(commandBlock)}`;
 }
 
 /** A part of a command may do something else than the whole: none is offered. */

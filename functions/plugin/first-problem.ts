@@ -71,9 +71,24 @@ export function concernLines(
   return [first, ...rest.map((line) => `  ${line}`), ...lines.flatMap(shownLines)];
 }
 
-/** A command or an address is to be copied: it is not broken. */
+/** A command, a document or an address is to be copied: it stands by itself, and is not broken. */
 export function shownLines(line: string): readonly string[] {
-  const isProse = line.startsWith('means: ');
-  const lines = isProse ? wrapped(line, lineWidth - 9) : [line];
-  return lines.map((one, at) => `${' '.repeat(at === 0 ? 2 : 9)}${one}`);
+  return parted(line).map((one, at) => `${' '.repeat(at === 0 ? 2 : 9)}${one}`);
+}
+
+function parted(line: string): readonly string[] {
+  if (line.startsWith('see: ')) return [line];
+  const [prose = '', ...copied] = line.split(/(?<=: )(?=kubectl |\{")/);
+  const isCommand = copied.length === 0 && /^(do|or): +kubectl /.test(line);
+  return isCommand ? [line] : [...prosed(prose), ...copied.flatMap(copiedLines)];
+}
+
+/** A document, and what is said after it. */
+function copiedLines(text: string): readonly string[] {
+  const [copied = '', ...said] = text.split(/(?<=\})\. /);
+  return [copied.trim(), ...said.flatMap(prosed)];
+}
+
+function prosed(text: string): readonly string[] {
+  return wrapped(text.trimEnd(), lineWidth - 9);
 }

@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { repositoryFiles } from '../../manifests/documentation.ts';
 import { toGoOn } from '../../reconcile/reasons/cure.ts';
+import { waysIn } from '../../reconcile/reasons/offers.ts';
 import { meaningOf } from '../../reconcile/reasons/reasons.ts';
 import { mentionedIn, withoutMentions } from '../../reconcile/reasons/runbook.ts';
 import { clusterConcerns } from '../page/attention.ts';
@@ -67,7 +68,7 @@ export function toldLines(
   return [
     isOne ? what : said,
     ...(general === undefined ? [] : [`means: ${general.means}`]),
-    ...(toDo === undefined ? [] : [`do:    ${toDo}`]),
+    ...(toDo === undefined ? [] : waysIn(toDo).map((way, at) => `${at === 0 ? 'do' : 'or'}:    ${way}`)),
     ...pages.map((link) => `see:   ${link}`),
   ];
 }

@@ -13,8 +13,16 @@ export function byLoss(offers: readonly Offer[]): readonly Offer[] {
   return offers.toSorted((a, b) => losses.indexOf(a.loses) - losses.indexOf(b.loses));
 }
 
+/** Stands between cures of which one is enough. */
+export const orElse = '; or ';
+
 export function offered(offers: readonly Offer[]): string {
   return byLoss(offers)
     .map(({ cure }) => cure)
-    .join('; or ');
+    .join(orElse);
+}
+
+/** For a person to see: each way on by itself, the first as it was written. */
+export function waysIn(cure: string): readonly string[] {
+  return cure.split(orElse);
 }

@@ -1,4 +1,4 @@
-import type { Offer } from '../../reasons/offers.ts';
+import { type Offer, orElse } from '../../reasons/offers.ts';
 import type { Situation } from '../know/situation.ts';
 
 /** From the newest backup, and from the snapshot that spec.rollback asks for, as far as there are any. */
@@ -13,7 +13,7 @@ export function restores(situation: Situation): readonly Offer[] {
 
 /** The same, after a cure that loses nothing; nothing where there is no backup. */
 export function orRestore(situation: Situation): string {
-  return situation.newestBackup ? `; or restore a backup beside it: ${restoring(situation)}` : '';
+  return situation.newestBackup ? `${orElse}restore a backup beside it: ${restoring(situation)}` : '';
 }
 
 /** By `--force-new-cluster`: a watch from above the present revision is answered by etcd, and stays silent. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { told } from '../../../functions/page/told.ts';
+import { told, wayOn } from '../../../functions/page/told.ts';
 import { withCure } from '../../../reconcile/reasons/cure.ts';
 import { cluster, condition, member, orders, production, sessions } from '../../support/page/scene.ts';
 import { pages } from '../../support/page/server.ts';
@@ -154,4 +154,12 @@ test('no cure goes on with a verb right behind a command: the block would have t
     ),
   );
   assert.deepEqual(swallowed, []);
+});
+
+test('each of several ways on has a paragraph and its own command', () => {
+  const html = String(wayOn('approve it: kubectl -n web get pods; or restore: kubectl -n web get pvc'));
+  assert.match(
+    html,
+    /^<p>To go on: <bdi>approve it:<\/bdi><\/p><pre .*get.*pods.*<p>Or: <bdi>restore:<\/bdi><\/p><pre .*pvc/s,
+  );
 });

@@ -177,7 +177,7 @@ test('why says what a message says to do in place of the general cure, and its l
   const { out } = await said(world(told), 'why', 'orders');
   assert.match(
     out,
-    /\nQuorumLost: two of three are lost\n {2}means: [\s\S]*\n {2}do: {4}bring one back; or approve\n {2}see: /,
+    /\nQuorumLost: two of three are lost\n {2}means: [\s\S]*\n {2}do: {4}bring one back\n {2}or: {4}approve\n {2}see: /,
   );
   assert.doesNotMatch(out, /git\.example\.com/);
 });

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { concernLines } from '../../../functions/plugin/first-problem.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
+import { withCure } from '../../../reconcile/reasons/cure.ts';
+import { offered } from '../../../reconcile/reasons/offers.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { cluster, condition, fleet, sessions } from '../../support/page/scene.ts';
 import { now, saidOn } from '../../support/plugin/said.ts';
@@ -97,7 +100,7 @@ test('status prints the whole first problem, its cure and its runbook, and count
   assert.match(out.replaceAll(/\n {2}/g, ' '), /of the others sessions-1 has the most data \(raft index 88214\)/);
   assert.match(
     out,
-    /\n {2}do: {4}bring node-c back, or approve going on .*recover-quorum=cdf818194e3a8c32\/5d0c1f2ab9\n/,
+    /\n {2}do: {4}bring node-c back, or approve going on without them:\n {9}kubectl .*recover-quorum=cdf818194e3a8c32\/5d0c1f2ab9\n/,
   );
   assert.match(out, /\n {2}see: {3}\S+lost-quorum\.md\n {2}more: {2}kubectl ratchet -n web why \S+\n/);
   assert.match(out, /\n {2}and 1 more of what needs you\n$/);
@@ -129,4 +132,22 @@ test('no line of a table is longer than 120 columns, and its last column goes on
   const lines = (await text(kube, '-A')).split('\n');
   assert.ok(Math.max(...lines.map((line) => line.length)) <= 120);
   assert.match(lines[2] ?? '', /^ {6,}word/);
+});
+
+test('each way on is a line, what loses least first, and what is copied stands by itself', () => {
+  const cure = offered([
+    { loses: 'everything', cure: 'to start anew with no data, delete the EtcdCluster' },
+    { loses: 'since', cure: 'restore a backup: {"kind":"EtcdCluster"}. It has what was written until then' },
+    { loses: 'nothing', cure: 'approve it: kubectl -n web annotate etcdcluster sessions a=b' },
+  ]);
+  const lines = concernLines({ tone: 'bad', reason: 'QuorumLost', message: withCure('two are lost', cure) }, false);
+  const ways = lines.slice(lines.findIndex((line) => line.startsWith('  do:'))).slice(0, 6);
+  assert.deepEqual(ways, [
+    '  do:    approve it:',
+    '         kubectl -n web annotate etcdcluster sessions a=b',
+    '  or:    restore a backup:',
+    '         {"kind":"EtcdCluster"}',
+    '         It has what was written until then',
+    '  or:    to start anew with no data, delete the EtcdCluster',
+  ]);
 });
