@@ -185,6 +185,15 @@ export const etcdClusterStatusSchema = object({
   ),
   history: Type.Optional(list(historyEntrySchema, 20, { description: 'The last steps, the newest one last.' })),
   plan: Type.Optional(planSchema),
+  soak: Type.Optional(
+    object(
+      {
+        version: text(64, { description: 'What all others run.' }),
+        since: time({ description: 'Since when they do.' }),
+      },
+      { description: 'Of spec.update.soak: some members keep the minor before this version.' },
+    ),
+  ),
   lastDecision: Type.Optional(
     object(
       {

@@ -261,6 +261,20 @@ export const etcdClusterSpecSchema = object(
         { description: 'When changes that applications may notice can begin.' },
       ),
     ),
+    update: Type.Optional(
+      object(
+        {
+          soak: Type.Optional(
+            text(longestDurationText, {
+              description:
+                'How long the last member keeps its minor after all others got the next one: until then, reverting the version brings all back. Clusters of less than three members have no soak.',
+              rules: [durationBetween('1m', '2160h')],
+            }),
+          ),
+        },
+        { description: 'How another version of etcd is given to members.' },
+      ),
+    ),
     networkPolicy: Type.Optional(networkPolicySchema),
     service: Type.Optional(externalServiceSchema),
     bootstrap: Type.Optional(

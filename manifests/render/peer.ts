@@ -28,6 +28,7 @@ export const ofTheCluster = {
   rollback: 'what the cluster goes back to: roll-back',
   backup: 'what is backed up before a change: back-up-first',
   suspend: 'whether anything is done: stay-suspended',
+  update: 'when members get another version: upgrade',
 } as const satisfies Readonly<Record<Exclude<keyof EtcdClusterSpec, keyof PeerInputs>, string>>;
 
 /** Every field that a peer has of its cluster. A new one of a peer that is not made here does not compile. */

@@ -38,6 +38,10 @@ export const life = {
     means: 'The change takes more restarts or removals than its request showed, and is told before it begins.',
     cure: 'nothing, if it may cost that; else revert the commit, or set `spec.suspend`, within the minute ([how](docs/how-to/plans.md#whether-it-was-kept))',
   },
+  Soaking: {
+    means: 'All members but one run the next minor, and one keeps its own for `spec.update.soak`.',
+    cure: 'nothing: it goes on by itself. To go on now, remove `spec.update.soak`; to go back, revert the commit that changed the version ([how](docs/how-to/upgrade.md#let-it-soak))',
+  },
   OutsideWindows: {
     means: 'A change that applications may notice waits for a window of `spec.maintenance`. Healing does not wait.',
     cure: 'nothing: it begins when the window opens; to begin now, change `spec.maintenance.windows` ([how](docs/how-to/upgrade.md#in-a-maintenance-window))',

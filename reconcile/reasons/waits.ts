@@ -116,6 +116,7 @@ export const lasting = {
 export const named = {
   RotatingAuthorities: 'spec.tls.rotationOverlap',
   OutsideWindows: 'the window that opens next',
+  Soaking: 'spec.update.soak',
   WaitingForRoom: 'the clusters that have the room',
   PlanOutgrown: 'the minute that a person has',
   AnotherInvocationActs: 'the deadline of the lease',

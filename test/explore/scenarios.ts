@@ -81,6 +81,23 @@ export const scenarios: readonly Scenario[] = [
   one('upgrade 3.6 to 3.7', healthy({}, 6), [version('3.7.3')], { ...holders, crash: 1, leader: 1 }, 2),
   one('upgrade, and back', healthy({}, 6), [version('3.7.3'), version('3.6.16')], { death: 1, late: 1, crash: 1 }, 2),
   one(
+    'upgrade that soaks, and back',
+    healthy({}, 6),
+    [spec('version: 3.7.3, to soak', { version: '3.7.3', update: { soak: '24h' } }), version('3.6.16')],
+    { death: 1, wipe: 1, crash: 1 },
+    2,
+  ),
+  one(
+    'upgrade that soaks, to its end',
+    healthy({}, 6),
+    [
+      spec('version: 3.7.3, to soak', { version: '3.7.3', update: { soak: '24h' } }),
+      spec('it soaks no longer', { update: {} }),
+    ],
+    { late: 1, lost: 1, crash: 1 },
+    2,
+  ),
+  one(
     '3.5 to 3.7 by way of 3.6',
     healthy({ replicas: 2, version: '3.5.35' }, 6),
     [version('3.7.3'), version('3.6.16'), version('3.7.3'), version('3.5.35')],

@@ -8,6 +8,7 @@ import type { Slot } from '../know/observation.ts';
 import type { Situation } from '../know/situation.ts';
 import type { Inputs } from '../know/spec/inputs.ts';
 import { hasBegun, isKept } from '../know/versions/begun.ts';
+import { soakOf } from '../know/versions/soak.ts';
 import { awaitBackup } from './await-backup.ts';
 import { waitToUpgrade } from './wait-for-window.ts';
 
@@ -19,6 +20,22 @@ export function startingInputs(situation: Situation): Inputs {
   const { inputs } = situation.effective;
   const version = heldVersion(situation);
   return version === undefined ? inputs : { ...inputs, version, image: imageOf(version, situation) };
+}
+
+/**
+ * The same for the replacement of a member: while a minor soaks, it starts on the one before, as long as another member
+ * serves on that. Without one the cluster version rises, and it could not join (I6).
+ */
+export function replacingInputs(replaced: Slot, situation: Situation): Inputs {
+  const inputs = startingInputs(situation);
+  const keepers = soakOf(situation)?.keepers ?? [];
+  const kept = keepers.find((slot) => slot !== replaced && slot.endpoint.kind === 'known')?.peer?.inputs;
+  return kept ? withVersionOf(kept, inputs) : inputs;
+}
+
+/** Configured as the spec says, on the version that it has. */
+export function withVersionOf({ version, image }: Inputs, inputs: Inputs): Inputs {
+  return { ...inputs, version, image };
 }
 
 /** The version that members keep meanwhile; `undefined`: the one of the spec may be given, or members have it. */

@@ -30,6 +30,11 @@ export function waitToUpgrade(situation: Situation, hasRoom = false): Decision |
   return hasRoom ? undefined : waitForRoom(situation);
 }
 
+/** After a soak of days the rest of an upgrade waits as if it began. */
+export function waitToGoOn(situation: Situation): Decision | undefined {
+  return untilOpen(situation) ?? waitForRoom(situation);
+}
+
 /** What gives members what the spec asks for: as a roll of all, or of some that are down, or new. */
 const rolls: readonly string[] = ['RollingConfiguration', 'UpgradingMember', 'RollingBackVersion'] satisfies Reason[];
 const byTheWay: readonly string[] = [
@@ -58,8 +63,10 @@ function isHalfDone({ slots, cluster, effective }: Situation): boolean {
 }
 
 function waitForWindow(situation: Situation): Decision | undefined {
-  const { cluster, at } = situation;
-  if (isHalfDone(situation)) return undefined;
+  return isHalfDone(situation) ? undefined : untilOpen(situation);
+}
+
+function untilOpen({ cluster, at }: Situation): Decision | undefined {
   const opening = openingOf(cluster.spec.maintenance?.windows, at);
   switch (opening.kind) {
     case 'open':

@@ -24,7 +24,7 @@ export interface PlannedStep {
   readonly message: string;
   /** A member is started anew with it. */
   readonly restarts?: true;
-  /** It waits for a window of `spec.maintenance`, which opens then. RFC 3339; the message says it, too. */
+  /** A window of `spec.maintenance` opens then, or a soak is over. RFC 3339; the message says it, too. */
   readonly notBefore?: string;
 }
 
@@ -96,7 +96,7 @@ export function plan(observation: Observation, decideBy: (seen: Observation) => 
     }
     const at = waits < mostWaits ? laterThan(told, decision) : undefined;
     if (!at) return { steps, end: { kind: 'waits', reason, message }, outcome: told };
-    if (reason === 'OutsideWindows') opensAt = at;
+    if (reason === 'OutsideWindows' || reason === 'Soaking') opensAt = at;
     now = {
       ...withReportsAt(told, at),
       at,

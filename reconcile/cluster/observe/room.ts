@@ -69,11 +69,17 @@ function isStopped({ cluster: { spec, metadata } }: ClusterObjects): boolean {
   return spec.suspend === true || metadata.annotations?.[annotations.paused] !== undefined;
 }
 
+/** What waits for a time keeps no room; after a soak, not before the rest of the upgrade has its turn. */
+function isHeld({ cluster: { status } }: ClusterObjects): boolean {
+  const last = status?.lastDecision;
+  if (status?.soak && says(last, 'WaitingForRoom')) return true;
+  return says(last, 'OutsideWindows', 'PlanOutgrown', 'Soaking');
+}
+
 function takesRoom(objects: ClusterObjects): boolean {
   const slots = slotsOf(objects).filter(({ peer }) => peer?.current);
   // Its members may differ, since one was cured on the way; until its window opens nothing of it is under way.
-  if (says(objects.cluster.status?.lastDecision, 'OutsideWindows', 'PlanOutgrown'))
-    return isUnwell(slots, lifeOfObjects(objects));
+  if (isHeld(objects)) return isUnwell(slots, lifeOfObjects(objects));
   return isRolling(slots, objects) || isChangingSize(slots) || isUnwell(slots, lifeOfObjects(objects));
 }
 
@@ -103,7 +109,7 @@ function wantsToChange(objects: ClusterObjects): boolean {
   const { cluster } = objects;
   if (says(cluster.status?.lastDecision, 'WaitingForRoom')) return true;
   // Until its window opens it must not keep others from theirs. Then it asks for room, and says so.
-  if (says(cluster.status?.lastDecision, 'OutsideWindows', 'PlanOutgrown')) return false;
+  if (isHeld(objects)) return false;
   const slots = slotsOf(objects);
   // What was refused is tried again now and then, and must not hold up the others meanwhile.
   const isRefused = cluster.status?.setAside?.length || cluster.status?.lastDecision?.kind === 'Refuse';

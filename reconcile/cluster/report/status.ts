@@ -29,6 +29,7 @@ import type { Foretold } from '../know/plan/followed.ts';
 import { livesGivenUp } from '../know/recovery/outvoted.ts';
 import type { Situation } from '../know/situation.ts';
 import { settled } from '../know/space/filling.ts';
+import { soakOf } from '../know/versions/soak.ts';
 import { attempts, awaitedAfter, hasLasted, waitingSince } from '../know/waiting.ts';
 import { approvalsAsked } from './approvals.ts';
 import { availability } from './availability.ts';
@@ -119,6 +120,7 @@ export function statusFor(
     ...(setAside.length > 0 && { setAside }),
     ...(history.length > 0 && { history }),
     ...(plan && { plan }),
+    ...soakAfter(situation, decision),
     lastDecision: {
       kind: kinds[decision.kind],
       reason: decision.reason,
@@ -194,6 +196,13 @@ function versionsOf(slots: readonly Slot[]): string | undefined {
   const [lowest, ...others] = answered.map(parseVersion).toSorted(compareVersions).map(formatVersion);
   const highest = others.at(-1) ?? lowest;
   return lowest === highest ? lowest : `${lowest}..${highest}`;
+}
+
+/** It begins when it is first waited for, and goes on until the last member has the version. */
+function soakAfter(situation: Situation, { reason }: Decision): Pick<EtcdClusterStatus, 'soak'> {
+  const soak = soakOf(situation);
+  const isBegun = soak !== undefined && situation.cluster.status?.soak?.version === soak.version;
+  return soak && (isBegun || reason === 'Soaking') ? { soak: { version: soak.version, since: soak.since } } : {};
 }
 
 function leaderOf(slots: readonly Slot[]): string | undefined {

@@ -6,6 +6,9 @@ import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import { ailmentOf } from '../../../reconcile/cluster/know/health/health.ts';
 import { isReported } from '../../../reconcile/cluster/know/leftovers.ts';
 import { isAsleep, lifeOf } from '../../../reconcile/cluster/know/life.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import { soakOf } from '../../../reconcile/cluster/know/versions/soak.ts';
 import type { Position } from '../../../reconcile/requests/standing.ts';
 import type { Code } from './code.ts';
 import type { Event } from './event.ts';
@@ -113,6 +116,17 @@ function remembering(memory: Memory, action: Action, reason: string): Memory {
   return { ...memory, retired: [...(memory.retired ?? []), action.name].toSorted() };
 }
 
+/** It is told from when it is waited for to when no member keeps the minor before. */
+function soakIn({ cluster: { spec, memory } }: World, observation: Observation): Memory['soak'] {
+  const soak = spec.update?.soak === undefined ? undefined : soakOf(situate(observation));
+  if (!soak || memory.soak?.version === soak.version) return soak && memory.soak;
+  const runsIt = ({ peer, endpoint }: Slot) =>
+    !peer?.current || (endpoint.kind === 'known' && endpoint.status.version === soak.version);
+  return observation.slots.every((slot) => soak.keepers.some(({ name }) => name === slot.name) || runsIt(slot))
+    ? { version: soak.version }
+    : undefined;
+}
+
 /** Records which members are unhealthy, and which cluster it is. */
 export function toldIn(world: World, action?: Action): World {
   const observation = look(world, { nonce: '' });
@@ -130,15 +144,18 @@ export function toldIn(world: World, action?: Action): World {
   const clusterVersion = observation.clusterVersion ?? memory.clusterVersion;
   const floor = world.clients && (floorOf(observation, life) ?? memory.floor);
   const existing = existingKept({ ...observation, life }, action);
+  const soak = soakIn(world, observation);
   const same =
     clusterId === memory.clusterId &&
     clusterVersion === memory.clusterVersion &&
     floor === memory.floor &&
+    isDeepStrictEqual(soak, memory.soak) &&
     isDeepStrictEqual(existing, memory.existing);
   const told = same
     ? memory
     : {
-        ...lacking(memory, 'existing'),
+        ...lacking(lacking(memory, 'existing'), 'soak'),
+        ...(soak && { soak }),
         ...(existing && { existing }),
         ...(clusterId && { clusterId }),
         ...(clusterVersion && { clusterVersion }),

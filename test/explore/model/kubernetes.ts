@@ -257,9 +257,15 @@ function collected(world: World): World | undefined {
   return { ...world, shared, places: places.map((place) => (isLeftover(place) ? withoutPeer(place) : place)) };
 }
 
+function soaksOn(world: World): World {
+  const { memory } = world.cluster;
+  if (!memory.soak || memory.soak.over) return world;
+  return { ...world, cluster: { ...world.cluster, memory: { ...memory, soak: { ...memory.soak, over: true } } } };
+}
+
 /** Members that have been unhealthy for some time have been so for longer. */
 export function timePasses(world: World): World | undefined {
-  const later = waitsLonger(world) ?? world;
+  const later = soaksOn(waitsLonger(world) ?? world);
   if (!world.places.some(({ ill }) => ill !== undefined && ill < 3)) return later === world ? undefined : later;
   const older = (place: Place): Place =>
     place.ill === undefined || place.ill === 3 ? place : { ...place, ill: (place.ill + 1) as Age };

@@ -331,7 +331,7 @@ function resourceOf(cluster: Cluster, places: readonly Place[]): EtcdCluster {
 }
 
 function statusOf({ memory, generation }: Cluster, places: readonly Place[]): EtcdClusterStatus {
-  const { clusterId, clusterVersion, existing, floor, failedJoins = 0, retired = [], waited } = memory;
+  const { clusterId, clusterVersion, existing, floor, failedJoins = 0, retired = [], soak, waited } = memory;
   const told = { at: nowText, message: 'as it was', outcome: 'acted', generation };
   return {
     observedGeneration: generation,
@@ -339,6 +339,7 @@ function statusOf({ memory, generation }: Cluster, places: readonly Place[]): Et
     ...(clusterVersion !== undefined && { clusterVersion }),
     ...(existing && { existing }),
     ...(floor !== undefined && { revisionFloor: floor }),
+    ...(soak && { soak: { version: soak.version, since: soak.over ? daysAgo : nowText } }),
     ...(waited && { lastDecision: { kind: 'Wait', reason: waited, message: 'as it was', waitingSince: daysAgo } }),
     members: places.flatMap(({ name, ill }) =>
       ill === undefined ? [] : [{ name, healthy: false, unhealthySince: since[ill] }],

@@ -111,6 +111,8 @@ export interface Memory {
   readonly retired?: readonly string[];
   /** What the spec said of others when ours joined them, while they vote. */
   readonly existing?: ExistingCluster;
+  /** `over`: its time has passed. */
+  readonly soak?: { readonly version: string; readonly over?: true };
   /** For what it has waited for days. */
   readonly waited?: string;
   /** Only where there are clients. */

@@ -140,6 +140,27 @@ describe('while a version is held', () => {
   });
 });
 
+test('while a minor soaks, the last member is cured with all of a commit but the version', () => {
+  const next = all(
+    at('3.7.3'),
+    withInputs({ version: '3.7.3' }),
+    withRecord({ nextVersion: '3.7.3', rollsTo: '3.7.3' }),
+  );
+  const seen = (spec: Differences['spec'], ...changes: Parameters<typeof all>) =>
+    owing({ spec: { version: '3.7.3', ...spec }, slots: { 0: all(...changes), 1: next, 2: next } }, 'none');
+  const soak = { update: { soak: '72h' } };
+  assert.equal(isOf(cureConfiguration(seen({}, down))), '3.7.3');
+  assert.equal(cureConfiguration(seen(soak, down)), undefined);
+  const decision = cureConfiguration(seen({ ...soak, etcd: { snapshotCount: 5000 } }, down));
+  assert.ok(decision?.kind === 'act' && decision.action.kind === 'reconfigure-members');
+  const { inputs, peers } = decision.action;
+  assert.deepEqual([inputs.version, inputs.etcd?.snapshotCount], ['3.6.16', 5000]);
+  assert.deepEqual(
+    peers.map(({ name }) => name),
+    ['orders-0'],
+  );
+});
+
 describe('a revert of what has not begun', () => {
   const ahead = all(at('3.6.20'), withInputs({ version: '3.6.20' }), withRecord({ nextVersion: '3.6.20' }));
 

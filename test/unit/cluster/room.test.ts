@@ -276,6 +276,17 @@ test('who waits for a window keeps the room from none', () => {
   assert.deepEqual(at(objectsOf('a', { behind: 1, status: outside }), z)(1), ['a']);
 });
 
+test('a cluster that soaks takes no room, and asks for it before its last step', () => {
+  const z = objectsOf('z', { behind: 3 });
+  const soak = { version: '3.6.16', since: '2026-01-01T00:00:00Z' };
+  const says = (reason: string) => ({ soak, lastDecision: { kind: 'Wait', reason, message: '' } }) as const;
+  assert.deepEqual(at(objectsOf('a', { behind: 1, status: says('Soaking') }), z)(1), ['a']);
+  // Of two that waited, the first by name; the other takes nothing meanwhile.
+  const asking = (name: string) => objectsOf(name, { behind: 1, status: says('WaitingForRoom') });
+  assert.deepEqual(at(asking('a'), asking('b'))(1), ['b']);
+  assert.deepEqual(at(objectsOf('a', { behind: 1, status: { soak } }), asking('b'))(1), ['b']);
+});
+
 describe('of clusters at rest, the one that needs another number of members comes first', () => {
   const asleep = ['hibernating', 'hibernating', 'hibernating'] as const;
   const refused = { action: 'prepare-members', target: 'z-3', reason: 'Forbidden' } as never;

@@ -46,6 +46,7 @@ export const apart: Readonly<Record<string, Clusters>> = {
     silent: { because: person },
     rights: { endsFor: ['RecoveryNotPermitted', 'NoRoomForCopy'] },
   },
+  soak: { soaked: { because: breaks } },
   'set-aside': { full: { because: breaks } },
   'tls-managed': { born: { because: 'when its last member is seen without the quorum of the others takes moments' } },
   'tls-provided': { given: { because: 'a person gives one Secret after the other, and rolls begin between them' } },

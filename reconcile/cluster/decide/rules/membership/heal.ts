@@ -11,7 +11,7 @@ import { hasHealthyQuorum, votersOf } from '../../../know/membership/voters.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { learnersFail } from '../../failed-joins.ts';
-import { startingInputs } from '../../held-version.ts';
+import { replacingInputs } from '../../held-version.ts';
 import { holdHealing, type Lost } from '../../hold-healing.ts';
 import { removalOf } from '../../removal.ts';
 import { joiner } from './scale.ts';
@@ -86,13 +86,14 @@ export function replacementOf(
   situation: Situation,
   storage = situation.effective.inputs.storage,
 ): Decision | undefined {
-  const member = joiner(situation);
+  const inputs = replacingInputs(down, situation);
+  const member = joiner(situation, inputs);
   if (!member) return undefined;
   const { name, record } = member;
   return (
     learnersFail(situation) ??
     act(
-      { kind: 'prepare-members', members: [{ name, record }], inputs: { ...startingInputs(situation), storage } },
+      { kind: 'prepare-members', members: [{ name, record }], inputs: { ...inputs, storage } },
       'ReplacingMember',
       `recording ${name} as the replacement of ${down.name}: ${why}`,
     )

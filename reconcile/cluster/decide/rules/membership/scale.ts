@@ -71,7 +71,10 @@ function budgetWithOneMore(situation: Situation): number | undefined {
 }
 
 /** The next member, as its volume records it. */
-export function joiner(situation: Situation): { readonly name: string; readonly record: VolumeRecord } | undefined {
+export function joiner(
+  situation: Situation,
+  { version } = startingInputs(situation),
+): { readonly name: string; readonly record: VolumeRecord } | undefined {
   const { membership, effective, life, slots } = situation;
   if (membership.kind === 'unknown' || life.stage !== 'born') return undefined;
   const { members, clusterId } = membership;
@@ -86,7 +89,7 @@ export function joiner(situation: Situation): { readonly name: string; readonly 
     token: life.token,
     initialCluster: [...others, { name, url }],
     clusterId,
-    version: startingInputs(situation).version,
+    version,
     ...tlsForLife(effective.inputs),
     state: 'joining',
     ...(outvoted.length > 0 && { outvoted }),

@@ -8,8 +8,9 @@ import type { PeerView, Slot, StatefulSetView } from '../../../know/observation.
 import { endingBeside } from '../../../know/pods/endings.ts';
 import type { Situation } from '../../../know/situation.ts';
 import type { Inputs } from '../../../know/spec/inputs.ts';
+import { soakOf } from '../../../know/versions/soak.ts';
 import { hasRunHigher, isTemplateBehind, mayGoBackTo } from '../../../know/versions/versions-run.ts';
-import { startingInputs } from '../../held-version.ts';
+import { startingInputs, withVersionOf } from '../../held-version.ts';
 
 /**
  * A member whose pod is not Ready, and whose configuration is not the effective one, gets that: it has nothing to lose.
@@ -21,11 +22,20 @@ import { startingInputs } from '../../held-version.ts';
  * member that may still start on it (I6).
  */
 export function cureConfiguration(situation: Situation): Decision | undefined {
-  const { slots } = situation;
   const inputs = startingInputs(situation);
+  const { keepers = [] } = soakOf(situation) ?? {};
+  const kept = keepers[0]?.peer?.inputs;
+  const others = situation.slots.filter((slot) => !keepers.includes(slot));
+  const cured = cureOn(inputs, others, situation);
+  return cured ?? (kept && cureOn(withVersionOf(kept, inputs), keepers, situation));
+}
+
+/** @param among what gets this configuration: while a minor soaks, others keep the one before */
+function cureOn(inputs: Inputs, among: readonly Slot[], situation: Situation): Decision | undefined {
+  const { slots } = situation;
   const wanted = inputsHash(inputs);
   // A member without a volume cannot record the version of a template: `heal` replaces it.
-  const curable = slots.filter(({ volume }) => volume && !volume.leaving);
+  const curable = among.filter(({ volume }) => volume && !volume.leaving);
   // First, no other member may start on a minor that is to be left: the others could not go back any more.
   const ahead = correctTemplates(
     curable.filter((slot) => isAhead(slot, inputs)),
@@ -35,7 +45,7 @@ export function cureConfiguration(situation: Situation): Decision | undefined {
   if (ahead) return ahead;
   // Also a member whose PVC is being deleted: it never ran the higher minor, and its template keeps the others from
   // going back.
-  const next = slots.find((slot) => slot.volume && mayBeStartedHigher(slot, inputs));
+  const next = among.find((slot) => slot.volume && mayBeStartedHigher(slot, inputs));
   if (next?.peer) return onlyTemplate(next.name, next.peer, inputs, 'its pod stays, and its next pod has it');
   const returning = curable.find((slot) => slot.statefulSet && isGoingBack(slot, inputs));
   if (returning?.peer?.current) {
@@ -46,13 +56,13 @@ export function cureConfiguration(situation: Situation): Decision | undefined {
   const goBack = mayGoBackTo(inputs.version, situation);
   const outdated = curable.filter(
     (slot) =>
-      (isNotReady(slot) || isHeldByAnother(slot, situation)) &&
+      (isNotReady(slot) || isHeldByAnother(slot, inputs, situation)) &&
       slot.peer?.current &&
       !isOn(slot, wanted) &&
       (goBack || !hasRunHigher(slot, inputs.version)),
   );
   if (outdated.length === 0) return correctTemplates(curable, inputs, wanted);
-  const others = slots.filter((slot) => isOn(slot, wanted));
+  const others = among.filter((slot) => isOn(slot, wanted));
   if (others.some(isDownOnItsConfiguration) && !others.some(answers)) return undefined;
 
   const peers = chosen(outdated, slots).flatMap(({ name, peer }) => (peer ? [{ name, uid: peer.uid }] : []));
@@ -131,9 +141,8 @@ function isNotReady({ statefulSet, pod, endpoint }: Slot): boolean {
  * It votes, a container beside its etcd fails for good, and every other member serves: only by this rule the spec that
  * corrects that container reaches it, because the gate asks for members that are Ready (I1).
  */
-function isHeldByAnother(slot: Slot, situation: Situation): boolean {
+function isHeldByAnother(slot: Slot, { version, image }: Inputs, situation: Situation): boolean {
   const { pod, peer, statefulSet } = slot;
-  const { version, image } = startingInputs(situation);
   if (!pod || !statefulSet || pod.leaving || endingBeside(slot, pod)?.passing !== false) return false;
   // No step of an upgrade: that has conditions of its own.
   if (peer?.inputs.version !== version || !isDeepStrictEqual(peer.inputs.image, image)) return false;

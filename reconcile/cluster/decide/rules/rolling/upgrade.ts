@@ -9,13 +9,15 @@ import {
   type Version,
 } from '../../../../../manifests/api/version.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
+import { timestamp } from '../../../../time/timestamp.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { isKept } from '../../../know/versions/begun.ts';
+import { type Soak, soakOf } from '../../../know/versions/soak.ts';
 import { meanwhile, restartOf } from '../../restarting.ts';
-import { waitToUpgrade } from '../../wait-for-window.ts';
+import { waitToGoOn, waitToUpgrade } from '../../wait-for-window.ts';
 import { reluctance } from './roll-configuration.ts';
 
 /**
@@ -58,7 +60,12 @@ function changeVersion(situation: Situation): Decision | undefined {
   const { slots, effective } = situation;
   const { version, image } = effective.inputs;
   const ours = slots.filter(({ peer }) => peer?.current);
-  const outdated = ours.filter((slot) => hasAnother(slot, version));
+  const soak = soakOf(situation);
+  const all = ours.filter((slot) => hasAnother(slot, version));
+  const before = all.filter((slot) => !soak?.keepers.includes(slot));
+  const isSoaked = soak !== undefined && before.length === 0;
+  if (isSoaked && situation.at < soak.until) return keepOn(soak, situation);
+  const outdated = isSoaked ? all : before;
   // A member that runs it already only gets its record corrected. First, because a peer that still says otherwise may
   // look as if it ran otherwise.
   const isNews = ({ pod }: Slot) => Number(pod?.version !== version);
@@ -68,7 +75,8 @@ function changeVersion(situation: Situation): Decision | undefined {
   if (!next?.peer) return undefined;
   const { name, peer } = next;
   const goesBack = isHigher(runs(next) ?? peer.inputs.version, version);
-  const held = goesBack && isKept(version, slots) ? undefined : waitToUpgrade(situation, outdated.length < ours.length);
+  const toWait = () => (isSoaked ? waitToGoOn(situation) : waitToUpgrade(situation, outdated.length < ours.length));
+  const held = goesBack && isKept(version, slots) ? undefined : toWait();
   if (held) return held;
   const restart = restartOf(next, situation);
   const inputs = { ...peer.inputs, version, image };
@@ -77,6 +85,15 @@ function changeVersion(situation: Situation): Decision | undefined {
     { kind: 'change-template', peer: { name, uid: peer.uid }, inputs, rolls: true, ...(restart && { restart }) },
     goesBack ? 'RollingBackVersion' : 'UpgradingMember',
     goesBack ? `taking ${name} back to etcd ${version}${anew}` : `giving ${name} etcd ${version}${anew}`,
+  );
+}
+
+function keepOn({ version, keepers, until }: Soak, { at }: Situation): Decision {
+  const kept = new Set(keepers.flatMap(({ peer }) => peer?.inputs.version ?? []));
+  return wait(
+    'Soaking',
+    `${keepers.map(({ name }) => name).join(', ')} stays on etcd ${[...kept].join(', ')} until ${timestamp(until)}, as spec.update.soak asks; every other member runs ${version}`,
+    { on: 'time', afterSeconds: Math.ceil((until.getTime() - at.getTime()) / 1000) },
   );
 }
 

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bornWith } from '../../../support/world/born.ts';
+import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
+import type { World } from '../../../support/world/world.ts';
+
+/** One member keeps its minor while all others run the next. */
+
+const hour = 3600;
+const soak = { version: '3.6.16', update: { soak: '72h' } } as const;
+
+const versions = (world: World) => [...world.processes.values()].map(({ version }) => version).toSorted();
+/** Of `shop/orders-1-0`. */
+const volumeOf = (pod: string) => pod.replace(/^.*\/(.*)-0$/, '$1');
+const statusOf = (world: World) => world.cluster()?.status;
+const reasonOf = (world: World) => statusOf(world)?.lastDecision?.reason;
+
+/** Looks every quarter of a minute, for as long as it takes; returns the reasons in their order. */
+async function look(world: World, seconds: number, every = 15): Promise<readonly string[]> {
+  const reasons: string[] = [];
+  for (let passed = 0; passed < seconds; passed += every) {
+    world.settle();
+    const result = await world.tick();
+    assert.deepEqual(world.violations, []);
+    if (result && result.reason !== reasons.at(-1)) reasons.push(result.reason);
+    world.advance(every);
+  }
+  return reasons;
+}
+
+/** Three members of 3.5, of which two got 3.6. */
+async function soaking(spec: Parameters<World['apply']>[0] = {}): Promise<World> {
+  const world = await bornWith({ version: '3.5.35' });
+  await world.apply({ ...soak, ...spec });
+  assert.deepEqual((await look(world, 5 * 60)).at(-1), 'Soaking');
+  assert.deepEqual(versions(world), ['3.5.35', '3.6.16', '3.6.16']);
+  return world;
+}
+
+test('the last member keeps its minor for as long as that is to soak, and then all have it', async () => {
+  const world = await soaking();
+  assert.deepEqual(statusOf(world)?.soak?.version, '3.6.16');
+  const since = Date.parse(statusOf(world)?.soak?.since ?? '');
+  world.advance((since - world.now()) / 1000 + 72 * hour - 60);
+  await world.tick();
+  assert.equal(reasonOf(world), 'Soaking');
+  const until = new Date(since + 72 * hour * 1000).toISOString().replace('.000', '');
+  assert.match(
+    statusOf(world)?.lastDecision?.message ?? '',
+    new RegExp(`^orders-\\d stays on etcd 3\\.5\\.35 until ${until}, as spec\\.update\\.soak asks; every other`),
+  );
+  assert.equal(statusOf(world)?.plan?.state, 'UnderWay');
+  world.advance(61);
+  assert.equal((await tickUntilConverged(world)).reason, 'Converged');
+  assert.deepEqual(new Set(versions(world)), new Set(['3.6.16']));
+  assert.equal(statusOf(world)?.soak, undefined);
+  assert.equal(statusOf(world)?.plan?.state, 'AsPlanned');
+});
+
+test('the plan says until when the last step waits', async () => {
+  const world = await bornWith({ version: '3.5.35' });
+  const { planned } = await world.plan({ ...soak });
+  const upgrades = (planned?.steps ?? []).filter(({ reason }) => reason === 'UpgradingMember');
+  const before = upgrades.map(({ notBefore }) => notBefore !== undefined);
+  assert.deepEqual(before, [false, false, true]);
+  assert.equal(planned?.end.kind, 'done');
+});
+
+test('going back needs no downgrade as long as it soaks', async () => {
+  const world = await soaking();
+  await world.apply({ ...soak, version: '3.5.35' });
+  assert.equal((await tickUntilConverged(world)).reason, 'Converged');
+  assert.deepEqual(new Set(versions(world)), new Set(['3.5.35']));
+  assert.equal(statusOf(world)?.soak, undefined);
+});
+
+test('neither a restart nor another commit gives the last member another version', async () => {
+  const world = await soaking();
+  const [kept = assert.fail()] = [...world.processes.values()].filter(({ version }) => version === '3.5.35');
+  world.kill(kept.pod);
+  await look(world, 10 * 60);
+  assert.deepEqual(versions(world), ['3.5.35', '3.6.16', '3.6.16']);
+  await world.apply({ ...soak, etcd: { snapshotCount: 5000 } });
+  world.kill(kept.pod);
+  await look(world, 10 * 60);
+  assert.deepEqual(versions(world), ['3.5.35', '3.6.16', '3.6.16']);
+  assert.equal(reasonOf(world), 'Soaking');
+});
+
+test('a member that is replaced meanwhile starts on the minor before, and all follow afterwards', async () => {
+  const world = await soaking();
+  const [lost = assert.fail()] = [...world.processes.values()].filter(({ version }) => version === '3.6.16');
+  const { since } = statusOf(world)?.soak ?? {};
+  world.loseVolume(volumeOf(lost.pod));
+  await look(world, 30 * 60);
+  assert.deepEqual(versions(world), ['3.5.35', '3.5.35', '3.6.16']);
+  assert.deepEqual([reasonOf(world), statusOf(world)?.soak?.since], ['Soaking', since]);
+  world.advance(72 * hour);
+  assert.equal((await tickUntilConverged(world)).reason, 'Converged');
+  assertOneCluster(world, 3);
+  assert.deepEqual(new Set(versions(world)), new Set(['3.6.16']));
+});
+
+test('where the member that stays is lost, its replacement has the next minor: the soak is over', async () => {
+  const world = await soaking();
+  const [kept = assert.fail()] = [...world.processes.values()].filter(({ version }) => version === '3.5.35');
+  world.loseVolume(volumeOf(kept.pod));
+  await look(world, 30 * 60);
+  assert.equal(reasonOf(world), 'Converged');
+  assertOneCluster(world, 3);
+  assert.deepEqual(new Set(versions(world)), new Set(['3.6.16']));
+});
+
+test('another patch of the next minor soaks anew', async () => {
+  const world = await soaking();
+  const { since } = statusOf(world)?.soak ?? {};
+  world.advance(60 * hour);
+  await world.apply({ ...soak, version: '3.6.17' });
+  await look(world, 10 * 60);
+  assert.deepEqual(versions(world), ['3.5.35', '3.6.17', '3.6.17']);
+  assert.equal(statusOf(world)?.soak?.version, '3.6.17');
+  assert.notEqual(statusOf(world)?.soak?.since, since);
+});
+
+test('without the field, between patches and in small clusters nothing waits', async () => {
+  const world = await soaking();
+  await world.apply({ version: '3.6.16' });
+  assert.equal((await tickUntilConverged(world)).reason, 'Converged');
+  assert.deepEqual(new Set(versions(world)), new Set(['3.6.16']));
+  for (const [replicas, from, to] of [
+    [2, '3.5.35', '3.6.16'],
+    [3, '3.6.16', '3.6.17'],
+  ] as const) {
+    const small = await bornWith({ replicas, version: from });
+    await small.apply({ ...soak, replicas, version: to });
+    const { trail } = await tickUntilConverged(small);
+    assert.ok(!trail.join().includes('Soaking'), trail.join('\n'));
+  }
+});
+
+test('after the soak the rest waits for a window, as what begins', async () => {
+  const maintenance = { windows: [{ start: '0 3 * * *', duration: '2h' }] };
+  const world = await soaking({ maintenance });
+  const since = Date.parse(statusOf(world)?.soak?.since ?? '');
+  // At four in the morning, on the third day after.
+  world.advance((since - world.now()) / 1000 + 72 * hour + 3 * hour);
+  await world.tick();
+  assert.equal(reasonOf(world), 'OutsideWindows');
+  await look(world, 26 * hour, 600);
+  assert.deepEqual(new Set(versions(world)), new Set(['3.6.16']));
+});
