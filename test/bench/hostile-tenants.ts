@@ -69,6 +69,12 @@ export async function measureHostileTenants({ quick }: { readonly quick: boolean
     await using _ = await startSilentMember(address);
     const silent = many * 2;
     rows.push(await row(`${silent} members that never answer`, (namespace) => members(api, kube, namespace, silent)));
+    const crowd = quick ? 200 : 1_000;
+    rows.push(
+      await row(`${crowd} small EtcdClusters, half of whose members never answer`, (namespace) =>
+        crowded(api, kube, namespace, crowd),
+      ),
+    );
     rows.push(await dumpedRow(row, kube));
     print(rows);
   } finally {
@@ -158,6 +164,14 @@ async function members(api: ApiServer, kube: Kube, namespace: string, many: numb
   await reportPod(api, namespace, 'hostile', { podIP: address, phase: 'Running' });
   await inParallel([...Array(many).keys()], 8, (index) =>
     kube.create(resources.clusters, adopting(namespace, `hostile-${index}`, 'hostile'), signal()),
+  );
+}
+
+/** The other half are born: each has a step that writes. */
+async function crowded(api: ApiServer, kube: Kube, namespace: string, many: number): Promise<void> {
+  await members(api, kube, namespace, many / 2);
+  await inParallel([...Array(many / 2).keys()], 8, (index) =>
+    kube.create(resources.clusters, cluster(namespace, `small-${index}`, { replicas: 1 }), signal()),
   );
 }
 
