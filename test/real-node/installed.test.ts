@@ -6,7 +6,8 @@ import { resources } from '../../reconcile/interfaces/kube.ts';
 import { isWholeOf } from '../e2e/support/conditions.ts';
 import { until } from '../e2e/support/until.ts';
 import { type Ground, ground } from './support/ground.ts';
-import { installation, ownImage } from './support/installation.ts';
+import { installation } from './support/installation.ts';
+import { seenIn } from './support/seen-in.ts';
 
 /** What only a kubelet, a container runtime and a volume's file system enforce, on what people install. */
 
@@ -29,26 +30,6 @@ async function etcdctl({ namespace, outputOf }: Ground, ...args: readonly string
   return (await outputOf({ name: 'etcdctl', spec: { containers: [container], volumes } })).trim();
 }
 
-/** What a stranger's pod beside a member finds on its volume: who owns what, and whether it may read it. */
-async function seenBy(user: number, claim: string): Promise<Readonly<Record<string, string>>> {
-  const program = `
-    const { readdirSync, statSync } = require('node:fs');
-    const owner = (path) => { const { uid, gid } = statSync(path); return uid + ':' + gid; };
-    let data; try { data = readdirSync('/volume/data').join() } catch ({ code }) { data = code }
-    console.log(JSON.stringify({ me: String(process.getuid()), volume: owner('/volume'), member: owner('/volume/data'), data }));`;
-  const container = {
-    ...{ name: 'look', image: await ownImage() },
-    command: ['node', '-e', program],
-    volumeMounts: [{ name: 'volume', mountPath: '/volume', readOnly: true }],
-  };
-  const spec = {
-    containers: [container],
-    securityContext: { runAsUser: user, runAsGroup: user },
-    volumes: [{ name: 'volume', persistentVolumeClaim: { claimName: claim, readOnly: true } }],
-  };
-  return JSON.parse(await stage().outputOf({ name: `look-${user}`, spec }));
-}
-
 const podOf = (member: string) => stage().kube.get<Pod>(resources.pods, stage().namespace, `${member}-0`);
 const idsOf = ({ status }: EtcdCluster) => Object.fromEntries(status?.members?.map((one) => [one.name, one.id]) ?? []);
 
@@ -62,10 +43,10 @@ test('ticks of the installed CronJob alone make a cluster of three', async (t) =
 });
 
 test('members run as a user of their own, and no other user reads their data', async () => {
-  assert.deepEqual(await seenBy(4242, `${name}-0`), {
+  assert.deepEqual(await seenIn(stage(), `${name}-0`, { runAsUser: 4242, runAsGroup: 4242 }), {
     ...{ me: '4242', volume: '0:1000', member: '1000:1000', data: 'EACCES' },
   });
-  assert.deepEqual(await seenBy(1000, `${name}-0`), {
+  assert.deepEqual(await seenIn(stage(), `${name}-0`, { runAsUser: 1000, runAsGroup: 1000 }), {
     ...{ me: '1000', volume: '0:1000', member: '1000:1000', data: 'member' },
   });
 });

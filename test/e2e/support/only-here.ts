@@ -14,6 +14,7 @@ export const onlyHere = {
     onlyHere: 'members of others hand over to ours under a writer, in plaintext and with TLS',
     ring: 2,
   },
+  'assigned-users': { onlyHere: 'admission changes the users of pods that a real controller made of ours', ring: 2 },
   backup: {
     onlyHere: 'Jobs with the rights of an installation back up a live etcd to real stores, and prove it',
     ring: 1,

@@ -7,7 +7,8 @@ import { parseAllDocuments } from 'yaml';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import type { Job, PodSpec } from '../../../manifests/kube-types.ts';
+import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
+import type { Job, Pod, PodSpec, StatefulSet } from '../../../manifests/kube-types.ts';
 import { takeJob, verifyJob } from '../../../manifests/render/backup-jobs.ts';
 import { jobPodsOf } from '../../../manifests/render/job-pods.ts';
 import { logJob } from '../../../manifests/render/log-job.ts';
@@ -16,12 +17,16 @@ import { podTemplate } from '../../../manifests/render/pod-template.ts';
 import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
 import { restoreJob } from '../../../manifests/render/restore-job.ts';
 import { pruneJob } from '../../../manifests/render/schedule-objects.ts';
+import { statefulSet } from '../../../manifests/render/stateful-set.ts';
+import { driftOf } from '../../../reconcile/cluster/observe/own-set.ts';
+import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { assignUsers, firstUser, usersOf } from '../../e2e/support/assigned-users.ts';
 import { until } from '../../e2e/support/until.ts';
 import { blocksOf } from '../../support/docs/blocks.ts';
 import { read } from '../../unit/docs/pages.ts';
 import { install, startApiServer } from './api-server.ts';
 
-/** docs/how-to/platforms.md, against an API server that refuses pods with users of their own, as OpenShift does. */
+/** docs/how-to/platforms.md: the API server refuses users of ours, or fills in its own, as OpenShift does. */
 
 const api = await startApiServer();
 after(() => api[Symbol.asyncDispose]());
@@ -45,7 +50,11 @@ const binding = {
   apiVersion: policy.apiVersion,
   kind: 'ValidatingAdmissionPolicyBinding',
   metadata: { name: 'assigned-users' },
-  spec: { policyName: 'assigned-users', validationActions: ['Deny'] },
+  spec: {
+    policyName: 'assigned-users',
+    validationActions: ['Deny'],
+    matchResources: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'payments' } } },
+  },
 };
 for (const object of [policy, binding]) await api.kubectl(['create', '-f', '-'], { stdin: JSON.stringify(object) });
 
@@ -66,15 +75,20 @@ async function stored<T>(kind: string, name: string): Promise<T> {
 }
 
 /** As a controller would make it. */
-function tried(spec: PodSpec): Promise<string> {
-  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'tried-', namespace: 'payments' }, spec };
-  return api.kubectl(['create', '--dry-run=server', '-f', '-'], { stdin: JSON.stringify(pod) }).then(String, String);
+function tried(spec: PodSpec, namespace = 'payments', ...how: readonly string[]): Promise<string> {
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'tried-', namespace }, spec };
+  const args = ['create', '--dry-run=server', ...how, '-f', '-'];
+  return api.kubectl(args, { stdin: JSON.stringify(pod) }).catch(String);
+}
+
+function peerOf(cluster: EtcdCluster): EtcdPeer {
+  const bootstrap = { token: 'token', initialCluster: [], state: 'New' } as const;
+  const made = etcdPeer(cluster, cluster.spec, 0, bootstrap);
+  return { ...made, metadata: { ...made.metadata, uid: 'peer' } };
 }
 
 function podsOf(cluster: EtcdCluster): Readonly<Record<string, PodSpec>> {
-  const bootstrap = { token: 'token', initialCluster: [], state: 'New' } as const;
-  const made = etcdPeer(cluster, cluster.spec, 0, bootstrap);
-  const peer = { ...made, metadata: { ...made.metadata, uid: 'peer' } };
+  const peer = peerOf(cluster);
   const backup: EtcdBackup = {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdBackup',
@@ -128,13 +142,73 @@ test('a platform that assigns users takes members, and every Job beside them', a
   for (const [what, spec] of Object.entries(assigned)) assert.match(await tried(spec), /created/, what);
 });
 
+test('a platform that fills users in gives members, and every Job beside them, its own', async () => {
+  const namespace = 'filled';
+  await api.kubectl(['create', 'namespace', namespace]);
+  await api.kubectl(['-n', namespace, 'wait', '--for=create', 'serviceaccount/default', '--timeout=30s']);
+  await assignUsers({ kubectl: api.kubectl, namespace });
+  const usual = podsOf(await stored<EtcdCluster>('etcdclusters.etcd.ratchet.dev', 'orders'));
+  for (const [what, spec] of Object.entries(usual))
+    assert.match(await tried(spec, namespace), /is outside of the range/, what);
+  const assigned = podsOf(await stored<EtcdCluster>('etcdclusters.etcd.ratchet.dev', 'assigned'));
+  for (const [what, spec] of Object.entries(assigned)) {
+    const pod = JSON.parse(await tried(spec, namespace, '-o', 'json')) as Pod;
+    assert.deepEqual(usersOf(pod), { users: [firstUser], group: firstUser }, what);
+  }
+});
+
+test('a StatefulSet is ours also where a policy fills users into its template', async () => {
+  const template = 'Object.spec.template';
+  const users = `securityContext: ${template}.spec.securityContext{runAsUser: ${firstUser}, fsGroup: ${firstUser}}`;
+  const expression = `Object{spec: Object.spec{template: ${template}{spec: ${template}.spec{${users}}}}}`;
+  const name = 'fills-templates';
+  const rule = {
+    apiGroups: ['apps'],
+    apiVersions: ['v1'],
+    operations: ['CREATE', 'UPDATE'],
+    resources: ['statefulsets'],
+  };
+  const spec = {
+    matchConstraints: { resourceRules: [rule] },
+    reinvocationPolicy: 'Never',
+    mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression } }],
+  };
+  const { apiVersion } = policy;
+  for (const object of [
+    { apiVersion, kind: 'MutatingAdmissionPolicy', metadata: { name }, spec },
+    { apiVersion, kind: 'MutatingAdmissionPolicyBinding', metadata: { name }, spec: { policyName: name } },
+  ])
+    await api.kubectl(['create', '-f', '-'], { stdin: JSON.stringify(object) });
+  const account = { namespace: 'payments', name: 'default' };
+  await api.kubectl([
+    '-n',
+    'payments',
+    'create',
+    'rolebinding',
+    'a',
+    '--clusterrole=edit',
+    '--serviceaccount=payments:default',
+  ]);
+  const kube = await api.kubeOf(account);
+  const peer = peerOf(await stored<EtcdCluster>('etcdclusters.etcd.ratchet.dev', 'assigned'));
+  const filledIn = async () => {
+    const { spec } = await kube.dryRun(resources.statefulSets, statefulSet(peer));
+    return spec.template.spec.securityContext?.runAsUser === firstUser;
+  };
+  await until('the policy counts', filledIn);
+  const made = await kube.create<StatefulSet>(resources.statefulSets, statefulSet(peer));
+  assert.deepEqual(usersOf({ ...made.spec.template } as Pod), { users: [firstUser], group: firstUser });
+  const means = { kube, offered: async () => ({}), signal: AbortSignal.timeout(20_000) };
+  assert.equal(await driftOf(made, peer, means), undefined);
+});
+
 test('our own pods name no user with the component platform-users', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'platform-'));
   after(() => rm(directory, { recursive: true }));
   const from = (path: string) => relative(directory, join(install, path));
   const components = ['webhooks', 'page', 'metrics', 'platform-users'].map((name) => from(`components/${name}`));
-  const resources = ['.', '../knative/events'].map(from);
-  await writeFile(join(directory, 'kustomization.yaml'), JSON.stringify({ resources, components }));
+  const bases = ['.', '../knative/events'].map(from);
+  await writeFile(join(directory, 'kustomization.yaml'), JSON.stringify({ resources: bases, components }));
   const printed = parseAllDocuments(await api.kubectl(['kustomize', directory])).map((one) => one.toJS() as Workload);
   const pods = printed.flatMap(({ kind, spec }) =>
     kind === 'CronJob' ? [spec.jobTemplate?.spec.template.spec] : kind === 'Deployment' ? [spec.template?.spec] : [],
