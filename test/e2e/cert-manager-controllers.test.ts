@@ -3,21 +3,18 @@ import { X509Certificate } from 'node:crypto';
 import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Secret, StatefulSet } from '../../manifests/kube-types.ts';
-import { certificateResource } from '../../manifests/render/cert-manager-certificate.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { tools } from '../support/cluster/tools.ts';
 import { kubeconfigOfAccount } from './support/account-kubeconfig.ts';
 import { certManagerAccount, startCertManager } from './support/cert-manager-controllers.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { installEverything } from './support/everything.ts';
-import { startFollower } from './support/follower.ts';
 import { never } from './support/installed.ts';
 import { askedBy, assertShown, secretIn } from './support/issued-leaves.ts';
 import { type Issuer, installCertificates, startIssuer } from './support/issuer.ts';
 import { inOwnSandbox, startOwnCluster } from './support/own-cluster.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
-import { until } from './support/until.ts';
 import { fingerprintIn, textIn } from './support/wire.ts';
 
 /**
@@ -25,7 +22,7 @@ import { fingerprintIn, textIn } from './support/wire.ts';
  * cluster of its own, with all that we install: they look at every namespace.
  *
  * A renewed certificate is served five minutes after it begins (clocks differ), and theirs begin now: what follows a
- * renewal is told by cert-manager.test.ts.
+ * renewal is told by cert-manager.test.ts; a whole life, with its end, by bystanders.test.ts.
  */
 // An admin lets the issuer sign CAs of clusters: its clients believe whatever they sign.
 process.env.RATCHET_CERTIFICATE_NAMES = 'ClusterIssuer/company=CA:TRUE';
@@ -66,7 +63,7 @@ async function apply(of: string, fields: Readonly<Record<string, unknown>> = {})
 }
 
 test('a request without approval is waited for by name; then every leaf is what was issued', async () => {
-  const { tickUntil, list, accessNow } = stage();
+  const { tickUntil, list } = stage();
   issuer().hold(`${name}-1-peer-tls-issued`);
   await apply(name);
   await tickUntil(
@@ -83,9 +80,6 @@ test('a request without approval is waited for by name; then every leaf is what 
   await assertShown(stage(), name, peers);
   assert.equal(textIn(await secret(`${name}-0-peer-tls`), 'ca.crt'), await issuer().authority('etcd'));
   assert.equal(textIn(await secret(`${name}-0-server-tls`), 'ca.crt'), await issuer().authority('company'));
-  const writer = await startFollower(() => accessNow(name), 'first');
-  await until('an application writes', async () => writer.acknowledged >= 10);
-  assert.deepEqual((await writer.finish()).lost, []);
 });
 
 test('a leaf that is renewed is not served before every clock takes it for valid', async () => {
@@ -148,15 +142,6 @@ test('what a shared issuer signs opens clusters without CAs or names of their ow
       assert.ok('refused' in (await asked(closed, stranger, { ...range, port })), `${closed}, ${port}`);
   assert.ok('refused' in (await asked('named', await secret('named-0-server-tls'))), 'a server is no client');
   assert.partialDeepStrictEqual(await asked(name, stranger), { status: 200 }, 'as the pages say');
-});
-
-test('a deleted cluster takes its Certificates and what was issued for them along', async () => {
-  const { kubectl, namespace, ticksUntil, list } = stage();
-  await kubectl(['delete', 'etcdcluster', '-n', namespace, 'refused', '--wait=false']);
-  await ticksUntil('all of it has gone', async () => {
-    const left = [...(await list(resources.secrets)), ...(await list(certificateResource))];
-    return !left.some(({ metadata }) => metadata.name.startsWith('refused-'));
-  });
 });
 
 function isServed(found: EtcdCluster): boolean {
