@@ -146,8 +146,8 @@ test('while a minor soaks, the last member is cured with all of a commit but the
     withInputs({ version: '3.7.3' }),
     withRecord({ nextVersion: '3.7.3', rollsTo: '3.7.3' }),
   );
-  const seen = (spec: Differences['spec'], ...changes: Parameters<typeof all>) =>
-    owing({ spec: { version: '3.7.3', ...spec }, slots: { 0: all(...changes), 1: next, 2: next } }, 'none');
+  const seen = (spec: Differences['spec'], last: ReturnType<typeof all>) =>
+    owing({ spec: { version: '3.7.3', ...spec }, slots: { 0: last, 1: next, 2: next } }, 'none');
   const soak = { update: { soak: '72h' } };
   assert.equal(isOf(cureConfiguration(seen({}, down))), '3.7.3');
   assert.equal(cureConfiguration(seen(soak, down)), undefined);
