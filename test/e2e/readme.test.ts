@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -39,9 +39,11 @@ test('typed from the top, an empty directory leads to Converged, a restore and a
   timeout: 900_000,
 }, async () => {
   await using ground = await startGround(binaries);
-  // A checkout of the reader's own has these.
-  await symlink(join(checkout, 'manifests'), join(directory, 'manifests'));
+  await checkOut();
   const environment = await environmentFile(directory, binaries, { KUBECONFIG: ground.cluster.kubeconfigPath });
+  // The reader has no plugin before the page installs it, where this one stood.
+  await rm(join(directory, 'bin/kubectl-ratchet'));
+  const npm = { npm_config_prefix: directory, npm_config_offline: 'true', npm_config_audit: 'false' };
   const settings = Object.entries(localSettings).map(([name, value]) => `--from-literal=${name}='${value}'`);
   const blocks = asOf(namesOn(ground), [
     line(`. ${environment}`),
@@ -54,13 +56,21 @@ test('typed from the top, an empty directory leads to Converged, a restore and a
     line(lostDisks),
     ...typed('README.md#when-it-needs-you'),
   ]);
-  await follow(blocks, { cwd: directory, env: { ...process.env, HOME: directory } });
+  await follow(blocks, { cwd: directory, env: { ...process.env, HOME: directory, ...npm } });
 });
+
+/** A checkout of the reader's own, with what `npm ci` installs. */
+async function checkOut(): Promise<void> {
+  for (const part of ['functions', 'gitops', 'manifests', 'reconcile', 'package.json', 'package-lock.json'])
+    await cp(join(checkout, part), join(directory, part), { recursive: true });
+  await symlink(join(checkout, 'node_modules'), join(directory, 'node_modules'));
+}
 
 /** The reader's cluster and forge, where there is no runtime of containers, nor a terminal to be asked on. */
 function namesOn({ forge }: Ground): Readonly<Record<string, string>> {
   return {
     'kind create cluster\n': '',
+    'npm ci && npm run build': 'npm run build',
     'docker build -t ghcr.io/etcd-ratchet/etcd-ratchet:v0.1.0 .\n': '',
     'kind load docker-image ghcr.io/etcd-ratchet/etcd-ratchet:v0.1.0\n': '',
     'git clone https://github.com/example/etcd.git': `git clone ${forge.gitUrl.replace('http://', `http://ada:${forge.token}@`)}`,

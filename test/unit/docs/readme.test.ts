@@ -35,3 +35,10 @@ test('the table of the documentation fits on a screen', () => {
   assert.ok(rows.length >= 5 && rows.length <= 8);
   assert.ok(Math.max(...rows.map((row) => row.replaceAll(/\]\([^)]*\)/g, ']').length)) <= 120);
 });
+
+test('the plugin is installed by a command of Install, before another command uses it', () => {
+  const commands = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(({ 1: text = '' }) => text).join('');
+  const [before = ''] = commands.split('kubectl ratchet');
+  assert.match(before, /^npm ci && npm run build && npm link$/m);
+  assert.ok(lineOf('&& npm link') < lineOf('## First cluster'));
+});
