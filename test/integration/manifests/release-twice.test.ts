@@ -14,6 +14,7 @@ import { indexIn } from '../../../functions/shipping/layout.ts';
 import { changedPages } from '../../../functions/shipping/sign-macho.ts';
 import { version } from '../../../manifests/release.ts';
 import { provisionBinaries } from '../../support/cluster/binaries.ts';
+import { commandsAt } from '../../support/docs/places.ts';
 import { baseLayout } from '../../support/image/base.ts';
 import { checkout } from '../../unit/docs/pages.ts';
 
@@ -21,7 +22,7 @@ const run = promisify(execFile);
 const { kubectl } = (await provisionBinaries()).kubernetes;
 const scratch = await mkdtemp(join(tmpdir(), 'release-twice-'));
 after(() => rm(scratch, { recursive: true }));
-const [first, second, base] = ['one', 'other/place', 'base'].map((name) => join(scratch, name)) as [
+const [first, second, base] = ['dist/one', 'dist/other', 'base'].map((name) => join(scratch, name)) as [
   string,
   string,
   string,
@@ -58,6 +59,9 @@ test('a release that two people make has the same digest of each of its files', 
     ],
   );
   assert.equal(await readFile(join(second, 'SHA256SUMS'), 'utf8'), sums);
+  const [{ text } = assert.fail('no command')] = commandsAt('docs/releases/README.md#make-a-release:1');
+  const compare = text.split('\n').find((line) => line.startsWith('diff ')) ?? assert.fail(text);
+  assert.equal((await run('bash', ['-c', compare], { cwd: scratch })).stdout, '');
   for (const outdir of [first, second]) await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: outdir });
 });
 

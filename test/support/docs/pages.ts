@@ -2,7 +2,7 @@ import { documents, read } from '../../unit/docs/pages.ts';
 import { type Block, blocksOf } from './blocks.ts';
 
 /** Programs of others: that they have these options only their own documentation tells. */
-const ofOthers = ['cosign', 'curl', 'docker', 'gh', 'git', 'kind', 'kustomize', 'openssl'];
+const ofOthers = ['cosign', 'curl', 'diff', 'docker', 'gh', 'git', 'kind', 'kustomize', 'openssl'];
 
 /** Every program that a page calls. */
 export const known: readonly string[] = [...ofOthers, 'etcdctl', 'helm', 'kubectl', 'node', 'npm'];
