@@ -24,6 +24,13 @@ export function kubernetesName(text: string): string {
   throw new InvalidArgumentError('A name has only lower-case letters, digits, "-" and ".".');
 }
 
+/** As forges count requests, with the mark that some write before it. @throws {InvalidArgumentError} */
+export function requestNumber(text: string): string {
+  const [, number] = /^[#!]?(\d{1,16})$/.exec(text) ?? [];
+  if (number !== undefined) return number;
+  throw new InvalidArgumentError('the number of a change request, like 17');
+}
+
 const mostLabels = 16;
 
 /** Like `app=legacy,tier=db`. @throws {InvalidArgumentError} */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { interval, kubernetesName, ofInstallation, podLabels, seconds } from './arguments.ts';
+import { interval, kubernetesName, ofInstallation, podLabels, requestNumber, seconds } from './arguments.ts';
 import type { Asked, Common, ExitCode } from './command.ts';
 import type { Installation } from './reconcile.ts';
 import { subjectIn } from './subject.ts';
@@ -58,6 +58,10 @@ export function addLooking({ plain, add, run }: Adding): void {
     .argument('[fleet]', '', kubernetesName)
     .option('-A, --all-namespaces', 'of all namespaces', false);
   view(tree, async () => (await import('./tree.ts')).tree);
+  plain('request', 'the report of a change request: what merging it would do, as its fleet keeps it')
+    .argument('<number>', 'as the forge counts it', requestNumber)
+    .option('--fleet <name>', 'where several fleets of the namespace have checked it', kubernetesName)
+    .action(run(async () => (await import('./request.ts')).request));
   view(add('members', 'its members, as etcd and their pods have it'), async () => (await import('./look.ts')).members);
   view(
     ofAny('history', 'what was done for it and why, the newest first'),

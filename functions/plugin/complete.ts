@@ -110,6 +110,8 @@ async function valuesOf(option: Option, names: Names): Promise<readonly Candidat
   switch (option.attributeName()) {
     case 'namespace':
       return names(resources.namespaces);
+    case 'fleet':
+      return names(resources.fleets);
     case 'schedule':
       return names(resources.schedules);
     case 'for':

@@ -42,7 +42,7 @@ test('what takes any kind completes a cluster, a kind with its slash, and a name
 test('options are those of the command and of all, commands begin as was typed', async () => {
   const options = await completed('status', '--');
   assert.match(options, /^--all-namespaces\t.*\n--exit-code\t[\s\S]*\n--namespace\t[\s\S]*:4\n$/);
-  assert.match(await completed('re'), /^resume\t.*\nreconcile\t.*\nrestore\t.*\n:4\n$/);
+  assert.match(await completed('re'), /^request\t.*\nresume\t.*\nreconcile\t.*\nrestore\t.*\n:4\n$/);
   assert.doesNotMatch(await completed(''), /__complete/);
 });
 
