@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { entryOf } from '../../functions/entry.ts';
 import type { LeastBinaries } from '../support/cluster/binaries.ts';
 import { openOutlet } from '../support/cluster/bridge.ts';
+import { openPodProxy, type PodProxy } from './forward.ts';
 import type { Ground } from './ground.ts';
 import { openPage } from './page.ts';
 
@@ -18,6 +19,7 @@ export async function stay(ground: Ground, binaries: LeastBinaries, ideas: strin
   await using git = await openOutlet({ host: '127.0.0.1', port: Number(new URL(gitUrl).port) });
   await using api = await openOutlet({ host: '127.0.0.1', port: Number(new URL(apiUrl).port) });
   await using page = await openPage(ground);
+  await using pods = await openPodProxy();
   const kubeconfig = await ground.cluster.expose();
   const environment = await environmentFile(dirname(kubeconfig), binaries, {
     KUBECONFIG: kubeconfig,
@@ -26,8 +28,9 @@ export async function stay(ground: Ground, binaries: LeastBinaries, ideas: strin
     FORGE_TOKEN: token,
     ...(password !== undefined && { FORGE_PASSWORD: password }),
   });
+  await forwardThrough(pods, join(dirname(environment), 'bin/kubectl'), binaries);
   console.log(`
-It stays up until you press Ctrl-C. In another terminal, this line sets KUBECONFIG, GIT_URL, FORGE_URL and FORGE_TOKEN, and kubectl with its plugin ratchet:
+It stays up until you press Ctrl-C. In another terminal, this line sets KUBECONFIG, GIT_URL, FORGE_URL and FORGE_TOKEN, and finds etcdctl, and kubectl with its plugin ratchet:
 
   . ${environment}
 
@@ -59,6 +62,7 @@ export async function environmentFile(
   const commands = join(directory, 'bin');
   await mkdir(commands, { recursive: true });
   await symlink(binaries.kubernetes.kubectl, join(commands, 'kubectl'));
+  await symlink(binaries.etcdctl, join(commands, 'etcdctl'));
   await writePlugin(directory, join(commands, 'kubectl-ratchet'));
   const lines = Object.entries(variables).map(
     ([name, value]) => `export ${name}='${value.replaceAll("'", String.raw`'\''`)}'`,
@@ -66,6 +70,19 @@ export async function environmentFile(
   const path = join(directory, 'env');
   await writeFile(path, `${lines.join('\n')}\nexport PATH='${commands}':"$PATH"\n`, { mode: 0o600 });
   return path;
+}
+
+/** Instead of kubectl: the same, and a port-forward that leads into the sandbox. */
+async function forwardThrough(pods: PodProxy, command: string, { kubernetes }: LeastBinaries): Promise<void> {
+  const program = resolve(import.meta.dirname, 'port-forward.ts');
+  await rm(command);
+  const script = `#!/bin/sh
+case " $* " in
+*' port-forward '*) exec '${process.execPath}' '${program}' ${pods.port} '${kubernetes.kubectl}' "$@" ;;
+*) exec '${kubernetes.kubectl}' "$@" ;;
+esac
+`;
+  await writeFile(command, script, { mode: 0o755 });
 }
 
 /** From the sources: what is bundled is seen in the sandbox only. */

@@ -123,3 +123,9 @@ test('a person sees the fleet on the page, and the commit on a forge that render
   assert.match(String(await page.evaluate('getComputedStyle(document.body).fontFamily')), /sans-serif/);
   assert.deepEqual(wrong, []);
 });
+
+test('etcdctl reads and writes there by the plugin, from outside the sandbox', { timeout: 300_000 }, async () => {
+  await typed('kubectl -n payments wait --for=condition=Ready --timeout=120s ec/orders');
+  const ratchet = 'kubectl ratchet -n payments etcdctl orders --';
+  assert.match(await typed(`${ratchet} put greeting hello && ${ratchet} get greeting`), /^OK\ngreeting\nhello\n$/m);
+});

@@ -51,7 +51,6 @@ test('what pages look at and ask of a cluster that runs is typed on the same pla
   timeout: 600_000,
 }, async () => {
   await symlink(resolve(import.meta.dirname, '../../dist'), join(directory, 'dist'));
-  await symlink(binaries.etcdctl, join(directory, 'bin/etcdctl'));
   const typed = typedIn('e2e/tutorials');
   const places = [
     'docs/explanation/the-seal.md#how-it-works',

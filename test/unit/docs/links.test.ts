@@ -28,12 +28,6 @@ for (const [document, most] of Object.entries(longest)) {
   });
 }
 
-test('the tutorial and the page about etcdctl have the same commands', () => {
-  const [, commands = ''] = /```sh\n([\s\S]*?)^```/m.exec(read('docs/how-to/etcdctl.md')) ?? [];
-  assert.ok(commands.includes('etcdctl() {'));
-  assert.ok(read('docs/tutorials/first-cluster.md').includes(commands));
-});
-
 test('every page in docs can be reached from its index', () => {
   const index = 'docs/README.md';
   const linked = [...read(index).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => target(index, link).file);
