@@ -9,6 +9,8 @@ import { isOutOfReach, nothingUnread, notingEtcd, notingKube, type Unread } from
 import { printable } from '../printable.ts';
 import { clusterPlanText } from '../tick/plan-output.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
+import { reachThrough } from './members/through.ts';
+import { waysTo } from './members/ways.ts';
 import { clusterNamed, dataText, nextCommand } from './objects.ts';
 import { planInCluster } from './plan-in-cluster.ts';
 import type { Installation } from './reconcile.ts';
@@ -87,13 +89,39 @@ async function foreseenFor(
   try {
     return await foresee(intent, asked);
   } catch (error) {
+    if (!(error instanceof OutOfReach) || intent.kind === 'create') throw error;
+    const led = await foreseeThrough(intent, asked);
+    if (led.kind === 'led') return led.foreseen;
     // A Job knows only the spec that is in the cluster.
-    if (!(error instanceof OutOfReach) || intent.kind !== 'keep') throw error;
+    if (intent.kind !== 'keep')
+      throw new Refusal(`${error.message}. By kubectl port-forward: ${led.why}`, { cause: error });
     asked.err(`${printable(error.message)}. A Job of the installation is asked to look\n`);
     return await elsewhere().catch((second: unknown) => {
       if (!(second instanceof Refusal || isReason(second, 'Forbidden'))) throw second;
       throw new Refusal(`${second.message}; or see: ${nextCommand(asked, `why ${name}`)}`, { cause: second });
     });
+  }
+}
+
+type Foreseen = Awaited<ReturnType<typeof foresee>>;
+
+/** By ways to every member: with some of them only, those that run well would seem to be silent. */
+async function foreseeThrough(
+  intent: Exclude<Intent, { kind: 'create' }>,
+  asked: Asked,
+): Promise<{ readonly kind: 'led'; readonly foreseen: Foreseen } | { readonly kind: 'none'; readonly why: string }> {
+  const made = await waysTo(intent.cluster, asked).catch((error: unknown) => {
+    if (!(error instanceof Refusal)) throw error;
+    return error;
+  });
+  if (made instanceof Refusal) return { kind: 'none', why: made.message };
+  await using ways = made;
+  if (ways.lost.length > 0) return { kind: 'none', why: ways.lost.join('; ') };
+  try {
+    return { kind: 'led', foreseen: await foresee(intent, { ...asked, reach: reachThrough(asked, ways) }) };
+  } catch (error) {
+    if (!(error instanceof OutOfReach)) throw error;
+    return { kind: 'none', why: error.message };
   }
 }
 

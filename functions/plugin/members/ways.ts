@@ -7,9 +7,12 @@ import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { type Asked, Refusal } from '../command.ts';
 
 /** A member's client port, as a port of this machine. */
-interface Way {
+export interface Way {
   readonly member: string;
   readonly url: string;
+  readonly pod: string;
+  /** Of the pod. */
+  readonly address?: string | undefined;
 }
 
 export interface Ways extends AsyncDisposable {
@@ -46,7 +49,8 @@ export async function waysTo(cluster: EtcdCluster, asked: Asked): Promise<Ways> 
         const address = mode === 'Disabled' ? undefined : pod.status.podIP;
         const to = { namespace, pod: pod.metadata.name, address, port: ports.client };
         const { port } = parts.use(await kubectl.forward(to, stop));
-        return [{ member, url: `${scheme}://127.0.0.1:${port}` }];
+        const url = `${scheme}://127.0.0.1:${port}`;
+        return [{ member, url, pod: pod.metadata.name, address: pod.status.podIP }];
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         lost.push(error.message);

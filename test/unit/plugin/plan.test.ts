@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { stringify } from 'yaml';
-import type { Reach } from '../../../functions/plugin/command.ts';
+import { type Kubectl, type Reach, Refusal } from '../../../functions/plugin/command.ts';
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
-import type { Job } from '../../../manifests/kube-types.ts';
+import type { Job, Pod } from '../../../manifests/kube-types.ts';
+import { podHost } from '../../../manifests/render/names.ts';
 import { EtcdError } from '../../../reconcile/interfaces/etcd.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
@@ -139,6 +140,91 @@ test('a spec in a file is planned by no Job: it knows only what is in the cluste
   const file = fileOf(documentOf({ ...world.cluster()?.spec, replicas: 5 }));
   const { code, err } = await ratchet(world, ['plan', name, '-f', file], awayFrom(world));
   assert.equal(code, 1);
+  assert.doesNotMatch(err, /Job/);
+});
+
+/** A machine that reaches members at forwarded ports of its own only. `lost`: a pod that no port leads to. */
+function byPortForward(world: World, lost?: string) {
+  const urls = new Map<string, string>();
+  const open = new Set<number>();
+  const kubectl: Kubectl = {
+    ...noKubectl,
+    forward: async ({ pod, port: remote }) => {
+      if (pod === lost) throw new Refusal(`pod ${pod} can't be reached by kubectl port-forward: forbidden`);
+      const port = 40_000 + urls.size;
+      const address = world.kube.stored<Pod>(resources.pods).find(({ metadata }) => metadata.name === pod)
+        ?.status?.podIP;
+      urls.set(`127.0.0.1:${port}`, `${address}:${remote}`);
+      open.add(port);
+      return { port, [Symbol.dispose]: () => void open.delete(port) };
+    },
+  };
+  const there = (url: string) => {
+    const at = new URL(url);
+    const [, address] = [...urls].find(([local]) => local === at.host) ?? [];
+    if (address === undefined || !open.has(Number(at.port))) throw new EtcdError('no answer', 'down');
+    return `${at.protocol}//${address}`;
+  };
+  const names: string[] = [];
+  const wired: number[] = [];
+  const etcd: Reach['etcd'] = async (tls) => {
+    const real = etcdOf(world.state, tls);
+    return {
+      ...real,
+      members: async (endpoints, options) => real.members(endpoints.map(there), options),
+      lastMembers: async (endpoints, options) => real.lastMembers(endpoints.map(there), options),
+      status: async (endpoint, options) => {
+        const status = await real.status(there(endpoint), options);
+        if (tls) names.push(tls.serverName(endpoint));
+        return status;
+      },
+      version: async (endpoint, options) => real.version(there(endpoint), options),
+      alarms: async (endpoints, options) => real.alarms(endpoints.map(there), options),
+      metrics: async () => Promise.reject(new EtcdError('no answer', 'down')),
+    };
+  };
+  const wire: Reach['wire'] = async (target, signal) => {
+    if (target.host !== '127.0.0.1') return undefined;
+    const { hostname: host, port } = new URL(there(`https://${target.host}:${target.port}`));
+    wired.push(Number(port));
+    return wireOf(world.state)({ ...target, host, port: Number(port) }, signal);
+  };
+  return { reach: { etcd, wire }, kubectl, open, names, wired };
+}
+
+for (const mode of ['Disabled', 'Managed'] as const)
+  test(`from a machine that reaches no member, a spec in a file is planned by port-forward (TLS ${mode})`, async () => {
+    const world = await bornWith({ replicas: 3, tls: { mode } });
+    const spec = world.cluster()?.spec ?? assert.fail();
+    const file = fileOf(documentOf({ ...spec, replicas: 5 }));
+    const { reach, kubectl, open, names, wired } = byPortForward(world);
+    const args = ['plan', name, '-f', file, '-o', 'json'];
+    const { code, out, err } = await saidOn(world.kube, args, {}, { namespace, reach, kubectl });
+    assert.equal(code, 0, err);
+    const foreseen = await world.plan({ replicas: 5 });
+    assert.deepEqual(JSON.parse(out).planned.steps, JSON.parse(JSON.stringify(foreseen.planned?.steps)));
+    assert.ok(JSON.parse(out).planned.steps.length > 0);
+    assert.equal(open.size, 0, 'every way is given back');
+    const hosts = [0, 1, 2].map((ordinal) => podHost(namespace, name, `${name}-${ordinal}`));
+    assert.deepEqual([...new Set(names)].toSorted(), mode === 'Managed' ? hosts : []);
+    assert.deepEqual([...new Set(wired)].toSorted(), mode === 'Managed' ? [2379, 2380] : []);
+  });
+
+test('where a way leads to some members only, no plan is made of them', async () => {
+  const world = await bornWith({ replicas: 3 });
+  const file = fileOf(documentOf({ ...world.cluster()?.spec, replicas: 5 }));
+  const { reach, kubectl, open } = byPortForward(world, `${name}-1-0`);
+  const { code, out, err } = await saidOn(world.kube, ['plan', name, '-f', file], {}, { namespace, reach, kubectl });
+  assert.deepEqual([code, out, open.size], [1, '', 0]);
+  assert.match(err, /would be wrong\. By kubectl port-forward: pod orders-1-0 can't be reached .*: forbidden\n$/);
+});
+
+test('check is told by port-forward, too, and asks no Job then', async () => {
+  const world = await bornWith({ replicas: 3 });
+  const { reach, kubectl } = byPortForward(world);
+  const { code, out, err } = await saidOn(world.kube, ['check', name], {}, { namespace, reach, kubectl });
+  assert.equal(code, 0, err);
+  assert.match(out, /^shop\/orders: Ready\n/);
   assert.doesNotMatch(err, /Job/);
 });
 
