@@ -7,10 +7,15 @@ import { labels, podHost, ports, schemeOf } from '../../manifests/render/names.t
 import { credentialsIn, type EtcdAccess } from '../../reconcile/cluster/observe/certificates/credentials.ts';
 import { type EndpointStatus, EtcdError } from '../../reconcile/interfaces/etcd.ts';
 import { isReason, resources } from '../../reconcile/interfaces/kube.ts';
-import type { Asked } from './command.ts';
+import { type Asked, Refusal } from './command.ts';
+import { reachThrough } from './members/through.ts';
+import { waysTo } from './members/ways.ts';
 
-/** Milliseconds for all members: a person waits for the screen, and often no pod is reached from there. */
-const patience = 3_000;
+/**
+ * Milliseconds for all members: a person waits for the screen. At their own addresses, which often lead nowhere from
+ * there; then to make ways, and for the answers that come by them.
+ */
+const patience = { straight: 1_500, ways: 4_000, byWays: 3_000 } as const;
 
 export interface Lag {
   /** Entries of raft's log that each member has still to apply, by its name. */
@@ -33,25 +38,55 @@ export async function lagOf(cluster: EtcdCluster, pods: readonly Pod[], asked: A
   if (found.length === 0) return { behind: new Map() };
   const access = await accessTo(cluster, asked);
   if (access.kind === 'none') return { behind: new Map(), unknown: access.cause };
+  const members = { cluster, found, access };
+  const straight = await answersOf(members, asked, patience.straight);
+  if (straight.some(({ says }) => 'raftIndex' in says)) return lagAmong(straight);
+  return lagAmong((await answersByWays(members, asked)) ?? straight);
+}
+
+interface Members {
+  readonly cluster: EtcdCluster;
+  readonly found: readonly { readonly name: string; readonly address: string }[];
+  readonly access: Exclude<EtcdAccess, { kind: 'none' }>;
+}
+
+async function answersOf(
+  { cluster, found, access }: Members,
+  { reach, stop }: Pick<Asked, 'reach' | 'stop'>,
+  milliseconds: number,
+): Promise<readonly Answer[]> {
   const { namespace = '', name: clusterName } = cluster.metadata;
   const serverName = (endpoint: string) => {
     const member = found.find(({ address }) => leadsTo(endpoint, address));
     return podHost(namespace, clusterName, member?.name ?? '');
   };
-  const etcd = await asked.reach.etcd(access.kind === 'tls' ? { ...access.tls, serverName } : undefined);
+  const etcd = await reach.etcd(access.kind === 'tls' ? { ...access.tls, serverName } : undefined);
   const scheme = schemeOf(access.kind === 'tls' ? 'Managed' : 'Disabled');
-  const signal = AbortSignal.any([asked.stop, AbortSignal.timeout(patience)]);
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(milliseconds)]);
   try {
-    const answers = await Promise.all(
+    return await Promise.all(
       found.map(async ({ name, address }): Promise<Answer> => {
         const says = await etcd.status(urlOf(scheme, address, ports.client), { signal }).catch(silence);
         return { name, says };
       }),
     );
-    return lagAmong(answers);
   } finally {
     etcd.close();
   }
+}
+
+/** As move-leader and etcdctl reach them; `undefined` where no way leads to any of them. */
+async function answersByWays(members: Members, asked: Asked): Promise<readonly Answer[] | undefined> {
+  const signal = AbortSignal.any([asked.stop, AbortSignal.timeout(patience.ways)]);
+  const kubectl: Asked['kubectl'] = { ...asked.kubectl, forward: (to) => asked.kubectl.forward(to, signal) };
+  const made = await waysTo(members.cluster, { ...asked, kubectl }).catch((error: unknown) => {
+    if (!(error instanceof Refusal)) throw error;
+    return undefined;
+  });
+  if (!made) return undefined;
+  await using ways = made;
+  const through = { reach: reachThrough(asked, ways), stop: asked.stop };
+  return await answersOf(members, through, patience.byWays);
 }
 
 function lagAmong(answers: readonly Answer[]): Lag {

@@ -129,3 +129,14 @@ test('etcdctl reads and writes there by the plugin, from outside the sandbox', {
   const ratchet = 'kubectl ratchet -n payments etcdctl orders --';
   assert.match(await typed(`${ratchet} put greeting hello && ${ratchet} get greeting`), /^OK\ngreeting\nhello\n$/m);
 });
+
+test('from where no member is reached, a plan of a file and the lag are told by port-forward', {
+  timeout: 300_000,
+}, async () => {
+  const changed = "sed 's/replicas: 1/replicas: 3/' etcd/clusters/prod/orders.yaml";
+  const plan = await typed(`${changed} | kubectl ratchet -n payments plan orders -f - 2>&1`);
+  assert.match(plan, /^payments\/orders changes [\s\S]*promote-learner/);
+  const screen = await typed('kubectl ratchet -n payments status orders 2>&1');
+  assert.match(screen, /^orders-0 +Healthy +leader .* 0$/m);
+  assert.doesNotMatch(screen, /LAG is not known/);
+});

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Reach } from '../../../functions/plugin/command.ts';
+import { type Kubectl, type Reach, Refusal } from '../../../functions/plugin/command.ts';
 import { reconcilerSecretName } from '../../../manifests/render/certificate-names.ts';
-import { labels } from '../../../manifests/render/names.ts';
+import { labels, podSelector } from '../../../manifests/render/names.ts';
 import { type EndpointStatus, EtcdError } from '../../../reconcile/interfaces/etcd.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { cluster, condition, member, orders } from '../../support/page/scene.ts';
-import { now, saidOn } from '../../support/plugin/said.ts';
+import { noKubectl, now, saidOn } from '../../support/plugin/said.ts';
 
 const gibi = 1024 ** 3;
 
 function pod(name: string, ordinal: number): KubeObject {
   const metadata = {
     ...{ namespace: 'payments', name: `${name}-0` },
-    labels: { [labels.cluster]: 'orders', [labels.peer]: name },
+    labels: { ...podSelector('orders'), [labels.peer]: name },
   };
   const facts = { spec: { nodeName: `node-${ordinal}` }, status: { phase: 'Running', podIP: `10.0.0.${ordinal}` } };
   return { apiVersion: 'v1', kind: 'Pod', metadata, ...facts } as KubeObject;
@@ -97,6 +97,48 @@ test('the screen says the same to a program', async () => {
   assert.deepEqual([state, members[2].node, members[2].lag], ['Reconciling', 'node-2', 2]);
   assert.ok(quotaBytes > gibi && certificates.notAfter.startsWith('2027-01-31'));
   assert.deepEqual(notRead, []);
+});
+
+test('where no address of a member leads anywhere, its lag is told by port-forward', async () => {
+  const kube = world();
+  kube.seed(resources.secrets, secret(reconcilerSecretName('orders')));
+  const open = new Map<number, string>();
+  const kubectl: Kubectl = {
+    ...noKubectl,
+    forward: async ({ pod: name }) => {
+      if (name === 'orders-3-0') throw new Refusal('no way there');
+      const port = 40_000 + open.size;
+      open.set(port, name);
+      return { port, [Symbol.dispose]: () => void open.set(port, 'given back') };
+    },
+  };
+  const names: string[] = [];
+  const status = async (endpoint: string) => {
+    const { hostname, port } = new URL(endpoint);
+    const index = { 'orders-0-0': 9n, 'orders-1-0': 9n, 'orders-2-0': 7n }[open.get(Number(port)) ?? ''];
+    if (hostname !== '127.0.0.1' || index === undefined) throw new EtcdError('no answer', 'down');
+    return { raftIndex: index, raftAppliedIndex: index } as EndpointStatus;
+  };
+  const etcd: Reach['etcd'] = async (tls) =>
+    ({
+      status: async (endpoint: string) => {
+        const said = await status(endpoint);
+        names.push(tls?.serverName(endpoint) ?? 'plaintext');
+        return said;
+      },
+      close: () => undefined,
+    }) as never;
+  const reach = { etcd, wire: async () => undefined };
+  const { code, out, err } = await saidOn(kube, ['status', 'orders'], {}, { reach, kubectl });
+  assert.equal(code, 0);
+  assert.match(out, /\norders-1 .* 0\n/);
+  assert.match(out, /\norders-2 .* 2\n/);
+  assert.equal(err, 'LAG is not known of all members: orders-3 does not answer from here\n');
+  assert.deepEqual(
+    names.toSorted(),
+    [0, 1, 2].map((ordinal) => `orders-${ordinal}-0.orders-peers.payments.svc`),
+  );
+  assert.deepEqual([...new Set(open.values())], ['given back']);
 });
 
 test('a user with few rights sees what there is, and is told which are missing', async () => {
