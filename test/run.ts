@@ -5,6 +5,7 @@ import { join, relative, resolve } from 'node:path';
 import { run } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { roomMeter, startedVariable } from './run/meter.ts';
+import { named } from './run/named.ts';
 import { noteFailed, writeTimes } from './run/notes.ts';
 import { parseOptions, type Room, type RunOptions, UsageError } from './run/options.ts';
 import { bundlePackages, packagesVariable } from './run/packages.ts';
@@ -26,6 +27,7 @@ import { needRealNode } from './support/cluster/real-node/needs.ts';
 import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
 import { offerControlPlane } from './support/cluster/shared-control-plane.ts';
 import { realNodeEnvironment, toolsFor } from './support/cluster/tools.ts';
+import { gitServerVariable } from './support/git/personalities.ts';
 import { notedProcessorSeconds, notesVariable, processorSeconds } from './support/processor-time.ts';
 
 /**
@@ -92,7 +94,9 @@ async function main(): Promise<number> {
 function tellTimes(options: RunOptions, { files }: Reported, used: RoomSeconds, pace: number): boolean {
   const { extent, scenario, json, rooms } = options;
   if (json !== undefined) {
-    const told = files.map(({ file, seconds, processors }) => [relative(checkout, file), { seconds, processors }]);
+    const told = files.map(
+      ({ file, seconds, processors }) => [relative(checkout, file), { seconds, processors }] as const,
+    );
     writeTimes(json, { rooms: used, files: Object.fromEntries(told) });
   }
   // What a person asked for by name, that person looks at.
@@ -161,13 +165,15 @@ async function* allEvents(
   const left = selections.filter(({ files }) => files.length > 0);
   for (let first = left.shift(); first && !signal.aborted; first = left.shift()) {
     onRoom(first.room);
+    if (first.gitServer) process.env[gitServerVariable] = first.gitServer;
     if (first.room === 'e2e' && cluster && !(await describe(cluster))) return;
     const events = eventsOf(first, signal);
     const beside = left[0]?.isBeside && left[0].room === first.room ? left.shift() : undefined;
     // It runs from now on, and is shown when the other has ended: a reader sees one file after the other.
     const later = beside && Array.fromAsync(eventsOf(beside, signal));
-    yield* events;
+    yield* first.gitServer ? named(events, first.gitServer) : events;
     yield* (await later) ?? [];
+    if (first.gitServer) delete process.env[gitServerVariable];
   }
 }
 

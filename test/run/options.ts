@@ -15,6 +15,8 @@ export interface RunOptions {
   /** A scenario: a test file's name, or part of a test's. */
   readonly scenario: string | undefined;
   readonly extent: Extent;
+  /** Also against every stand-in for a Git server (git-servers.ts), unless `RATCHET_GIT_SERVER` names one. */
+  readonly everyGitServer?: true;
   /** Where to write the seconds of each room and file. */
   readonly json: string | undefined;
 }
@@ -24,7 +26,7 @@ export class UsageError extends Error {
 }
 
 const usage = `usage: npm test                       what every change waits for: ring 1
-       npm test -- --all              everything
+       npm test -- --all              everything, and what is about Git against every server's stand-in
        npm test -- --slice N          one slice of what ring 1 leaves out; N goes round
        npm test -- --only unit|explore|integration|e2e [SCENARIO]
        npm run e2e -- SCENARIO        a test file, or part of a test's name
@@ -43,7 +45,9 @@ export function parseOptions(args: readonly string[]): RunOptions {
     throw new UsageError(`--only takes ${rooms.join(', ')}, not ${JSON.stringify(values.only)}`);
   for (const flag of ['real-node', 'consumers'] as const)
     if (values[flag] && only !== 'e2e') throw new UsageError(`--${flag} is for stories: npm run e2e -- --${flag}`);
-  return { rooms: only ? [only] : rooms, scenario, extent: extentOf(values, only, scenario), json: values.json };
+  const extent = extentOf(values, only, scenario);
+  const everyGitServer = values.all && { everyGitServer: true as const };
+  return { rooms: only ? [only] : rooms, scenario, extent, ...everyGitServer, json: values.json };
 }
 
 interface Extents {

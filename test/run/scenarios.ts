@@ -1,6 +1,8 @@
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { chosenGitServer, otherServers, type PersonalityName } from '../support/git/personalities.ts';
+import { meetsAllGitServers } from './git-servers.ts';
 import { failedBefore, measuredTimes } from './notes.ts';
 import { type Extent, type Room, type RunOptions, UsageError } from './options.ts';
 import { turn } from './part.ts';
@@ -18,6 +20,8 @@ export interface Selection {
   readonly sideBySide: number;
   /** At the same time as the selection before it. */
   readonly isBeside?: true;
+  /** Which stand-in serves Git; absent: the one that the environment names. */
+  readonly gitServer?: PersonalityName;
 }
 
 /** The smallest machine we care for has two processors, and a test is waiting for a third of its time. */
@@ -52,8 +56,33 @@ const checkout = resolve(import.meta.dirname, '../..');
  * @throws {UsageError} listing the names there are, when the scenario is none of them
  */
 export async function select(
-  { rooms, scenario, extent }: RunOptions,
+  options: RunOptions,
   failed: readonly string[] = failedBefore(),
+): Promise<readonly Selection[]> {
+  const asked = gitServerAskedFor();
+  const selections = await selectOnce(options, failed);
+  if (!options.everyGitServer || asked) return selections;
+  // The shared cluster starts when all others are done.
+  const [stories, others] = [true, false].map((isE2e) => selections.filter(({ room }) => (room === 'e2e') === isE2e));
+  return [...(others ?? []), ...otherServers.flatMap((server) => against(server, selections)), ...(stories ?? [])];
+}
+
+/** @throws {UsageError} naming the servers that there are */
+function gitServerAskedFor(): boolean {
+  try {
+    return chosenGitServer(process.env) !== 'git';
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function against(gitServer: PersonalityName, selections: readonly Selection[]): readonly Selection[] {
+  return narrow(selections, meetsAllGitServers).map((selection) => ({ ...selection, gitServer }));
+}
+
+async function selectOnce(
+  { rooms, scenario, extent }: RunOptions,
+  failed: readonly string[],
 ): Promise<readonly Selection[]> {
   const all = ofExtent(extent, rooms, { scenario, failed });
   if (scenario === undefined) return isWhole(extent) ? failedFirst(all, failed) : all;

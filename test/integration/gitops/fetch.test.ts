@@ -10,7 +10,7 @@ import { localNetwork } from '../../support/network.ts';
 import { fetched, inTime, rootOf, source } from './scene.ts';
 
 test('one more request fetches the files of the commit, without its history', async () => {
-  await using server = await startGitServer();
+  await using server = await startGitServer({ needs: ['asFewRequests'] });
   const repository = await server.createRepository('r');
   await repository.commit({ 'old.bin': Buffer.alloc(100_000, 'history') });
   await repository.commit({ 'a.yaml': 'a: 1\n', 'folder/b.yaml': 'b: 2\n' });
@@ -22,7 +22,7 @@ test('one more request fetches the files of the commit, without its history', as
 });
 
 test('files that git stored as deltas of one another are read whole', async () => {
-  await using server = await startGitServer();
+  await using server = await startGitServer({ needs: ['wholeCommits'] });
   const repository = await server.createRepository('r');
   const text = Array.from({ length: 2000 }, (_, line) => `line ${line}: ${'x'.repeat(line % 50)}\n`);
   const files = Object.fromEntries(
@@ -41,7 +41,7 @@ for (const [name, move] of [
   ['force-pushed', { orphan: true }],
 ] as const) {
   test(`the resolved commit is fetched, also when its branch was ${name} meanwhile`, async () => {
-    await using server = await startGitServer();
+    await using server = await startGitServer({ needs: ['commitsWithoutRefs'] });
     const repository = await server.createRepository('r');
     const sha = await repository.commit({ 'old.yaml': '1' });
     using git = connect(source(repository.url), {}, localNetwork);
@@ -67,7 +67,7 @@ test('a commit that vanished between resolving and fetching is RefMoved, to be t
 });
 
 test('a pinned commit is fetched though no ref names it', async () => {
-  await using server = await startGitServer();
+  await using server = await startGitServer({ needs: ['commitsWithoutRefs'] });
   const repository = await server.createRepository('r');
   const pinned = await repository.commit({ 'pinned.yaml': '1' });
   await repository.commit({ 'b.yaml': '2' });

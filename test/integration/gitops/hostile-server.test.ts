@@ -101,7 +101,7 @@ test('a redirect within the host is followed, as after renaming a repository, al
 });
 
 test('credentials do not follow a redirect to another host, not even to another port', async () => {
-  await using server = await startGitServer();
+  await using server = await startGitServer({ needs: ['direct'] });
   await using thief = await startGitServer();
   const repository = await server.createRepository('r');
   server.breakWith({ kind: 'redirect', to: (url) => `${thief.url}${url}` });

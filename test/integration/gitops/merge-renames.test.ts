@@ -53,7 +53,7 @@ function filesOf({ changes, folder, added }: Side, who: string): Files {
 }
 
 async function stage() {
-  const server = await startGitServer();
+  const server = await startGitServer({ needs: ['wholeCommits'] });
   const repository = await server.createRepository('r');
   async function merge(ours: Files, theirs: Files) {
     await repository.commit(base, { orphan: true });

@@ -54,7 +54,7 @@ for (const [what, commits, filter, requests] of [
   ['further away, on one that can not', 40, 'false', 6],
 ] as const) {
   test(`where two branches parted is found: ${what}`, async () => {
-    await using server = await startGitServer();
+    await using server = await startGitServer({ needs: ['asFewRequests'] });
     const { repository, head, target } = await history(server, 'r', commits);
     await repository.git('config', 'uploadpack.allowFilter', filter);
     const found = await fetched(repository, head, target);
@@ -66,7 +66,7 @@ for (const [what, commits, filter, requests] of [
 }
 
 test('a head without a ref is fetched all the same, and a missing one is named', async () => {
-  await using server = await startGitServer();
+  await using server = await startGitServer({ needs: ['commitsWithoutRefs'] });
   const { repository, head, target } = await history(server, 'r', 1);
   await repository.git('branch', '-D', 'asked');
   assert.equal((await fetched(repository, head, target)).baseSha, await repository.git('rev-parse', 'main~1'));
@@ -96,7 +96,7 @@ test('where an old branch was merged lately, what the request deletes is deleted
 });
 
 test('histories that were merged crosswise: the result where it is certain, and else none', async () => {
-  await using server = await startGitServer();
+  await using server = await startGitServer({ needs: ['wholeCommits'] });
   const repository = await server.createRepository('r');
   await repository.commit({ a: '0\n' });
   await repository.git('branch', 'asked', 'main');

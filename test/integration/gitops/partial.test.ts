@@ -35,7 +35,7 @@ for (const [what, filter, requests] of [
   ['that can not', 'false', 2],
 ] as const) {
   test(`the specs under the path are read from a server ${what}`, async () => {
-    await using server = await startGitServer();
+    await using server = await startGitServer({ needs: ['asFewRequests'] });
     const repository = await server.createRepository('r');
     await repository.git('config', 'uploadpack.allowFilter', filter);
     await repository.commit(files);
@@ -47,7 +47,7 @@ for (const [what, filter, requests] of [
 }
 
 test('files outside of the path never arrive, however large they are', async () => {
-  await using server = await startGitServer();
+  await using server = await startGitServer({ needs: ['filter'] });
   const repository = await server.createRepository('r');
   await repository.git('config', 'uploadpack.allowFilter', 'true');
   await repository.commit(files);
@@ -61,7 +61,7 @@ test('files outside of the path never arrive, however large they are', async () 
 });
 
 test('a list of more refs than are read is asked for by name', async () => {
-  await using server = await startGitServer();
+  await using server = await startGitServer({ needs: ['asFewRequests'] });
   const repository = await server.createRepository('r');
   const sha = await repository.commit({ a: '1' });
   await repository.git('tag', '-a', '-m', 'Release', 'v1', sha);

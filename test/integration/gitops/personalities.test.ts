@@ -7,30 +7,25 @@ import { connect } from '../../../gitops/git/http.ts';
 import { termsOf } from '../../../gitops/git/info-refs.ts';
 import { resolveRef } from '../../../gitops/git/resolve.ts';
 import { readDocuments } from '../../../gitops/specs/documents.ts';
-import { type PersonalityName, personalities } from '../../support/git/personalities.ts';
+import { otherServers, type PersonalityName } from '../../support/git/personalities.ts';
 import { type GitServer, startGitServer } from '../../support/git/server.ts';
 import { localNetwork } from '../../support/network.ts';
 import { specText } from '../../unit/gitops/specs.ts';
 import { fleet } from '../../unit/serve/installation.ts';
 import { inTime, source } from './scene.ts';
 
-/** In more than how they take tokens. */
-const names = (Object.keys(personalities) as PersonalityName[]).filter(
-  (name) => !('takesTokens' in personalities[name]),
-);
+/** What was reported of each server is in support/git/personalities.ts; reported.test.ts asks whether it is played. */
+
 const path = 'clusters';
 
-async function stage(personality: PersonalityName, filter: 'true' | 'false') {
+async function stage(personality: PersonalityName) {
   const server = await startGitServer({ personality });
   const repository = await server.createRepository('group/project');
-  await repository.git('config', 'uploadpack.allowFilter', filter);
   await repository.commit({ 'clusters/a.yaml': specText('a'), 'media/large.bin': Buffer.alloc(100_000, 'x') });
   await repository.git('branch', 'asked', 'main');
   const head = await repository.commit({ 'clusters/b.yaml': specText('b') }, { branch: 'asked', keep: true });
   const target = await repository.commit({ 'clusters/a.yaml': specText('c') }, { keep: true });
-  // The server with redirects is asked by the address that it redirects.
-  const url = personality === 'gitlab' ? repository.url.replace('.git', '') : repository.url;
-  return { server, repository, url, head, target, [Symbol.asyncDispose]: () => server.stop() };
+  return { server, repository, url: repository.url, head, target, [Symbol.asyncDispose]: () => server.stop() };
 }
 
 async function namesAt(url: string, ref: string): Promise<string[]> {
@@ -44,40 +39,34 @@ function posts({ requests }: GitServer): string[] {
   return requests.filter(({ method }) => method === 'POST').map(({ url }) => url);
 }
 
-for (const personality of names) {
-  for (const [what, filter] of [
-    ['that may leave files out', 'true'],
-    ['that may not', 'false'],
-  ] as const) {
-    test(`a branch and a commit are read from the server ${personality} ${what}`, async () => {
-      await using at = await stage(personality, filter);
-      await at.repository.git('config', 'uploadpack.allowReachableSHA1InWant', 'true');
-      assert.deepEqual(await namesAt(at.url, 'main'), ['c']);
-      assert.deepEqual(await namesAt(at.url, at.head), ['a', 'b']);
-    });
-
-    test(`a change request is merged from the server ${personality} ${what}, twice by one thread`, async () => {
-      await using at = await stage(personality, filter);
-      const work = createWorkshop();
-      const about = { metadata: fleet('production').metadata, spec: fleet('production').spec };
-      const task = {
-        kind: 'merge',
-        fleet: { ...about, spec: { ...about.spec, git: { url: at.url, ref: 'main', path } } },
-      };
-      for (const head of [at.head, await at.repository.commit({}, { branch: 'asked', keep: true })]) {
-        const answer = await work(
-          { ...task, kind: 'merge', source: source(at.url, { path }), head, target: at.target, targetBranch: 'main' },
-          { signal: inTime(), onFile: () => undefined },
-        );
-        assert.equal(answer.kind, 'merge', JSON.stringify(answer));
-        assert.partialDeepStrictEqual(answer, { touches: true, conflicts: [], trees: { kind: 'trees' } });
-      }
-    });
-  }
+for (const personality of otherServers) {
+  test(`a branch and a commit are read, and a request is merged twice, from the server ${personality}`, async () => {
+    await using at = await stage(personality);
+    assert.deepEqual(await namesAt(at.url, 'main'), ['c']);
+    assert.deepEqual(await namesAt(at.url, at.head), ['a', 'b']);
+    const work = createWorkshop();
+    const { metadata, spec } = fleet('production');
+    const git = { url: at.url, ref: 'main', path };
+    for (const head of [at.head, await at.repository.commit({}, { branch: 'asked', keep: true })]) {
+      const answer = await work(
+        {
+          kind: 'merge',
+          fleet: { metadata, spec: { ...spec, git } },
+          source: source(at.url, { path }),
+          head,
+          target: at.target,
+          targetBranch: 'main',
+        },
+        { signal: inTime(), onFile: () => undefined },
+      );
+      assert.equal(answer.kind, 'merge', JSON.stringify(answer));
+      assert.partialDeepStrictEqual(answer, { touches: true, conflicts: [], trees: { kind: 'trees' } });
+    }
+  });
 }
 
 test('a server without version 2 is tried in it once, and in version 0 from then on', async () => {
-  await using at = await stage('azure', 'true');
+  await using at = await stage('azure');
   await at.repository.git('config', 'uploadpack.allowReachableSHA1InWant', 'true');
   await namesAt(at.url, 'main');
   const versions = at.server.requests
@@ -87,16 +76,16 @@ test('a server without version 2 is tried in it once, and in version 0 from then
 });
 
 test('a server that gives no single files in version 0 is asked for whole commits', async () => {
-  await using at = await stage('azure', 'true');
+  await using at = await stage('azure');
   await namesAt(at.url, 'main');
   assert.equal(posts(at.server).length, 2);
 });
 
 test('where info/refs leads to, all other requests go, also where nothing is resolved', async () => {
-  await using at = await stage('gitlab', 'true');
+  await using at = await stage('gitlab');
   await namesAt(at.url, 'main');
   using git = connect(source(at.url), {}, localNetwork);
-  assert.equal((await termsOf(git, inTime())).base, at.repository.url);
+  assert.equal((await termsOf(git, inTime())).base, `${at.url}.git`);
   assert.deepEqual(
     posts(at.server).filter((url) => !url.startsWith('/group/project.git/')),
     [],

@@ -7,7 +7,7 @@ import { localNetwork } from '../../support/network.ts';
 import { inTime, resolve, source } from './scene.ts';
 
 test('finding out that nothing has changed costs one request', async () => {
-  await using server = await startGitServer();
+  await using server = await startGitServer({ needs: ['asFewRequests'] });
   const repository = await server.createRepository('r');
   const sha = await repository.commit({ a: 'a' });
   for (let branch = 0; branch < 50; branch++) await repository.git('branch', `b${branch}`, sha);

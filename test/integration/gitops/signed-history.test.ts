@@ -10,6 +10,7 @@ import { openPgpKey } from '../../support/git/openpgp-signing.ts';
 import { startGitServer } from '../../support/git/server.ts';
 import { pushChain } from '../../support/git/signed-chain.ts';
 import { sshSigner } from '../../support/git/ssh-signing.ts';
+import type { Capability } from '../../support/git/traits.ts';
 import { localNetwork } from '../../support/network.ts';
 import { specText } from '../../unit/gitops/specs.ts';
 import { fleet } from '../../unit/serve/installation.ts';
@@ -20,8 +21,8 @@ const byAda = () => (payload: Buffer) => ada.sign(payload);
 const now = Date.now() / 1000;
 const keys = { allowed_signers: ada.line('ada') };
 
-async function stage(filter: 'true' | 'false') {
-  const server = await startGitServer();
+async function stage(filter: 'true' | 'false', ...needs: readonly Capability[]) {
+  const server = await startGitServer({ needs });
   const repository = await server.createRepository('etcd');
   await repository.git('config', 'uploadpack.allowFilter', filter);
   await repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true');
@@ -117,7 +118,7 @@ test('hundreds of OpenPGP signatures are looked at in the reader, and it is not 
 });
 
 test('no document is read of a commit that is refused: not even its files are asked for', async () => {
-  await using at = await stage('true');
+  await using at = await stage('true', 'asFewRequests');
   const sha = await at.repository.commit({ 'a.yaml': specText('a'), 'b.yaml': specText('b') });
   using reader = createReader();
   const verification: Verification = { mode: 'Head', configMap: 'signers', keys };

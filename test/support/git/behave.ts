@@ -2,42 +2,36 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { gitHttpBackend } from './backend.ts';
-import type { Personality } from './personalities.ts';
+import { led } from './leading.ts';
+import type { Traits } from './traits.ts';
 
-/** Answers as git's own server, but for what the personality does. */
+/** Answers as git's own server, but for these traits. */
 export async function behave(
-  personality: Personality,
+  traits: Traits,
   root: string,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (personality.leadsToDotGit && leadToDotGit(request, response)) return;
+  const url = led(traits, request, response);
+  if (url === undefined) return;
   const body = await bytesOf(request);
-  const refusal = refusalOf(personality, body);
+  const refusal = refusalOf(traits, body);
   if (refusal) {
     response.writeHead(refusal.status, { 'content-type': refusal.type }).end(refusal.text);
     return;
   }
-  const { url, method, socket } = request;
+  const { method, socket } = request;
   const { 'git-protocol': _version, ...others } = request.headers;
-  const headers = personality.version2 === 'ignored' ? others : request.headers;
+  const headers = traits.version2 === 'ignored' ? others : request.headers;
   const again = Object.assign(Readable.from([body]), { url, method, headers, socket });
-  await gitHttpBackend(root, again, changing(response, personality));
-}
-
-function leadToDotGit({ method, url = '' }: IncomingMessage, response: ServerResponse): boolean {
-  if (url.includes('.git/')) return false;
-  const isRefs = method === 'GET' && url.includes('/info/refs');
-  if (isRefs) response.writeHead(301, { location: url.replace('/info/refs', '.git/info/refs') }).end();
-  else response.writeHead(404, { 'content-type': 'text/html' }).end('<html>');
-  return true;
+  await gitHttpBackend(root, again, changing(response, traits));
 }
 
 /** What a first `want` says that the client can do. */
 const firstWant = /^[0-9a-f]{4}want [0-9a-f]{40} ?(?<list>[^\n]*)\n/;
 
 function refusalOf(
-  { version2, demands, isStrict, offers }: Personality,
+  { version2, demands, isStrict, offers }: Traits,
   body: Buffer,
 ): { readonly status: number; readonly type: string; readonly text: string } | undefined {
   if (body.length === 0) return undefined;
@@ -55,7 +49,7 @@ function refusalOf(
 }
 
 /** A response that changes what the backend writes, where there is something to change. */
-function changing(response: ServerResponse, { offers, zips }: Personality): ServerResponse {
+function changing(response: ServerResponse, { offers, zips }: Traits): ServerResponse {
   if (!offers && !zips) return response;
   const chunks: Buffer[] = [];
   function end(): void {

@@ -7,15 +7,21 @@ import { join } from 'node:path';
 import { allowThisMachine } from '../network.ts';
 import { behave } from './behave.ts';
 import { type GitFault, misbehave } from './faults.ts';
-import { type Personality, type PersonalityName, personalities } from './personalities.ts';
+import { toldPath } from './leading.ts';
+import { chosenGitServer, type PersonalityName, traitsOf } from './personalities.ts';
 import { createRepository, type Repository } from './repository.ts';
+import { type Capability, can, type Traits } from './traits.ts';
 
 export interface GitServerOptions {
   /** Default 127.0.0.1 and a free port. */
   readonly host?: string;
   readonly port?: number;
-  /** Default `git`: git's own. */
+  /** The server that a test is about; absent: the one that the run chose, by default git's own. */
   readonly personality?: PersonalityName;
+  /** What a test needs that not every server can do: where the chosen one can't, git's own serves. */
+  readonly needs?: readonly Capability[];
+  /** Instead of all that: these traits. */
+  readonly traits?: Traits;
   /** PEM; makes it an HTTPS server. */
   readonly tls?: { readonly key: string; readonly cert: string };
   /** Basic authentication; any user name if only a token is given. */
@@ -35,7 +41,9 @@ export interface GitServer extends AsyncDisposable {
   readonly url: string;
   /** Every request so far. */
   readonly requests: RecordedRequest[];
-  /** Creates `<url>/<name>.git`. */
+  /** What it does otherwise than git's own. */
+  readonly traits: Traits;
+  /** Creates `<url>/<name>.git`, and tells the address that people gave the fleet: a server may lead on from there. */
   createRepository(name: string): Promise<Repository & { readonly url: string }>;
   /** What goes wrong with every request from now on; `undefined` for nothing. */
   breakWith(fault: GitFault | undefined): void;
@@ -44,17 +52,18 @@ export interface GitServer extends AsyncDisposable {
 
 export async function startGitServer(options: GitServerOptions = {}): Promise<GitServer> {
   allowThisMachine();
-  const { host = '127.0.0.1', port = 0, tls, auth, personality = 'git' } = options;
+  const { host = '127.0.0.1', port = 0, tls, auth } = options;
+  const traits = traitsFor(options);
   const root = await mkdtemp(join(tmpdir(), 'etcd-ratchet-git-'));
   const requests: RecordedRequest[] = [];
   let fault: GitFault | undefined;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
-    if (!admitted(request, auth, personalities[personality])) {
+    if (!admitted(request, auth, traits)) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end('Unauthorized\n');
     } else if (!fault || !(await misbehave(fault, root, request, response))) {
-      await behave(personalities[personality], root, request, response);
+      await behave(traits, root, request, response);
     }
   }
 
@@ -83,10 +92,12 @@ export async function startGitServer(options: GitServerOptions = {}): Promise<Gi
   return {
     url,
     requests,
-    createRepository: async (name) => ({
-      ...(await createRepository(join(root, `${name}.git`))),
-      url: `${url}/${name}.git`,
-    }),
+    traits,
+    createRepository: async (name) => {
+      const repository = await createRepository(join(root, `${name}.git`));
+      for (const [key, value] of Object.entries(traits.config ?? {})) await repository.git('config', key, value);
+      return { ...repository, url: `${url}${toldPath(traits, `/${name}.git`)}` };
+    },
     breakWith: (next) => {
       fault = next;
     },
@@ -95,7 +106,16 @@ export async function startGitServer(options: GitServerOptions = {}): Promise<Gi
   };
 }
 
-function admitted(request: IncomingMessage, auth: GitServerOptions['auth'], { takesTokens }: Personality): boolean {
+/** What a test is about, or needs, counts before what the run chose. */
+function traitsFor({ traits, personality, needs = [], auth }: GitServerOptions): Traits {
+  if (traits) return traits;
+  if (personality) return traitsOf(personality);
+  const chosen = traitsOf(chosenGitServer(process.env));
+  const all = auth ? [...needs, 'anyUser' as const] : needs;
+  return all.every((capability) => can(chosen, capability)) ? chosen : traitsOf('git');
+}
+
+function admitted(request: IncomingMessage, auth: GitServerOptions['auth'], { takesTokens }: Traits): boolean {
   if (!auth) return true;
   const [scheme, value = ''] = (request.headers.authorization ?? '').split(' ');
   if (takesTokens === 'Bearer' && 'token' in auth) return scheme === 'Bearer' && value === auth.token;

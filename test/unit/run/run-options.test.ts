@@ -21,7 +21,8 @@ for (const [args, expected, scenario, extent] of [
   [['--only', 'e2e', '--consumers', 'patroni'], ['e2e'], 'patroni', 'consumers'],
 ] as const) {
   test(`"${args.join(' ')}" means ${JSON.stringify(extent)} of ${expected.join(', ')}`, () => {
-    assert.deepEqual(parseOptions(args), { rooms: expected, scenario, extent, json: undefined });
+    const every = args.some((arg) => arg === '--all') && { everyGitServer: true };
+    assert.deepEqual(parseOptions(args), { rooms: expected, scenario, extent, ...every, json: undefined });
   });
 }
 
