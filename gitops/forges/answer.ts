@@ -53,6 +53,12 @@ function refusal(address: string, answer: ForgeAnswer, purpose: Purpose, now: nu
       'RepositoryNotFound',
       `${address} does not know the repository, or hides it from the token${code}`,
     );
+  // GitLab leads on what is read at a former address, and refuses what is written there.
+  if (status === 405 && /moved/i.test(wordsOf(answer)))
+    return new ForgeError(
+      'RepositoryNotFound',
+      `${address} says that the repository has moved, and takes nothing at its former address${code}: set spec.git.url to the new one`,
+    );
   if (status === 422 && purpose === 'statuses' && isFull(answer))
     return new ForgeError(
       'StatusRejected',

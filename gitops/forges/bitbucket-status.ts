@@ -11,13 +11,15 @@ const states = {
 /** Data Center takes no longer one. */
 const longestUrl = 450;
 
-/** The body of a build status, which both Bitbuckets take: a key of at most 40 characters, and an address always. */
+/** A build status, which both Bitbuckets take: a key of at most 40 characters, and an address always. */
 export function bitbucketStatus({ state, context, description, targetURL }: CommitStatus, commitUrl: string) {
-  return {
+  const otherwise = {
     key: createHash('sha1').update(context).digest('hex'),
     name: context.slice(0, 255),
     state: states[state],
     description,
-    url: targetURL !== undefined && targetURL.length <= longestUrl ? targetURL : commitUrl,
+    url: commitUrl,
   };
+  const fits = targetURL !== undefined && targetURL.length <= longestUrl;
+  return fits ? { body: { ...otherwise, url: targetURL }, otherwise } : { body: otherwise, otherwise: undefined };
 }

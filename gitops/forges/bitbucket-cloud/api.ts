@@ -7,6 +7,7 @@ import { basicOrToken } from '../credentials.ts';
 import type { ChangeRequest, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import { type FoundPage, gather } from '../pages.ts';
 import { encodedPath, repositoryOf, withoutSlash } from '../repository.ts';
+import { sendStatus } from '../status-address.ts';
 
 /** bitbucket.org, by an access token, or by an account's e-mail address and API token. */
 export const bitbucketCloud: ForgeKind = { accepts: ['token', 'basic'], open: openBitbucketCloud };
@@ -60,8 +61,8 @@ function openBitbucketCloud(access: ForgeAccess): Forge {
   return {
     address,
     async post(status, { signal }) {
-      const body = bitbucketStatus(status, commitUrl(status.sha));
-      await api.send('POST', `${path}/commit/${status.sha}/statuses/build`, body, { purpose: 'statuses', signal });
+      const bodies = bitbucketStatus(status, commitUrl(status.sha));
+      await sendStatus(api, `${path}/commit/${status.sha}/statuses/build`, bodies, { purpose: 'statuses', signal });
     },
     async openRequests(target, { signal, from = 1 }) {
       const call: Call = { purpose: 'requests', signal };

@@ -6,6 +6,7 @@ import { basicOrToken } from '../credentials.ts';
 import type { Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import { gather } from '../pages.ts';
 import { cannotTell, encodedPath, partsOf, withoutSlash } from '../repository.ts';
+import { sendStatus } from '../status-address.ts';
 
 /** Bitbucket Data Center (from 7.14), by an HTTP access token or a user name and password. */
 export const bitbucketDataCenter: ForgeKind = { accepts: ['token', 'basic'], open: openBitbucketDataCenter };
@@ -43,8 +44,8 @@ function openBitbucketDataCenter(access: ForgeAccess): Forge {
   return {
     address,
     async post(status, { signal }) {
-      const body = bitbucketStatus(status, commitUrl(status.sha));
-      await api.send('POST', `${path}/commits/${status.sha}/builds`, body, { purpose: 'statuses', signal });
+      const bodies = bitbucketStatus(status, commitUrl(status.sha));
+      await sendStatus(api, `${path}/commits/${status.sha}/builds`, bodies, { purpose: 'statuses', signal });
     },
     openRequests: (target, { signal, from = 0 }) =>
       gather(from, async (start) => {

@@ -7,6 +7,7 @@ import type { ForgeAnswer } from '../http.ts';
 import { keepOneComment } from '../one-comment.ts';
 import { gather } from '../pages.ts';
 import { cannotTell, encodedPath, partsOf, withoutSlash } from '../repository.ts';
+import { sendStatus } from '../status-address.ts';
 
 /** gitlab.com and self-managed GitLab, by a personal, group or project access token. */
 export const gitLab: ForgeKind = { accepts: ['token'], open: openGitLab };
@@ -56,7 +57,10 @@ function openGitLab(access: ForgeAccess): Forge {
     address,
     async post(status, { signal }) {
       const call: Call = { purpose: 'statuses', signal };
-      await api.send('POST', `${path}/statuses/${status.sha}`, gitLabStatus(status), call, saysSoAlready);
+      const body = gitLabStatus(status);
+      const { target_url: address, ...without } = body;
+      const otherwise = address && without;
+      await sendStatus(api, `${path}/statuses/${status.sha}`, { body, otherwise }, call, saysSoAlready);
     },
     // Those of an author who may not set labels are left out, also when the request is made.
     labelProof: 'always',

@@ -12,7 +12,7 @@ import { fleet } from '../../unit/serve/installation.ts';
 
 /** A thread fetches only what is new since what it has fetched before, and comes to the same as one that begins. */
 
-const server = await startGitServer({ needs: ['filter'] });
+const server = await startGitServer({ needs: ['filter', 'direct'] });
 after(() => server.stop());
 
 const kib = 1024;

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { basename } from 'node:path';
+import { afterEach, test } from 'node:test';
+import { parseOptions } from '../../run/options.ts';
+import { select } from '../../run/scenarios.ts';
+import {
+  chosenGitServer,
+  gitReports,
+  gitServerVariable,
+  otherServers,
+  personalityNames,
+  traitsOf,
+} from '../../support/git/personalities.ts';
+import { type Capability, can } from '../../support/git/traits.ts';
+
+const before = process.env[gitServerVariable];
+afterEach(() => {
+  if (before === undefined) delete process.env[gitServerVariable];
+  else process.env[gitServerVariable] = before;
+});
+
+async function against(args: readonly string[]) {
+  const selections = await select(parseOptions(args), []);
+  const own = selections.filter(({ gitServer }) => gitServer === undefined).flatMap(({ files }) => files);
+  const others = selections.filter(({ gitServer }) => gitServer !== undefined);
+  return { own, others, rooms: selections.map(({ room }) => room) };
+}
+
+test('all that is about Git runs against every server in a run of all, before the stories', async () => {
+  delete process.env[gitServerVariable];
+  const { own, others, rooms } = await against(['--all']);
+  assert.deepEqual(
+    others.map(({ gitServer }) => gitServer),
+    otherServers,
+  );
+  for (const { files } of others) {
+    const names = files.map((file) => basename(file, '.test.ts'));
+    for (const name of ['fetch', 'partial', 'merge', 'resolve', 'reader', 'monorepo', 'signed-commits'])
+      assert.ok(names.includes(name), name);
+    assert.ok(!names.includes('large-files'));
+    assert.ok(files.every((file) => own.includes(file)));
+  }
+  assert.ok(rooms.indexOf('e2e') > rooms.lastIndexOf('integration'));
+});
+
+test('a person who names a server runs against that alone, and other runs against git’s own', async () => {
+  for (const args of [[], ['--slice', '1'], ['--only', 'integration', 'fetch'], ['--per-minor']])
+    assert.deepEqual((await against(args)).others, [], args.join(' '));
+  process.env[gitServerVariable] = 'azure';
+  assert.deepEqual((await against(['--all'])).others, []);
+});
+
+test('a server that is not there is refused, and the refusal names those that are', async () => {
+  process.env[gitServerVariable] = 'sourceforge';
+  await assert.rejects(against(['--only', 'integration', 'fetch']), {
+    name: 'UsageError',
+    message: /"sourceforge".*github, gitea, gitlab, azure, codecommit/,
+  });
+  assert.equal(chosenGitServer({}), 'git');
+  assert.equal(chosenGitServer({ [gitServerVariable]: '' }), 'git');
+});
+
+test('git’s own server can do all that tests need, and each need is one that some server does not meet', () => {
+  const needs = ['asFewRequests', 'direct', 'wholeCommits', 'filter', 'commitsWithoutRefs', 'anyUser'] as const;
+  needs satisfies readonly Capability[];
+  for (const need of needs) {
+    assert.ok(can(traitsOf('git'), need), need);
+    assert.ok(
+      personalityNames.some((name) => !can(traitsOf(name), need)),
+      need,
+    );
+  }
+});
+
+test('no two rows of a server play the same trait with different values', () => {
+  for (const name of personalityNames) {
+    const traits = gitReports[name].flatMap(({ plays }) => Object.keys(plays));
+    assert.equal(new Set(traits).size, traits.length, name);
+  }
+});
