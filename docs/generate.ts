@@ -8,6 +8,7 @@ import { helmValuesPage } from './helm-values.ts';
 import { metricsPage } from './metrics.ts';
 import { permissionsPage } from './permissions.ts';
 import { curesTable, reasonsPage } from './reasons.ts';
+import { forgeReportsTable, gitReportsTable } from './reports.ts';
 import { rulesTable } from './rules.ts';
 import { statesTable } from './states.ts';
 import { supportMatrix } from './support.ts';
@@ -30,6 +31,9 @@ await write('docs/reference/helm-values.md', () => helmValuesPage());
 await write('docs/reference/metrics.md', () => metricsPage());
 await write('docs/reference/permissions.md', () => permissionsPage());
 await write('docs/reference/reasons.md', () => reasonsPage());
+await write('docs/reference/reported.md', (text) =>
+  between(between(text, 'git', gitReportsTable()), 'forges', forgeReportsTable()),
+);
 await write('docs/reference/what-it-says.md', (text) =>
   between(between(text, 'reasons', curesTable()), 'statuses', commitStatusTables()),
 );

@@ -83,7 +83,7 @@ test('and so is one that answers a filter for folders with an error page', async
 });
 
 test('more than 1000 commits are refused with what to do, before any but the head is looked at', async () => {
-  await using at = await stage('true');
+  await using at = await stage('true', 'filter');
   const sign = (index: number) => (index === 1000 ? byAda() : undefined);
   const chain = await pushChain(at.repository, { from: at.first, count: 1001, sign });
   await assert.rejects(at.verify(chain.at(-1) ?? '', at.first), {

@@ -10,7 +10,7 @@ for (const [what, filter, lines] of [
   ['and can leave files out is not told of', 'true', 0],
 ] as const)
   test(`a server that sends whole commits ${what}`, async () => {
-    await using server = await startGitServer();
+    await using server = await startGitServer({ needs: filter === 'true' ? ['filter'] : [] });
     const repository = await server.createRepository('r');
     await repository.git('config', 'uploadpack.allowFilter', filter);
     await repository.commit({ 'a/a.yaml': '', 'b/b.yaml': '' });

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gitHttpBackend } from './backend.ts';
+import { isFormer } from './leading.ts';
 
 /** How a Git server (or what stands before it) can misbehave. */
 export type GitFault =
@@ -61,7 +62,7 @@ export async function misbehave(
     case 'cut':
     case 'truncate':
     case 'corrupt':
-      if (!upload) return false;
+      if (!upload || isFormer(request.url)) return false;
       await gitHttpBackend(root, request, distorting(response, fault));
       return true;
     default:

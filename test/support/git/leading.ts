@@ -3,6 +3,11 @@ import type { Traits } from './traits.ts';
 
 const formerly = '-formerly.git';
 
+/** Whether the server leads on from there. */
+export function isFormer(url: string | undefined): boolean {
+  return url?.includes(`${formerly}/`) ?? false;
+}
+
 /** The address of a repository that people have: the one from which a server leads on, where it does. */
 export function toldPath({ leads }: Traits, path: string): string {
   if (leads?.from === 'withoutDotGit') return path.replace(/\.git$/, '');
