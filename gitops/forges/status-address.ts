@@ -9,8 +9,8 @@ interface StatusBodies {
 }
 
 /**
- * Sends a status. Forges refuse all of it where they dislike its address, as that of a page which only a private network
- * resolves: then it is sent once more, leading elsewhere. @throws ForgeError
+ * Sends a status. Forges refuse all of it where they dislike its address, such as one of a private network: then it is
+ * sent once more, leading elsewhere. @throws ForgeError
  */
 export async function sendStatus(
   api: Api,

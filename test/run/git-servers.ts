@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** Whose matter a server is not: what a document, a Secret or a lot of memory does to a pass. */
-const aloneWithGit: readonly string[] = ['hostile-bench', 'large-files'];
+/** These say which servers they are about, or have another matter: what a lot of memory does to a pass. */
+const aloneWithGit: readonly string[] = ['personalities', 'reported', 'hostile-bench', 'large-files'];
 
-/** A server of its own, or the scene's. */
+/** A server of its own, or a scene's. */
 const starts = /(?<=from ')(\.\.\/)+support\/git\/server\.ts|(?<=from '\.\/)(scene|checks-stage|forge-scene)\.ts/;
 
 /**

@@ -3,7 +3,7 @@ interface Event {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The events of files that a run has seen before: their tests say against which server, and only failures count anew. */
+/** The events of files that a run has seen before: tests say against which server, and only failures count anew. */
 export async function* named(events: AsyncIterable<unknown>, server: string): AsyncGenerator<Event, void> {
   for await (const event of events as AsyncIterable<Event>) {
     const { type, data } = event;

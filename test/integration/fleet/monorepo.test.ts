@@ -17,7 +17,7 @@ function asked(requests: Scene['git']['requests']): { readonly refs: number; rea
 }
 
 test('fleets of one repository and ref are fetched once, and each sees only its path', async () => {
-  await using scene = await setScene();
+  await using scene = await setScene({}, ['asFewRequests']);
   const names = ['ads', 'orders', 'stock'];
   await scene.repository.commit(Object.fromEntries(names.map((name) => [`${name}/etcd.yaml`, clusterYaml(name)])));
   for (const name of names) scene.addFleet(name, { path: name });
@@ -32,7 +32,7 @@ test('fleets of one repository and ref are fetched once, and each sees only its 
 });
 
 test('passes that share a reader fetch only what is new since the last one', async () => {
-  await using scene = await setScene();
+  await using scene = await setScene({}, ['asFewRequests']);
   using received = await countingReceived(scene.repository.url);
   using reader = createReader();
   const large = Object.fromEntries(
@@ -52,7 +52,7 @@ test('passes that share a reader fetch only what is new since the last one', asy
 });
 
 test('another ref is another conversation', async () => {
-  await using scene = await setScene();
+  await using scene = await setScene({}, ['asFewRequests']);
   await scene.repository.commit({ 'a/etcd.yaml': clusterYaml('a') });
   await scene.repository.commit({ 'b/etcd.yaml': clusterYaml('b') }, { branch: 'next' });
   scene.addFleet('a', { path: 'a' });
@@ -69,7 +69,7 @@ test('another ref is another conversation', async () => {
 });
 
 test('one fleet without its path, and one with a broken document, fail alone', async () => {
-  await using scene = await setScene();
+  await using scene = await setScene({}, ['asFewRequests']);
   await scene.repository.commit({
     'a/etcd.yaml': clusterYaml('a'),
     'b/etcd.yaml': clusterYaml('b').replace('3.6.16', 'latest'),
@@ -83,8 +83,8 @@ test('one fleet without its path, and one with a broken document, fail alone', a
 });
 
 test("who has not the same credentials gets nothing out of another fleet's conversation", async () => {
-  await using scene = await setScene();
-  await using locked = await startGitServer({ auth: { token: 'right' } });
+  await using scene = await setScene({}, ['asFewRequests']);
+  await using locked = await startGitServer({ auth: { token: 'right' }, needs: ['asFewRequests'] });
   const repository = await locked.createRepository('mono');
   await repository.commit({ 'a/etcd.yaml': clusterYaml('a'), 'b/etcd.yaml': clusterYaml('b') });
   for (const [name, token] of [

@@ -7,6 +7,7 @@ import { annotations } from '../../../manifests/render/names.ts';
 import { type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 import { type GitServer, startGitServer } from '../../support/git/server.ts';
+import type { Capability } from '../../support/git/traits.ts';
 
 export interface Scene extends AsyncDisposable {
   readonly fake: FakeKube;
@@ -35,10 +36,10 @@ export interface Scene extends AsyncDisposable {
 const patienceMs = 60_000;
 
 /** A fake API server and a real Git server, and the fleet's part of a pass between them. */
-export async function setScene(options: FakeKubeOptions = {}): Promise<Scene> {
+export async function setScene(options: FakeKubeOptions = {}, needs: readonly Capability[] = []): Promise<Scene> {
   const fake = createFakeKube(options);
   const kube = withAppliedCreates(fake);
-  const git = await startGitServer();
+  const git = await startGitServer({ needs });
   const repository = await git.createRepository('etcd');
 
   function fleet(name = 'production'): EtcdFleet {

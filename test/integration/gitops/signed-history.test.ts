@@ -10,7 +10,7 @@ import { openPgpKey } from '../../support/git/openpgp-signing.ts';
 import { startGitServer } from '../../support/git/server.ts';
 import { pushChain } from '../../support/git/signed-chain.ts';
 import { sshSigner } from '../../support/git/ssh-signing.ts';
-import type { Capability } from '../../support/git/traits.ts';
+import { type Capability, can } from '../../support/git/traits.ts';
 import { localNetwork } from '../../support/network.ts';
 import { specText } from '../../unit/gitops/specs.ts';
 import { fleet } from '../../unit/serve/installation.ts';
@@ -47,7 +47,8 @@ for (const [what, filter, most] of [
     const chain = await pushChain(at.repository, { from: at.first, count: most, sign: byAda });
     const { objects, by, requests } = await at.verify(chain.at(-1) ?? '', at.first);
     assert.deepEqual([objects, by], [most, 'ada']);
-    assert.ok(requests <= 4, `${requests} requests`);
+    // The first is for version 2 of the protocol, which not every server speaks.
+    assert.ok(requests <= (can(at.server.traits, 'asFewRequests') ? 4 : 6), `${requests} requests`);
   });
 
   test(`of a server ${what}, one commit in the middle without a signature is found`, async () => {

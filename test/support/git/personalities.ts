@@ -152,7 +152,7 @@ export function traitsOf(name: PersonalityName): Traits {
   return Object.assign({}, ...all, { config: Object.assign({}, ...all.map(({ config }) => config)) });
 }
 
-/** Those from which fetches come otherwise than from git's own: `--all` runs what run/git-servers.ts names with each. */
+/** Those that serve fetches otherwise than git's own: `--all` runs what run/git-servers.ts selects against each. */
 export const otherServers = personalityNames.filter((name) => {
   const { takesTokens: _, config, ...others } = traitsOf(name);
   return Object.keys(others).length > 0 || Object.keys(config ?? {}).length > 0;

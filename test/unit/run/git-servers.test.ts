@@ -60,7 +60,7 @@ test('a server that is not there is refused, and the refusal names those that ar
   assert.equal(chosenGitServer({ [gitServerVariable]: '' }), 'git');
 });
 
-test('git’s own server can do all that tests need, and each need is one that some server does not meet', () => {
+test('git’s own server can do all that tests need, and for each need there is one that can’t', () => {
   const needs = ['asFewRequests', 'direct', 'wholeCommits', 'filter', 'commitsWithoutRefs', 'anyUser'] as const;
   needs satisfies readonly Capability[];
   for (const need of needs) {
