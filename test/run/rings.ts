@@ -14,7 +14,7 @@ export const integration: Readonly<Record<string, readonly string[]>> = {
   contributing: ['table'],
   docs: ['yaml'],
   fleet: ['apply'],
-  gitops: ['fetch', 'personalities', 'reported'],
+  gitops: ['fetch', 'personalities', 'reported', 'api-reports'],
   'local-cluster': ['sandbox'],
   manifests: ['crds', 'webhook-jobs'],
   'manifests-build': ['etcd-args'],

@@ -8,7 +8,7 @@ export interface Traits {
   readonly demands?: { readonly oneOf: readonly string[]; readonly status: number };
   /** A capability that was not offered is refused by an `ERR` inside a 200. */
   readonly isStrict?: true;
-  /** Repositories are told by this other address; what else is asked there is answered or, without `.git`, not found. */
+  /** Repositories are told by this other address. Other requests to it are answered or, without `.git`, not found. */
   readonly leads?: {
     readonly from: 'withoutDotGit' | 'formerName';
     readonly by: 301 | 307;
