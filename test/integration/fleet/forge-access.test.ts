@@ -121,7 +121,7 @@ for (const [name, spec, data, reason, words] of [
 }
 
 test('a GitHub App reads the repository by a token for that alone', async () => {
-  await using git = await startGitServer({ auth: { token: 'ghs_read' } });
+  await using git = await startGitServer({ auth: { token: 'ghs_read' }, needs: ['direct'] });
   const repository = await git.createRepository('platform/etcd');
   const sha = await repository.commit({ a: 'a' });
   await using api = await startRecorder((_, response) =>

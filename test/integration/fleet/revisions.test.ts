@@ -74,7 +74,7 @@ const fetches = (scene: Scene) => scene.git.requests.filter(({ method }) => meth
 const patches = (scene: Scene) => scene.fake.journal().filter(({ key }) => key === 'PATCH etcdclusters').length;
 
 test('the annotation reconcile makes a fleet fetch and apply all, once, and is answered', async () => {
-  await using scene = await setScene();
+  await using scene = await setScene({}, ['asFewRequests']);
   await scene.repository.commit({ 'a.yaml': clusterYaml('orders') });
   scene.addFleet('production');
   await scene.pass();

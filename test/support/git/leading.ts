@@ -14,23 +14,26 @@ export function toldPath({ leads }: Traits, path: string): string {
   return leads ? path.replace(/\.git$/, formerly) : path;
 }
 
-/** Where the repository is, by path and query; `undefined`: the request was led on, or not found. */
-export function led(
-  { leads }: Traits,
-  { url = '', method }: Pick<IncomingMessage, 'url' | 'method'>,
-  response: ServerResponse,
-): string | undefined {
-  if (!leads) return url;
-  const to =
-    leads.from === 'formerName'
-      ? url.replace(`${formerly}/`, '.git/')
-      : url.replace(/(?<!\.git)(?=\/(info\/refs|git-upload-pack)\b)/, '.git');
-  if (to === url) return url;
-  if (leads.only === 'anything' || url.includes(`/${leads.only}`)) {
-    response.writeHead(leads.by, { location: to }).end();
-    return undefined;
-  }
-  if (leads.from === 'formerName') return to;
-  response.writeHead(404, { 'content-type': 'text/html' }).end(method === 'HEAD' ? undefined : '<html>');
+/** Where the repository is, by path and query. */
+function target({ leads }: Traits, url: string): string {
+  if (leads?.from === 'formerName') return url.replace(`${formerly}/`, '.git/');
+  return leads ? url.replace(/(?<!\.git)(?=\/(info\/refs|git-upload-pack)\b)/, '.git') : url;
+}
+
+/** Whether this request is answered by another address alone. */
+export function isLedOn(traits: Traits, url = ''): boolean {
+  const { leads } = traits;
+  if (!leads || target(traits, url) === url) return false;
+  return leads.only === 'anything' || url.includes(`/${leads.only}`);
+}
+
+/** Where the repository is; `undefined`: the request was led on, or not found. */
+export function led(traits: Traits, { url = '' }: Pick<IncomingMessage, 'url'>, response: ServerResponse) {
+  const { leads } = traits;
+  const to = target(traits, url);
+  if (!leads || to === url) return url;
+  if (isLedOn(traits, url)) response.writeHead(leads.by, { location: to }).end();
+  else if (leads.from === 'formerName') return to;
+  else response.writeHead(404, { 'content-type': 'text/html' }).end('<html>');
   return undefined;
 }

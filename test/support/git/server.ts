@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { allowThisMachine } from '../network.ts';
 import { behave } from './behave.ts';
 import { type GitFault, misbehave } from './faults.ts';
-import { toldPath } from './leading.ts';
+import { isLedOn, toldPath } from './leading.ts';
 import { chosenGitServer, type PersonalityName, traitsOf } from './personalities.ts';
 import { createRepository, type Repository } from './repository.ts';
 import { type Capability, can, type Traits } from './traits.ts';
@@ -39,7 +39,7 @@ export interface RecordedRequest {
 export interface GitServer extends AsyncDisposable {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
-  /** Every request so far. */
+  /** Every request so far, but for those that it led on. */
   readonly requests: RecordedRequest[];
   /** What it does otherwise than git's own. */
   readonly traits: Traits;
@@ -59,7 +59,8 @@ export async function startGitServer(options: GitServerOptions = {}): Promise<Gi
   let fault: GitFault | undefined;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
+    const { method = '', url: path = '', headers } = request;
+    if (fault || !isLedOn(traits, path)) requests.push({ method, url: path, headers });
     if (!admitted(request, auth, traits)) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end('Unauthorized\n');
     } else if (!fault || !(await misbehave(fault, root, request, response))) {
