@@ -63,7 +63,7 @@ function isAbout({ number, others = [] }: RequestCheck, asked: string): boolean 
   return number === asked || others.some((other) => other.number === asked);
 }
 
-/** Who may write ConfigMaps there may have changed it: it counts only as a report of this fleet and this commit. */
+/** Its ConfigMap may be changed by others: it counts only as a report of this fleet and this commit. */
 async function keptOf({ fleet, check }: Found, asked: Asked): Promise<{ report: ShownReport; markdown: string }> {
   const { name } = fleet.metadata;
   const { kube, namespace, stop } = asked;
