@@ -45,13 +45,13 @@ interface Checks {
   readonly failure?: NonNullable<ChecksOutcome['failure']>;
 }
 
-/** @param options.desk for the API of Bitbucket Cloud, in the place of GitHub's */
+/** @param options.desk for the API of Bitbucket Cloud, in the place of GitHub's; `app`: the private key of an App */
 export async function setStage(
   spec: Partial<EtcdFleet['spec']> = {},
-  { desk, ...options }: FakeKubeOptions & { readonly desk?: Desk } = {},
+  { desk, app, ...options }: FakeKubeOptions & { readonly desk?: Desk; readonly app?: string } = {},
 ): Promise<Stage> {
   const scene = await setScene(options);
-  const beside = await besideForge(scene, desk);
+  const beside = await besideForge(scene, { desk, app });
   const { forge, repository } = beside;
   await repository.commit({
     'c/orders.yaml': clusterYaml('orders'),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { createReader } from '../../../functions/read/reader.ts';
 import { bitbucketDesk } from '../../support/forge/bitbucket.ts';
@@ -11,13 +12,23 @@ import { clusterYaml } from './scene.ts';
 /** Suspended, so that nothing about the clusters themselves changes what is told. */
 const still = (name: string, replicas = 3) => clusterYaml(name, { replicas, extra: ', suspend: true' });
 
+const { privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+
+const stages = {
+  GitHub: () => setStage({ checks: { mergeQueue: 'Enabled' } }),
+  App: () => setStage({}, { app: privateKey }),
+  BitbucketCloud: () => setStage({}, { desk: bitbucketDesk() }),
+};
+
 /** With a request that has its verdict. */
-async function settled(on: 'GitHub' | 'BitbucketCloud' = 'GitHub'): Promise<Stage & { readonly head: string }> {
+async function settled(on: keyof typeof stages = 'GitHub'): Promise<Stage & { readonly head: string }> {
   await using opened = new AsyncDisposableStack();
-  const isGitHub = on === 'GitHub';
-  const stage = opened.use(
-    await (isGitHub ? setStage({ checks: { mergeQueue: 'Enabled' } }) : setStage({}, { desk: bitbucketDesk() })),
-  );
+  const isGitHub = on !== 'BitbucketCloud';
+  const stage = opened.use(await stages[on]());
   await stage.repository.commit({ 'c/orders.yaml': still('orders'), 'c/ads.yaml': still('ads') });
   const head = await stage.open(7, { 'c/orders.yaml': still('orders', 5) });
   for (let passes = 0; passes < 4; passes++) await wholePass(stage.scene);
@@ -37,6 +48,11 @@ test('GitHub counts no look at lists that are still the same', async () => {
   await using stage = await settled();
   assert.deepEqual(await costs(stage, 5), [10, 0], 'the list and the merge queue, at each of five looks');
   assert.equal(stage.scene.fleet().status?.conditions?.find(({ type }) => type === 'RequestsChecked')?.status, 'True');
+});
+
+test('by an App each look counts: its token and the list, for each repository and tick', async () => {
+  await using stage = await settled('App');
+  assert.deepEqual(await costs(stage, 5), [10, 10]);
 });
 
 for (const [what, change] of [

@@ -12,13 +12,22 @@ export interface ForgeScene extends AsyncDisposable {
   addFleet(spec?: Parameters<Scene['addFleet']>[1]): EtcdFleet;
 }
 
-/** A forge that wants a token, and the Secret that has it. @param desk of Bitbucket Cloud; absent: it is GitHub's */
-export async function besideForge(scene: Scene, desk?: Desk): Promise<ForgeScene> {
+interface ForgeOptions {
+  /** Of Bitbucket Cloud; absent: it is GitHub's. */
+  readonly desk?: Desk | undefined;
+  /** An App's private key in PEM; absent: a token. */
+  readonly app?: string | undefined;
+}
+
+/** A forge, and the Secret that it wants. */
+export async function besideForge(scene: Scene, { desk, app }: ForgeOptions = {}): Promise<ForgeScene> {
   const token = 'forge-secret';
-  const forge = await startForge({ token, ...(desk && { desk }) });
+  const forge = await startForge(app === undefined ? { token, ...(desk && { desk }) } : { app: true });
+  const credentials = app === undefined ? { token } : { appId: '1', installationId: '2', privateKey: app };
+  const encoded = Object.entries(credentials).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
   scene.fake.seed(resources.secrets, {
     metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
-    ...{ data: { token: Buffer.from(token).toString('base64') } },
+    ...{ data: Object.fromEntries(encoded) },
   });
   const repository = await scene.git.createRepository('team/etcd');
   return {

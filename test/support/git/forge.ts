@@ -61,6 +61,8 @@ export interface ForgeServerOptions {
   readonly token?: string;
   /** What it can do besides, for people: it answers, or leaves the request to the others. */
   readonly desk?: Desk;
+  /** It gives an App a new token each time that one is asked for, as GitHub does. */
+  readonly app?: boolean;
 }
 
 /** What was asked of a forge that knows its repositories; `undefined`: not of this desk. */
@@ -92,7 +94,8 @@ export interface ForgeServer extends AsyncDisposable {
 
 export async function startForge(options: ForgeServerOptions = {}): Promise<ForgeServer> {
   allowThisMachine();
-  const { host = '127.0.0.1', port = 0, tls, token, desk } = options;
+  const { host = '127.0.0.1', port = 0, tls, token, desk, app } = options;
+  let given = 0;
   const statuses: PostedStatus[] = [];
   const requests: ForgeServer['requests'] = [];
   const counted: ForgeServer['requests'] = [];
@@ -118,6 +121,12 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
     }
     const body = await read(request);
     const { method = '', url = '' } = request;
+    if (app && method === 'POST' && url.endsWith('/access_tokens')) {
+      given += 1;
+      const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+      reply(response, 201, { token: `of-the-app-${given}`, expires_at });
+      return;
+    }
     if (desk && isWelcome(request, token)) {
       const path = new URL(url, 'http://forge').pathname.replace(/^\/api\/v[13]/, '');
       const served = await desk({ method, path, body }, { pulls, statuses });
