@@ -1,9 +1,12 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { fillingInWords, fillingSteps } from '../../reconcile/cluster/know/space/filling.ts';
 import type { LeftOut } from '../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../reconcile/objects/conditions.ts';
 import { leftOutWithCure } from '../../reconcile/objects/left-out.ts';
+import { withCure } from '../../reconcile/reasons/cure.ts';
 import { isOutage } from '../../reconcile/reasons/reasons.ts';
+import { fillingSeen } from './quota.ts';
 import { clusterState, fleetState } from './state.ts';
 import { duration } from './time.ts';
 
@@ -38,11 +41,24 @@ export function clusterConcerns(cluster: EtcdCluster): readonly Concern[] {
     ...(certificates?.status === 'False' && stalled.length === 0
       ? [{ tone: 'busy' as const, ...said(certificates) }]
       : []),
+    ...fillingConcern(cluster),
     ...(drifted?.status === 'True' ? [{ tone: 'busy' as const, ...said(drifted) }] : []),
     ...(status?.refusals ?? [])
       .filter(({ reason }) => reason !== state.reason && reason !== aside?.reason)
       .map(({ reason, message }) => ({ tone: 'busy' as const, reason, message })),
   ];
+}
+
+/** Also of a cluster that rolls, is paused, or needs a person for something else: it fills all the same. */
+export function fillingConcern(cluster: EtcdCluster): readonly Concern[] {
+  const filling = fillingSeen(cluster);
+  const isFull = conditionOf(cluster.status, 'Available')?.reason === 'NoSpace';
+  if (!filling || isFull) return [];
+  const message = withCure(
+    fillingInWords(filling),
+    'delete what is no longer needed, let clients compact, or raise spec.etcd.quotaBackendBytes, which starts members anew',
+  );
+  return [{ tone: filling.percent === fillingSteps[0] ? 'bad' : 'busy', reason: 'QuotaFills', message }];
 }
 
 export function fleetConcerns(fleet: EtcdFleet, now: Date): readonly Concern[] {

@@ -1,5 +1,6 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetKinds, isClusterScoped } from '../../manifests/api/fleet-kinds.ts';
+import { longestDescription } from '../../manifests/description.ts';
 import { kubectl, kubectlRatchet, resourceName } from '../../manifests/render/kubectl.ts';
 import { inBrief } from './in-brief.ts';
 import { statusContext } from './names.ts';
@@ -101,7 +102,11 @@ function ofWhole(progress: ReturnType<typeof progressOf>, { fleet, problems }: S
 function saidOf(cluster: ClusterVerdict, isChanged: boolean): string {
   const { message, receipt, verdict } = cluster;
   const pointer = verdict === 'Failed' ? pointerTo(cluster) : undefined;
-  return inBrief({ message, besides: isChanged ? receipt : undefined }, { pointer });
+  const besides = isChanged ? receipt : undefined;
+  // What does not fit is cut: of a cluster that is as asked, the receipt is the news.
+  const isFirst =
+    besides !== undefined && verdict === 'Current' && `${message}; ${besides}`.length > longestDescription;
+  return inBrief(isFirst ? { message: besides, besides: message } : { message, besides }, { pointer });
 }
 
 /** A cure that does not fit is in the fleet's status. */

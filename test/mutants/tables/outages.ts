@@ -26,8 +26,8 @@ export const ofOutages: readonly Mutant[] = [
   },
   {
     file: 'reconcile/fleet/wanted-statuses.ts',
-    from: 'besides: isChanged ? receipt : undefined',
-    to: 'besides: receipt',
+    from: 'besides = isChanged ? receipt : undefined',
+    to: 'besides = receipt',
     without: 'a commit that changed nothing says that its plan was kept',
     killers: [report],
   },

@@ -65,13 +65,17 @@ const wanted = (
 
 test('the commit that changed a cluster is told what became of the plan, and no later one', () => {
   const plan = { asked: '1', generation: 1, at: '2026-05-01T10:00:00Z' };
-  const planned = (state: 'AsPlanned' | 'Left' | 'UnderWay', message: string, generation = 1) =>
+  const planned = (
+    state: 'AsPlanned' | 'Left' | 'UnderWay',
+    message: string,
+    { generation = 1, says = 'all healthy' } = {},
+  ) =>
     clusterOf(
       'orders',
       {},
       {
         observedGeneration: 1,
-        conditions: conditions(['Ready', 'True', 'all healthy']),
+        conditions: conditions(['Ready', 'True', says]),
         plan: { ...plan, state, message, generation },
       },
     );
@@ -91,10 +95,14 @@ test('the commit that changed a cluster is told what became of the plan, and no 
     'a follow-up of the same commit says so, too',
   );
   assert.equal(told(kept, {})?.description, 'all healthy', 'another commit has not changed it');
+  const long = planned('AsPlanned', 'as planned, 4 of 4 steps', {
+    says: `all healthy; ${'orders-1 fills '.repeat(9)}`,
+  });
+  assert.match(told(long, changed)?.description ?? '', /^as planned, 4 of 4 steps; all healthy; .*…$/);
   const left = planned('Left', 'left its plan at step 3 of 5: it went otherwise');
   assert.equal(told(left, changed)?.description, 'all healthy; left its plan at step 3 of 5: it went otherwise');
   assert.equal(told(planned('UnderWay', '1 of 2 steps'), changed)?.description, 'all healthy');
-  assert.equal(told(planned('AsPlanned', 'of another spec', 7), changed)?.description, 'all healthy');
+  assert.equal(told(planned('AsPlanned', 'of another spec', { generation: 7 }), changed)?.description, 'all healthy');
 });
 
 test('a commit succeeds when every cluster is ready', () => {
