@@ -1,5 +1,5 @@
 import { forgeReports } from '../test/integration/gitops/forges/reports.ts';
-import { gitReports, type PersonalityName, personalityNames } from '../test/support/git/personalities.ts';
+import { gitReports, personalityNames, personalityTitles } from '../test/support/git/personalities.ts';
 import type { Source } from '../test/support/git/traits.ts';
 
 interface Row {
@@ -7,23 +7,9 @@ interface Row {
   readonly at: Source;
 }
 
-const gitNames = {
-  git: 'git',
-  github: 'GitHub',
-  gitea: 'Gitea',
-  gitlab: 'GitLab',
-  azure: 'Azure DevOps',
-  codecommit: 'CodeCommit',
-  bitbucketCloud: 'Bitbucket Cloud',
-  bitbucketDataCenter: 'Bitbucket Data Center',
-  strippingProxy: 'a proxy, or a server without version 2',
-  zippingProxy: 'a proxy that zips',
-  unzippingProxy: 'a proxy that unzips',
-} as const satisfies Record<PersonalityName, string>;
-
 /** What stand-ins for Git servers play. */
 export function gitReportsTable(): string {
-  return table(personalityNames.map((name) => [gitNames[name], gitReports[name]]));
+  return table(personalityNames.map((name) => [personalityTitles[name], gitReports[name]]));
 }
 
 /** What stand-ins for forges play; Forgejo's rows are Gitea's. */

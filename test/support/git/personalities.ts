@@ -169,3 +169,18 @@ export function chosenGitServer(environment: NodeJS.ProcessEnv): PersonalityName
     `${gitServerVariable} is ${JSON.stringify(asked.slice(0, 40))}, which is no server that tests can run against: set it to one of ${personalityNames.join(', ')}, or unset it for git's own`,
   );
 }
+
+/** As people call them. */
+export const personalityTitles = {
+  git: 'git',
+  github: 'GitHub',
+  gitea: 'Gitea',
+  gitlab: 'GitLab',
+  azure: 'Azure DevOps',
+  codecommit: 'CodeCommit',
+  bitbucketCloud: 'Bitbucket Cloud',
+  bitbucketDataCenter: 'Bitbucket Data Center',
+  strippingProxy: 'a proxy, or a server without version 2',
+  zippingProxy: 'a proxy that zips',
+  unzippingProxy: 'a proxy that unzips',
+} as const satisfies Record<PersonalityName, string>;

@@ -60,8 +60,9 @@ export async function startGitServer(options: GitServerOptions = {}): Promise<Gi
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url: path = '', headers } = request;
-    if (fault || !isLedOn(traits, path)) requests.push({ method, url: path, headers });
-    if (!admitted(request, auth, traits)) {
+    const isAdmitted = admitted(request, auth, traits);
+    if (!isAdmitted || fault || !isLedOn(traits, path)) requests.push({ method, url: path, headers });
+    if (!isAdmitted) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end('Unauthorized\n');
     } else if (!fault || !(await misbehave(fault, root, request, response))) {
       await behave(traits, root, request, response);
