@@ -65,6 +65,11 @@ export function isSameMinor(version: string, other: Version): boolean {
   return minorOf(parseVersion(version)) === minorOf(other);
 }
 
+/** Whether it is a version, of a lower minor than the other one. */
+export function isMinorBelow(text: string | undefined, version: string): boolean {
+  return isVersion(text) && minorOf(parseVersion(text)) < minorOf(parseVersion(version));
+}
+
 /** `undefined` of none. */
 export function highestOf(versions: readonly Version[]): Version | undefined {
   return versions.toSorted(compareVersions).at(-1);

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../../../manifests/api/duration.ts';
-import { isVersion, minorOf, parseVersion } from '../../../../manifests/api/version.ts';
+import { isMinorBelow } from '../../../../manifests/api/version.ts';
 import { timestamp } from '../../../time/timestamp.ts';
 import { hasDeparted } from '../life.ts';
 import type { Slot } from '../observation.ts';
@@ -41,8 +41,4 @@ export function soakOf({
   if (begun === undefined && keepers.length > 1) return undefined;
   const since = begun ?? timestamp(at);
   return { version, keepers, since, until: new Date(Date.parse(since) + parseDuration(length)) };
-}
-
-function isMinorBelow(text: string | undefined, version: string): boolean {
-  return isVersion(text) && minorOf(parseVersion(text)) < minorOf(parseVersion(version));
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isHigher, isVersion, minorOf, parseVersion } from '../../../../../manifests/api/version.ts';
+import { isHigher, isMinorBelow, isVersion } from '../../../../../manifests/api/version.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { act, type Decision } from '../../../know/decision.ts';
 import { isDownOnItsConfiguration, serves } from '../../../know/health/health.ts';
@@ -114,11 +114,7 @@ function mayBeStartedHigher(slot: Slot, { version }: Inputs): boolean {
   if (!peer?.current || !statefulSet || !pod || hasRunHigher(slot, version)) return false;
   if (!pod.leaving && (pod.ready || endpoint.kind === 'unknown')) return false;
   const told = isTemplateBehind(slot) ? [peer.inputs.version, recordOf(slot)?.nextVersion] : [peer.inputs.version];
-  return told.some((one) => isMinorAbove(one, version));
-}
-
-function isMinorAbove(text: string | undefined, version: string): boolean {
-  return isVersion(text) && minorOf(parseVersion(text)) > minorOf(parseVersion(version));
+  return told.some((one) => isVersion(one) && isMinorBelow(version, one));
 }
 
 /**

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  compareVersions,
   formatVersion,
   isHigher,
+  isMinorBelow,
   isSameMinor,
   minorText,
   parseVersion,
-  type Version,
 } from '../../../../../manifests/api/version.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { timestamp } from '../../../../time/timestamp.ts';
@@ -131,7 +130,8 @@ function settle({ slots, effective, clusterVersion, membership }: Situation): De
     );
   }
   if (stale.length === 0 || membership.kind === 'unknown') return undefined;
-  const entered = unnoted || stale.some(({ record }) => isMinorBelow(record.version, version));
+  // After a rollback the volume says a higher one: the earlier entries of raft's log stay as they are.
+  const entered = unnoted || stale.some(({ record }) => isMinorBelow(record.version, effective.inputs.version));
   const last =
     members
       .map(({ status }) => status.raftIndex)
@@ -147,11 +147,6 @@ function settle({ slots, effective, clusterVersion, membership }: Situation): De
     'RecordingVersion',
     `recording on the volumes of ${stale.map(({ name }) => name).join(', ')} that they run etcd ${formatVersion(version)}`,
   );
-}
-
-/** After a rollback the volume says a higher one: the earlier entries of raft's log stay as they are. */
-function isMinorBelow(text: string, version: Version): boolean {
-  return !isSameMinor(text, version) && compareVersions(parseVersion(text), version) < 0;
 }
 
 function prepareNextMinor({ effective, membership }: Situation): Decision | undefined {
