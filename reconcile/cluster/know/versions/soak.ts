@@ -32,11 +32,11 @@ export function soakOf({
   at,
 }: Pick<Situation, 'cluster' | 'slots' | 'effective' | 'at'>): Soak | undefined {
   const length = cluster.spec.update?.soak;
+  if (length === undefined) return undefined;
   const { version } = effective.inputs;
   const ours = slots.filter((slot) => slot.peer?.current && !hasDeparted(slot));
   const keepers = ours.filter(({ peer }) => isMinorBelow(peer?.inputs.version, version));
-  if (length === undefined || ours.length < fewest || keepers.length === 0 || keepers.length === ours.length)
-    return undefined;
+  if (ours.length < fewest || keepers.length === 0 || keepers.length === ours.length) return undefined;
   const begun = cluster.status?.soak?.version === version ? cluster.status.soak.since : undefined;
   if (begun === undefined && keepers.length > 1) return undefined;
   const since = begun ?? timestamp(at);
