@@ -61,6 +61,12 @@ export function fillingConcern(cluster: EtcdCluster): readonly Concern[] {
   return [{ tone: filling.percent === fillingSteps[0] ? 'bad' : 'busy', reason: 'QuotaFills', message }];
 }
 
+/** What stands beside a cluster in a list: a good state needs no words, but for a quota that fills. */
+export function toldBeside(cluster: EtcdCluster): { readonly reason?: string; readonly message: string } | undefined {
+  const state = clusterState(cluster);
+  return state.tone === 'good' ? fillingConcern(cluster)[0] : state;
+}
+
 export function fleetConcerns(fleet: EtcdFleet, now: Date): readonly Concern[] {
   const { metadata, status } = fleet;
   const state = fleetState(fleet);

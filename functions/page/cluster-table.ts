@@ -1,5 +1,5 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { fillingConcern } from './attention.ts';
+import { toldBeside } from './attention.ts';
 import { clusterHref } from './links.ts';
 import { type Html, markup } from './markup.ts';
 import { stateBadge, table } from './parts.ts';
@@ -34,10 +34,9 @@ function row(cluster: EtcdCluster, { root, said, now }: Required<Omit<ClusterTab
   const { metadata, spec, status } = cluster;
   const { namespace = '', name, creationTimestamp } = metadata;
   const state = clusterState(cluster);
-  // A good state needs no words, and what stands above no second time.
-  const [fills] = fillingConcern(cluster);
-  const { reason = '', message: whole } = state.tone === 'good' && fills ? fills : state;
-  const message = state.tone === 'good' && !fills ? '' : said.has(whole) ? reason : whole;
+  const { reason = '', message: whole = '' } = toldBeside(cluster) ?? {};
+  // What stands above needs no second time.
+  const message = said.has(whole) ? reason : whole;
   return markup`<tr role="row"><th scope="row" role="rowheader"><a href="${clusterHref(root, namespace, name)}"><bdi>${namespace}/${name}</bdi></a></th><td role="cell" data-label="State" class="state"><span>${stateBadge(state)}${message !== '' && markup`<span class="said"><bdi>${firstSentence(message, longest)}</bdi></span>`}</span></td><td role="cell" data-label="Ready" class="nowrap">${status?.readyReplicas ?? 0}/${spec.replicas}</td><td role="cell" data-label="Version"><span>${versions(cluster)}</span></td><td role="cell" data-label="Leader"${!status?.leader && markup` class="none"`}>${status?.leader ? markup`<bdi>${status.leader}</bdi>` : markup`<span class="quiet">–</span>`}</td><td role="cell" data-label="Age" class="nowrap">${age(creationTimestamp, now)}</td></tr>`;
 }
 

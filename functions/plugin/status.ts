@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { repositoryFiles } from '../../manifests/documentation.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
-import { fillingConcern } from '../page/attention.ts';
+import { toldBeside } from '../page/attention.ts';
 import { byUrgency, clusterState, fleetState } from '../page/state.ts';
 import { clusterScreen } from './cluster-screen.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
@@ -97,7 +97,7 @@ function row(cluster: EtcdCluster, now: Date) {
     version,
     told?.leader ?? '-',
     since(metadata.creationTimestamp, now),
-    inShort(state.tone === 'good' ? (fillingConcern(cluster)[0]?.message ?? '') : state.message),
+    inShort(toldBeside(cluster)?.message ?? ''),
   ];
 }
 
