@@ -78,13 +78,13 @@ async function main(): Promise<number> {
   const yardstick = takeYardstick();
   const events = allEvents(selections, cluster, untilInterrupted(), meter.enter);
   const reported = await report(events, process.stdout, () => notedProcessorSeconds(times.path));
-  const { totals, empty } = reported;
+  const { totals } = reported;
   if (totals.tests === 0) console.error('no test ran');
   // A scenario may be a word in a file that is in no test's name.
-  if (options.scenario === undefined) for (const file of empty) console.error(`${file}: no test ran`);
+  const empty = options.scenario === undefined ? reported.empty : [];
+  for (const file of empty) console.error(`${file}: no test ran`);
   const isOver = tellTimes(options, reported, meter.end(), await yardstick.end());
-  const emptied = options.scenario === undefined ? empty.length : 0;
-  const failed = totals.failed + totals.cancelled + emptied + (isOver ? 1 : 0);
+  const failed = totals.failed + totals.cancelled + empty.length + (isOver ? 1 : 0);
   const outcome = await cluster?.outcome();
   if (failed > 0 && outcome && outcome !== 'failed') await keepLogs(outcome);
   return totals.tests === 0 || failed > 0 || outcome === 'failed' ? 1 : 0;

@@ -6,7 +6,7 @@ import { gitHub } from './reports/github.ts';
 import { gitLab } from './reports/gitlab.ts';
 import type { ForgeReport } from './reports/report.ts';
 
-/** What each forge's API was publicly reported to do. A new report is a row: reported.test.ts plays each. */
+/** What each forge's API was publicly reported to do. A new report is a row: api-reports.test.ts plays each. */
 export const forgeReports: Readonly<Record<ForgeType, readonly ForgeReport[]>> = {
   GitHub: gitHub,
   GitLab: gitLab,
