@@ -9,7 +9,7 @@ import { type EndpointStatus, EtcdError } from '../../reconcile/interfaces/etcd.
 import { isReason, resources } from '../../reconcile/interfaces/kube.ts';
 import { type Asked, Refusal } from './command.ts';
 import { reachThrough } from './members/through.ts';
-import { waysTo } from './members/ways.ts';
+import { waysOrWhyNot } from './members/ways.ts';
 
 /**
  * Milliseconds for all members: a person waits for the screen. At their own addresses, which often lead nowhere from
@@ -79,11 +79,8 @@ async function answersOf(
 async function answersByWays(members: Members, asked: Asked): Promise<readonly Answer[] | undefined> {
   const signal = AbortSignal.any([asked.stop, AbortSignal.timeout(patience.ways)]);
   const kubectl: Asked['kubectl'] = { ...asked.kubectl, forward: (to) => asked.kubectl.forward(to, signal) };
-  const made = await waysTo(members.cluster, { ...asked, kubectl }).catch((error: unknown) => {
-    if (!(error instanceof Refusal)) throw error;
-    return undefined;
-  });
-  if (!made) return undefined;
+  const made = await waysOrWhyNot(members.cluster, { ...asked, kubectl });
+  if (made instanceof Refusal) return undefined;
   await using ways = made;
   const through = { reach: reachThrough(asked, ways), stop: asked.stop };
   return await answersOf(members, through, patience.byWays);

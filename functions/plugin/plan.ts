@@ -10,7 +10,7 @@ import { printable } from '../printable.ts';
 import { clusterPlanText } from '../tick/plan-output.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
 import { reachThrough } from './members/through.ts';
-import { waysTo } from './members/ways.ts';
+import { waysOrWhyNot } from './members/ways.ts';
 import { clusterNamed, dataText, nextCommand } from './objects.ts';
 import { planInCluster } from './plan-in-cluster.ts';
 import type { Installation } from './reconcile.ts';
@@ -110,10 +110,7 @@ async function foreseeThrough(
   intent: Exclude<Intent, { kind: 'create' }>,
   asked: Asked,
 ): Promise<{ readonly kind: 'led'; readonly foreseen: Foreseen } | { readonly kind: 'none'; readonly why: string }> {
-  const made = await waysTo(intent.cluster, asked).catch((error: unknown) => {
-    if (!(error instanceof Refusal)) throw error;
-    return error;
-  });
+  const made = await waysOrWhyNot(intent.cluster, asked);
   if (made instanceof Refusal) return { kind: 'none', why: made.message };
   await using ways = made;
   if (ways.lost.length > 0) return { kind: 'none', why: ways.lost.join('; ') };

@@ -69,6 +69,16 @@ export async function waysTo(cluster: EtcdCluster, asked: Asked): Promise<Ways> 
   return { ways, lost, [Symbol.asyncDispose]: () => made.disposeAsync() };
 }
 
+/** The same, for what can go on without them: where none is reached, why. */
+export async function waysOrWhyNot(cluster: EtcdCluster, asked: Asked): Promise<Ways | Refusal> {
+  try {
+    return await waysTo(cluster, asked);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return error;
+  }
+}
+
 /** `undefined`: it speaks no TLS. @throws {Refusal} for a Secret that is not there, or lacks something */
 export async function clientKeysOf(cluster: EtcdCluster, asked: Asked): Promise<ClientKeys | undefined> {
   const { kube, namespace, stop } = asked;
