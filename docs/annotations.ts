@@ -85,7 +85,7 @@ const rows: Readonly<Record<Key, Row>> = {
   minorSince: own(volume, 'from which raft index on members of one minor wrote every entry'),
   tlsMode: own(volume, "the TLS mode of the cluster's birth"),
   allowedNames: own(volume, "members let in certificates by names of the cluster's own: decided at its birth"),
-  mayHaveStarted: own(volume, 'a member may have started on it in the birth that is under way'),
+  mayHaveStarted: own(volume, 'the UID of the peer for which a member may have started on it in the birth under way'),
   evidence: own(volume, 'its member left because its data differed. It is kept, whatever the policy says'),
   replacedAt: own(volume, 'when its member was given up'),
   volumeState: own(volume, 'whether a member may start on it'),

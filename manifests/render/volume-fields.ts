@@ -90,7 +90,7 @@ export const fields: Fields = {
   state: { ...oneOf(annotations.volumeState, states), isNeeded: isAlways },
   clusterId: { ...matching(annotations.clusterId, idInWords, idPattern), isNeeded: isStarted },
   memberId: { ...matching(annotations.memberId, idInWords, idPattern), isNeeded: isStarted },
-  mayHaveStarted: mark(annotations.mayHaveStarted),
+  mayHaveStarted: matching(annotations.mayHaveStarted, "a peer's UID, or absent", /^[A-Za-z0-9-]{1,64}$/),
   evidence: mark(annotations.evidence),
   disk: {
     annotations: [

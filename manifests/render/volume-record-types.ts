@@ -34,8 +34,11 @@ export interface VolumeRecord {
    * its birth. `Taken`: a person approved it later.
    */
   readonly allowedNames?: 'Own' | 'Taken';
-  /** While bootstrapping: written before the first start of its member. Without it, none ever ran on this volume. */
-  readonly mayHaveStarted?: true;
+  /**
+   * While bootstrapping: the UID of the peer that it was first started for, written before that start. Without it, none
+   * ever ran on this volume; of another peer's pods, nothing is left that says on which version they ran.
+   */
+  readonly mayHaveStarted?: string;
   /** Its member left because its data differed from most others': kept so that a person can find out why. */
   readonly evidence?: true;
   /** When its member was given up though the spec needs as many: kept until another votes, and for a time after. */

@@ -39,6 +39,12 @@ const smaller = spec('storage.size: 512Mi', { storage: { size: '512Mi' } });
 const suspended = spec('suspend: true', { suspend: true });
 const resumed = spec('suspend: false', { suspend: false });
 
+const upgradedAndDeleted: readonly Change[] = [
+  version('3.7.3'),
+  { what: 'the resource is deleted', resource: 'deleted' },
+  { what: 'the resource is applied again, with 3.6.16', resource: 'applied', spec: { version: '3.6.16' } },
+];
+
 export const scenarios: readonly Scenario[] = [
   one('birth of 1', unborn({ replicas: 1 }, 6), [], { ...holders, ...pods, second: 1 }, 2),
   one(
@@ -53,6 +59,13 @@ export const scenarios: readonly Scenario[] = [
   one('birth of 1, cut short', unborn({ replicas: 1 }, 6), [], { blank: 1, death: 1 }, 2),
   one('birth of 2, cut short', unborn({ replicas: 2 }, 4), [], { blank: 2, crash: 1 }, 3),
   one('birth of 2, other size', unborn({ replicas: 2 }, 6), [larger, size(1)], { death: 1, late: 1 }, 1),
+  one(
+    'birth of 1, to another minor, deleted, and applied again',
+    unborn({ replicas: 1 }, 6),
+    upgradedAndDeleted,
+    { death: 1 },
+    1,
+  ),
   one('birth of 3, corrected to 2', unborn({}, 6), [size(2)], { death: 1, late: 1 }, 1),
   one('birth of 5, corrected to 3', unborn({ replicas: 5 }, 6), [size(3)], { death: 1 }, 0),
   one('grow 1 to 3', healthy({ replicas: 1 }, 6), [size(3)], { ...holders, crash: 1, second: 1, lag: 1, leader: 1 }, 2),
@@ -80,6 +93,7 @@ export const scenarios: readonly Scenario[] = [
   one('all of 1 by hand', healthy({ replicas: 1 }, 4), [], { claim: 1, peer: 1, status: 1 }, 3),
   one('upgrade 3.6 to 3.7', healthy({}, 6), [version('3.7.3')], { ...holders, crash: 1, leader: 1 }, 2),
   one('upgrade, and back', healthy({}, 6), [version('3.7.3'), version('3.6.16')], { death: 1, late: 1, crash: 1 }, 2),
+  one('upgrade of 1, deleted, and applied again', healthy({ replicas: 1 }, 6), upgradedAndDeleted, { death: 1 }, 1),
   one(
     'upgrade that soaks, and back',
     healthy({}, 6),

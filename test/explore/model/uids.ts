@@ -1,3 +1,4 @@
+import { recordOf } from '../../../reconcile/cluster/know/life.ts';
 import type { Place, State, World } from './state.ts';
 
 /**
@@ -46,6 +47,7 @@ export function freshUid(kind: string, place: Place, referred: Referred): string
     jobPod?.uid,
     jobPod?.job,
     peer?.replacingVolume,
+    recordOf(place)?.mayHaveStarted,
   ];
   for (let turn = 0; ; turn += 1) {
     const uid = `${kind}-${ordinal}.${turn}`;

@@ -54,7 +54,7 @@ function* configMapWritten() {
 const bornWith = (configMap?: 'peer' | 'earlier') => (scene: Scene) =>
   member(scene, {
     upTo: 'configMap',
-    record: { state: 'bootstrapping', mayHaveStarted: true },
+    record: { state: 'bootstrapping', mayHaveStarted: 'peer-of-birth' },
     ...(configMap && { owners: { configMap } }),
   });
 

@@ -19,7 +19,7 @@ async function none(): Promise<void> {}
 
 const upTo = (last: 'volume' | 'peer' | 'configMap' | 'statefulSet') => (scene: Scene) => member(scene, { upTo: last });
 
-const born = (scene: Scene) => recordOf(scene, { state: 'bootstrapping', mayHaveStarted: true });
+const born = (scene: Scene) => recordOf(scene, { state: 'bootstrapping', mayHaveStarted: 'peer-of-birth' });
 
 function recorded(scene: Scene, state: 'bootstrapping' | 'joining' = 'bootstrapping') {
   return { name, record: recordOf(scene, { state }), inputs: inputsOf(scene) };
@@ -84,7 +84,8 @@ export const making = {
   makeVolumeAnew: [
     {
       when: 'the unbound one is gone',
-      start: (scene) => member(scene, { upTo: 'peer', record: { state: 'bootstrapping', mayHaveStarted: true } }),
+      start: (scene) =>
+        member(scene, { upTo: 'peer', record: { state: 'bootstrapping', mayHaveStarted: 'peer-of-birth' } }),
       others: [{ does: 'deletes', object: 'volume', name }],
       asks: function* () {
         const { readAt: peer } = yield* livePeer(name);
@@ -116,7 +117,8 @@ export const making = {
     { when: 'there is none', start: upTo('peer'), asks: configMapMade },
     {
       when: 'its volume is not sealed',
-      start: (scene) => member(scene, { upTo: 'peer', record: { state: 'bootstrapping', mayHaveStarted: true } }),
+      start: (scene) =>
+        member(scene, { upTo: 'peer', record: { state: 'bootstrapping', mayHaveStarted: 'peer-of-birth' } }),
       asks: configMapMade,
     },
     { when: 'ours is there already', start: upTo('configMap'), asks: configMapMade },

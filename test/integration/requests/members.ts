@@ -98,7 +98,7 @@ export async function member(scene: SomeScene, start: MemberStart = {}): Promise
 
 function withMark(claim: PersistentVolumeClaim, { mayHaveStarted }: VolumeRecord): PersistentVolumeClaim {
   if (!mayHaveStarted) return claim;
-  const annotations = { ...claim.metadata.annotations, 'etcd.ratchet.dev/may-have-started': 'true' };
+  const annotations = { ...claim.metadata.annotations, 'etcd.ratchet.dev/may-have-started': mayHaveStarted };
   return { ...claim, metadata: { ...claim.metadata, annotations } };
 }
 

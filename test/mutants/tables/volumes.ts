@@ -22,10 +22,39 @@ export const ofVolumes: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/act/actions/birth/start-members.ts',
-    from: "if (volume.record.state === 'bootstrapping') yield* noteFirstStart(volume);\n  else yield*",
+    from: "if (volume.record.state === 'bootstrapping') yield* noteFirstStart(volume, peer);\n  else yield*",
     to: 'yield*',
     without: 'a member is started for the first time on a volume that does not say so (I5)',
     killers: [volumes],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/rolling/next-version.ts',
+    from: 'return yield* raiseBirth({ record, readAt }, version);',
+    to: 'return;',
+    without: 'a re-created resource starts members on a lower minor than they were born on (I6)',
+    killers: ['test/unit/cluster/world/upgrade.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/birth/prepare-members.ts',
+    from: 'if (made.existed) yield* takeNextAsRun(volume);',
+    to: '',
+    without:
+      'a member of a re-created resource goes below what was told to it before, when its peer is there again (I6)',
+    killers: [volumes],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/birth/seal-members.ts',
+    from: '    ...startingOn(version, record),\n',
+    to: '',
+    without: 'a volume that is sealed while its member is told a higher version forgets that (I6)',
+    killers: [volumes],
+  },
+  {
+    file: 'reconcile/cluster/know/versions/versions-run.ts',
+    from: ' || isStartedForAnother(record, peer)',
+    to: '',
+    without: 'a member of a re-created resource goes below what its volume may have run, before its pod is there (I6)',
+    killers: ['test/unit/cluster/effective-version.test.ts'],
   },
   {
     file: 'reconcile/cluster/act/actions/membership/retire-member.ts',

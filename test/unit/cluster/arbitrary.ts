@@ -84,7 +84,7 @@ const volumeChange: fc.Arbitrary<Change> = fc
       ...recordFor(slot.ordinal, 3, state),
       version,
       ...(other && { token: 'othertoken' }),
-      ...(state === 'bootstrapping' && told && { mayHaveStarted: true as const }),
+      ...(state === 'bootstrapping' && told && { mayHaveStarted: 'peer-0' }),
     };
     const found =
       invalid && invalidChance === 0

@@ -61,6 +61,13 @@ describe('the version that members get', () => {
     assert.equal(version(starting(3, { spec: { version: '3.5.35' } })), '3.5.35');
   });
 
+  test('does not go down where members may have started for peers that are gone', () => {
+    const before = withRecord({ mayHaveStarted: 'peer-of-before' });
+    const observation = starting(3, { spec: { version: '3.5.35' }, every: before });
+    assert.equal(version(observation), '3.6.16');
+    assert.deepEqual(refusals(observation), ['DowngradeRefused']);
+  });
+
   test('loses the v that a person may write', () => {
     assert.equal(version(unborn(3, { spec: { version: 'v3.6.16' } })), '3.6.16');
     assert.deepEqual(refusals(cluster('3.6.16', 'v3.6.16')), []);

@@ -101,7 +101,7 @@ describe('the life of a cluster, told from what remembers it', () => {
       const late = all(withRecord({ token, state: 'joining', clusterId: 'old' }), withVolume({ bound: false }));
       const life = lifeOf(
         prepared(1, {
-          slots: { 0: all(withRecord({ mayHaveStarted: true }), withVolume({ bound: false })) },
+          slots: { 0: all(withRecord({ mayHaveStarted: 'peer-0' }), withVolume({ bound: false })) },
           more: [all(late, without('peer', 'configMap'))(extraSlot())],
         }),
       );

@@ -244,7 +244,7 @@ export function unsealed(slot: Slot): Slot {
   const record = slot.volume?.record.kind === 'valid' ? slot.volume.record.record : undefined;
   if (!slot.volume || !record || !slot.configMap) return slot;
   const { clusterId: _, memberId: __, ...rest } = record;
-  const fresh: VolumeRecord = { ...rest, state: 'bootstrapping', mayHaveStarted: true };
+  const fresh: VolumeRecord = { ...rest, state: 'bootstrapping', mayHaveStarted: slot.peer?.uid ?? 'peer-that-went' };
   const variables = bootstrapVariables(fresh, slot.name);
   return {
     ...slot,

@@ -96,11 +96,14 @@ function writtenOf({ name, peer, volume: claim, configMap, statefulSet, pod }: S
   // The search lets a PVC that no pod holds go at once, a simulation when the world settles.
   const volume = claim?.leaving ? undefined : claim;
   if (!peer && !volume && !configMap && !statefulSet && !pod) return undefined;
-  const record = volume?.record.kind === 'valid' ? Object.entries(volume.record.record).toSorted() : undefined;
+  const record: { mayHaveStarted?: string } | undefined =
+    volume?.record.kind === 'valid' ? { ...volume.record.record } : undefined;
+  if (record?.mayHaveStarted !== undefined)
+    record.mayHaveStarted = record.mayHaveStarted === peer?.uid ? 'its' : 'other';
   return {
     name,
     peer: peer && [peer.inputs.version, peer.inputs.etcd, peer.inputs.storage.size, peer.bootstrap],
-    volume: volume && [record, volume.size],
+    volume: volume && [record && Object.entries(record).toSorted(), volume.size],
     configMap: configMap && [configMap.initialCluster, configMap.initialClusterState, configMap.immutable],
     statefulSet: statefulSet?.inputsHash,
     pod: pod !== undefined && !pod.leaving,

@@ -47,7 +47,7 @@ const arbitraries: { readonly [K in keyof Required<VolumeRecord>]: fc.Arbitrary<
   ),
   tlsMode: fc.constantFrom(...tlsModes),
   allowedNames: fc.constantFrom('Own', 'Taken'),
-  mayHaveStarted: fc.constant(true),
+  mayHaveStarted: fc.uuid(),
   evidence: fc.constant(true),
   replacedAt: fc.integer({ min: 0, max: 2 ** 32 }).map((s) => `${new Date(s * 1000).toISOString().slice(0, 19)}Z`),
   state: fc.constantFrom(...volumeStates),
@@ -243,7 +243,7 @@ test('a PVC has the size and class asked for, the record, and no owner', () => {
 });
 
 test('a new PVC says that no member was started on it, whatever is known of the one before', () => {
-  const told = recordOf({ mayHaveStarted: true });
+  const told = recordOf({ mayHaveStarted: 'peer-0' });
   const claim = volumeClaim(peerOf(), told);
   assert.deepEqual(readVolumeRecord(claim.metadata.annotations), { kind: 'valid', record: recordOf() });
   assert.deepEqual(readVolumeRecord(writeVolumeRecord(told)), { kind: 'valid', record: told });

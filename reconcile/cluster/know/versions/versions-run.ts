@@ -98,7 +98,7 @@ export function mayHaveRun(slot: Slot): readonly Version[] {
   const record = recordOf(slot);
   if (record?.state === 'released' || record?.state === 'superseded') return [];
   const said: string[] = [];
-  if (record && !isBeforeFirstStart(record)) said.push(record.version);
+  if (record && (!isBeforeFirstStart(record) || isStartedForAnother(record, peer))) said.push(record.version);
   if (record?.nextVersion !== undefined && nextMayHaveRun(slot, record.nextVersion)) said.push(record.nextVersion);
   if (endpoint.kind === 'known') said.push(endpoint.status.version);
   const ran = pod?.container.everStarted && peer ? (pod.version ?? peer.inputs.version) : undefined;
@@ -106,6 +106,11 @@ export function mayHaveRun(slot: Slot): readonly Version[] {
   // A recreated resource has no pods to ask: the recorded version may have run.
   if (record && record.state !== 'restoring' && !peer) said.push(record.version);
   return said.filter(isVersion).map(parseVersion);
+}
+
+/** Its member may have started for a peer that is gone: no pod of this one can say that it did not. */
+function isStartedForAnother({ mayHaveStarted }: VolumeRecord, peer: Slot['peer']): boolean {
+  return mayHaveStarted !== undefined && mayHaveStarted !== peer?.uid;
 }
 
 /** Not when its template never named it, or no longer does; nor when the pod that was made for it never started. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { VolumeState } from '../../../../manifests/api/etcd-peer.ts';
 import type { ActionOf } from '../../../../reconcile/cluster/know/action.ts';
+import { recordOf } from '../../../../reconcile/cluster/know/life.ts';
 import type { Slot } from '../../../../reconcile/cluster/know/observation.ts';
 import {
   all,
@@ -10,6 +11,7 @@ import {
   healthy,
   memberId,
   members,
+  recordFor,
   silent,
   unsealed,
   withEndpoint,
@@ -17,7 +19,7 @@ import {
   withRecord,
   withVolume,
 } from '../observations.ts';
-import { assertStopped, sentBy } from './sent.ts';
+import { assertStopped, leftBy, sentBy } from './sent.ts';
 
 /** Each guard of an action by itself: the world is as no rule would begin it, as after the decision it may be. */
 
@@ -134,6 +136,28 @@ test('a volume is sealed from states in which its member first serves, and from 
     assert.equal(sealing(state).writes[0], 'writeRecord orders-0', state);
   for (const state of ['released', 'recovering', 'restoring', 'superseded', 'hibernating'] as const)
     assertStopped(sealing(state));
+});
+
+test('a volume that is sealed under a member that was told a higher version says so (I6)', () => {
+  const sealed = { name: 'orders-0', memberId: memberId(0), version: '3.6.16' };
+  const told = all(unsealed, withRecord({ version: '3.7.3' }));
+  const left = leftBy({ kind: 'seal-members', clusterId, members: [sealed] }, healthy(3, { slots: { 0: told } }));
+  assert.partialDeepStrictEqual(recordOf(left.slots[0] ?? {}), { version: '3.6.16', nextVersion: '3.7.3' });
+});
+
+test('what may have run on a volume counts as run before it gets another peer (I6)', () => {
+  const left = withRecord({ nextVersion: '3.7.3' });
+  const observation = healthy(1, { slots: { 0: all(left, without('peer', 'statefulSet', 'pod')) } });
+  const { inputs } = healthy(1).slots[0]?.peer ?? assert.fail();
+  const members = [{ name: 'orders-0', record: recordFor(0, 1) }];
+  const action = { kind: 'prepare-members', members, inputs } as const;
+  assert.deepEqual(sentBy(action, observation).writes.slice(0, 3), [
+    'makeVolume orders-0',
+    'writeRecord orders-0',
+    'makePeer orders-0',
+  ]);
+  const { version, nextVersion } = recordOf(leftBy(action, observation).slots[0] ?? {}) ?? assert.fail();
+  assert.deepEqual({ version, nextVersion }, { version: '3.7.3', nextVersion: undefined });
 });
 
 describe('a member is started', () => {

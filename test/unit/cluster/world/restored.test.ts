@@ -28,7 +28,7 @@ function restoreAsBorn(world: World, name: string, disk: 'empty' | 'copy'): void
     [annotations.disk]: ___,
     ...rest
   } = claim.metadata.annotations ?? {};
-  const said = { ...rest, [annotations.volumeState]: 'bootstrapping', [annotations.mayHaveStarted]: 'true' };
+  const said = { ...rest, [annotations.volumeState]: 'bootstrapping', [annotations.mayHaveStarted]: 'peer-of-birth' };
   const uid = `restored-${name}`;
   const metadata = { ...claim.metadata, uid, annotations: said };
   world.kube.seed(resources.volumeClaims, {

@@ -8,7 +8,7 @@ import { versionOf } from '../../../../reconcile/cluster/observe/pods.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
-import { type Crash, sample } from '../../../support/world/crash.ts';
+import { type Crash, killer, sample } from '../../../support/world/crash.ts';
 import { type Life, lifeOf } from '../../../support/world/life.ts';
 import { createWorld, type World } from '../../../support/world/world.ts';
 
@@ -248,6 +248,23 @@ describe('an upgrade', () => {
         assertAllRun(world, 3, version);
       }
     }
+  });
+
+  test('that a birth starts on is what its volumes tell a resource that is applied again', async () => {
+    const world = createWorld();
+    await world.apply({ version: '3.6.16' });
+    // Its volumes are recorded, and nothing runs.
+    await world.tick(killer({ when: 'after', write: 9 }));
+    assert.deepEqual(recorded(world), Array(3).fill(['3.6.16', undefined]));
+    world.advance(31);
+    await world.apply({ version: '3.7.3' });
+    await untilRunning(world, '3.7.3', 3);
+    await world.remove();
+    world.settle();
+    world.settle();
+    await world.apply({ version: '3.6.16' });
+    assert.equal(await ending(world), 'refuse DowngradeRefused');
+    assertAllRun(world, 3, '3.7.3');
   });
 
   test('finds the version of a pod by its image, whatever registry that comes from', async () => {

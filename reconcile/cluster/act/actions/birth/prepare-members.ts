@@ -16,6 +16,7 @@ import { makeAuthorities } from '../certificates/make-authorities.ts';
 import { defineAction, type Leased, namesOf } from '../define.ts';
 import { addLearner } from '../membership/add-learner.ts';
 import { restoreSnapshot } from '../recovery/restore-snapshot.ts';
+import { takeNextAsRun } from '../rolling/next-version.ts';
 import { isOnSealedDisk, unmarked } from '../volumes/following.ts';
 import { noteFirstStart } from './first-start.ts';
 import { startMembers } from './start-members.ts';
@@ -38,7 +39,9 @@ export const prepareMembers = defineAction('prepare-members', {
     }
     const volumes = yield* each(members, function* ({ name, record }) {
       const made = yield* makeVolume({ name, record, inputs });
-      return { name, record, made, volume: yield* asRecorded(name, made.view) };
+      const volume = yield* asRecorded(name, made.view);
+      if (made.existed) yield* takeNextAsRun(volume);
+      return { name, record, made, volume };
     });
     const prepared = yield* each(volumes, function* ({ name, record, made, volume }) {
       const peer = yield* madePeer(name, { record, inputs: withStorageOf(made, inputs) });
@@ -137,6 +140,6 @@ function* madePeer(
   const { view: peer } = yield* makePeer({ name, record, inputs });
   if (peer.replacingVolume === undefined) return peer;
   // The pod that waits for the volume that was made anew may be there already.
-  yield* noteFirstStart(yield* liveVolume(name));
+  yield* noteFirstStart(yield* liveVolume(name), peer);
   return yield* unmarked(peer);
 }

@@ -1,4 +1,4 @@
-import { isSameMinor, minorText, parseVersion } from '../../../../../manifests/api/version.ts';
+import { isHigher, isSameMinor, minorText, parseVersion } from '../../../../../manifests/api/version.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { each, type Program } from '../../../../requests/program.ts';
 import type { SealedMember } from '../../../know/actions/birth.ts';
@@ -49,6 +49,7 @@ function* sealedVolume({ name, memberId, version, floor = 0 }: SealedMember, clu
     memberId,
     version,
     ...bornOn(version, record),
+    ...startingOn(version, record),
     ...beginningAt(Math.max(floor, record.revisionFloor ?? 0)),
     ...(disk && { disk }),
   };
@@ -61,6 +62,11 @@ function beginningAt(revision: number): Pick<VolumeRecord, 'revisionFloor'> {
 }
 
 const mayBeSealed: ReadonlySet<VolumeRecord['state']> = new Set(['bootstrapping', 'joining', 'recovered', 'restored']);
+
+/** It was told a higher version while its pod ran this one: its next pod may run that at any moment (I6). */
+function startingOn(version: string, { version: told }: VolumeRecord): Partial<VolumeRecord> {
+  return isHigher(told, version) ? { nextVersion: told } : {};
+}
 
 /**
  * A cluster that was planned on this minor, and forms on it, has no entry of another in raft's log: etcdutl of that

@@ -45,7 +45,7 @@ function* readyToStart(name: string): Program<Read<PeerView>> {
   ) {
     throw moved(`ConfigMap ${name} does not match its volume`);
   }
-  if (volume.record.state === 'bootstrapping') yield* noteFirstStart(volume);
+  if (volume.record.state === 'bootstrapping') yield* noteFirstStart(volume, peer);
   else yield* noteNextVersion(name, peer.inputs.version);
   return peer;
 }

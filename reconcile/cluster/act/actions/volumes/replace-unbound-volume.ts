@@ -26,7 +26,7 @@ export const replaceUnboundVolume = defineAction('replace-unbound-volume', {
     yield* awaitVolumeGone({ name, uid });
     yield* makeVolumeAnew({ peer: marked.readAt, record });
     // Its pod may be waiting for it.
-    yield* noteFirstStart(yield* liveVolume(name));
+    yield* noteFirstStart(yield* liveVolume(name), peer);
     yield* unmarked(yield* livePeer(name));
   },
 });
