@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { compose, type Part, type Root } from './compose.ts';
 import { helpers } from './helpers.ts';
-import { ingress } from './ingress.ts';
+import { ingresses } from './ingress.ts';
 import { changesOf, printed, templateOf } from './template.ts';
 import { values } from './values.ts';
 import { type Settled, settled, valuesFile, valuesSchema } from './values-file.ts';
@@ -63,7 +63,7 @@ export function chartFiles(version: string): Readonly<Record<string, string>> {
     'templates/_helpers.tpl': helpers(header, all, parts),
     'templates/NOTES.txt': notes,
     'templates/settings.yaml': settings,
-    'templates/ingress.yaml': ingress(header),
+    'templates/ingress.yaml': ingresses(header),
     'templates/tests/look.yaml': lookTest(parts, all),
     ...Object.fromEntries(
       [...templates].map(([name, some]) => [

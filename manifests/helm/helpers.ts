@@ -12,6 +12,15 @@ export function helpers(header: string, values: readonly Value[], parts: readonl
 {{- end -}}
 {{- end -}}
 
+{{- /* Those of global are names for some charts, and objects for others. */ -}}
+{{- define "etcd-ratchet.imagePullSecrets" -}}
+{{- $all := .Values.imagePullSecrets -}}
+{{- range (.Values.global | default dict).imagePullSecrets -}}
+{{- $all = append $all (ternary (dict "name" .) . (kindIs "string" .)) -}}
+{{- end -}}
+{{- $all | uniq | toJson -}}
+{{- end -}}
+
 {{- define "etcd-ratchet.check" -}}
 {{- $on := .Values.components -}}
 {{- if and $on.pageShared.enabled (not $on.page.enabled) -}}

@@ -1,31 +1,47 @@
-/** The Ingress of the webhook server, which no kustomization has: its hosts are of each cluster. */
-export function ingress(header: string): string {
-  return `# ${header}
-{{- $webhooks := .Values.components.webhooks }}
-{{- with $webhooks.ingress }}
+interface Led {
+  /** In the values. */
+  readonly component: string;
+  readonly service: string;
+  readonly label: string;
+  readonly path: string;
+}
+
+/** The Ingresses of the servers, which no kustomization has: their hosts are of each cluster. */
+export function ingresses(header: string): string {
+  const all = [
+    { component: 'webhooks', service: 'etcd-ratchet-webhooks', label: 'webhooks', path: '/hooks/' },
+    { component: 'pageShared', service: 'etcd-ratchet-page', label: 'page', path: '/' },
+  ];
+  return `# ${header}\n${all.map(ingress).join('')}`;
+}
+
+function ingress({ component, service, label, path }: Led): string {
+  return `{{- $component := .Values.components.${component} }}
+{{- with $component.ingress }}
 {{- if .enabled }}
-{{- if not $webhooks.enabled }}
-{{- fail "components.webhooks.ingress.enabled needs components.webhooks.enabled" }}
+{{- if not $component.enabled }}
+{{- fail "components.${component}.ingress.enabled needs components.${component}.enabled" }}
 {{- end }}
 {{- if not .hosts }}
-{{- fail "components.webhooks.ingress.enabled needs components.webhooks.ingress.hosts" }}
+{{- fail "components.${component}.ingress.enabled needs components.${component}.ingress.hosts" }}
 {{- end }}
 {{- $hosts := .hosts }}
 {{- range $tls := .tls }}
 {{- range $host := .hosts }}
 {{- if not (has $host $hosts) }}
-{{- fail (printf "components.webhooks.ingress.tls: %s is none of components.webhooks.ingress.hosts" $host) }}
+{{- fail (printf "components.${component}.ingress.tls: %s is none of components.${component}.ingress.hosts" $host) }}
 {{- end }}
 {{- end }}
 {{- end }}
+---
 apiVersion: networking.k8s.io/v1
 kind: Ingress
 metadata:
-  name: etcd-ratchet-webhooks
+  name: ${service}
   namespace: {{ $.Release.Namespace | quote }}
   labels:
     app.kubernetes.io/name: etcd-ratchet
-    app.kubernetes.io/component: webhooks
+    app.kubernetes.io/component: ${label}
     {{- with $.Values.commonLabels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
@@ -42,11 +58,11 @@ spec:
     - host: {{ . | quote }}
       http:
         paths:
-          - path: /hooks/
+          - path: ${path}
             pathType: Prefix
             backend:
               service:
-                name: etcd-ratchet-webhooks
+                name: ${service}
                 port: {name: http}
     {{- end }}
   {{- with .tls }}

@@ -19,7 +19,7 @@ export interface Changes {
   readonly added: Map<string, (Content & { readonly key?: string })[]>;
   /** By pointer: whose entries are added to the map or list there, as arguments of `merge`, or the one of a list. */
   readonly among: Map<string, string[]>;
-  readonly bound: Map<string, { readonly place: Place; readonly path: string; readonly isText: boolean }>;
+  readonly bound: Map<string, { readonly place: Place; readonly source: string; readonly isText: boolean }>;
   readonly namespaceAt: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export function changesOf(part: Part, values: readonly Value[]): Changes {
       } else throw new Error(`${part.file}: ${path} is not there to ${op}`);
     }
   }
-  for (const { path, schema, places = [] } of values) {
+  for (const { path, schema, places = [], source = `.Values.${path}` } of values) {
     for (const place of places) {
       const { kind, name, at } = place;
       if (kind !== '*' && (part.object.kind !== kind || part.object.metadata.name !== name)) continue;
@@ -79,7 +79,7 @@ export function changesOf(part: Part, values: readonly Value[]): Changes {
         changes.among.set(at, [`.Values.${path}`, ...(changes.among.get(at) ?? [])]);
         continue;
       }
-      changes.bound.set(at, { place, path, isText: 'enum' in schema });
+      changes.bound.set(at, { place, source, isText: 'enum' in schema });
       const key = segmentsOf(at).at(-1) ?? '';
       if (place.as === 'where-set') add(changes, at.slice(0, at.lastIndexOf('/')), { key, value: undefined });
     }
@@ -109,7 +109,7 @@ export function printed(object: unknown, pointer: string, changes: Changes, inde
 
   function node(value: unknown, at: string): unknown {
     const bound = changes.bound.get(at);
-    if (bound?.place.as === 'in-place') return new Scalar(token((indent) => inPlace(value, bound.path, indent)));
+    if (bound?.place.as === 'in-place') return new Scalar(token((indent) => inPlace(value, bound.source, indent)));
     if (Array.isArray(value)) {
       const list = new YAMLSeq();
       for (const [i, item] of value.entries()) into(list, contents(`${at}/${i}`, item), () => `${at}/${i}`);
@@ -178,19 +178,19 @@ export function printed(object: unknown, pointer: string, changes: Changes, inde
   }
 }
 
-function inPlace(value: unknown, path: string, indent: number): string {
-  if (typeof value !== 'object') return `{{ .Values.${path} | quote }}`;
-  return `\n${' '.repeat(indent + 2)}{{- toYaml .Values.${path} | nindent ${indent + 2} }}`;
+function inPlace(value: unknown, source: string, indent: number): string {
+  if (typeof value !== 'object') return `{{ ${source} | quote }}`;
+  return `\n${' '.repeat(indent + 2)}{{- toYaml ${source} | nindent ${indent + 2} }}`;
 }
 
 function whereSet(
   key: string,
-  { path, isText }: { readonly path: string; readonly isText: boolean },
+  { source, isText }: { readonly source: string; readonly isText: boolean },
   indent: number,
 ): string {
   const space = ' '.repeat(indent);
   const value = isText ? ' {{ . }}' : `\n${space}  {{- toYaml . | nindent ${indent + 2} }}`;
-  return `{{- with .Values.${path} }}\n${space}${key}:${value}\n{{- end }}`;
+  return `{{- with ${source} }}\n${space}${key}:${value}\n{{- end }}`;
 }
 
 function newMap(key: string, sources: readonly string[], indent: number): string {

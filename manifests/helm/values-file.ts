@@ -12,9 +12,11 @@ export interface Settled extends Value {
 export function settled(values: readonly Value[], parts: readonly Part[]): readonly Settled[] {
   return values.map((value) => {
     if (value.path === 'image.repository') return { ...value, default: image.repository };
+    const missing = (value.places ?? []).find(({ kind, name }) => kind !== '*' && !partOf(kind, name, parts));
+    if (missing) throw new Error(`${value.path}: there is no ${missing.kind} ${missing.name}`);
     const fixed = (value.places ?? []).filter(({ as }) => as !== 'among');
     const found = fixed.map(({ kind, name, at, as }) => {
-      const part = parts.find(({ object }) => object.kind === kind && object.metadata.name === name);
+      const part = partOf(kind, name, parts);
       const there = part && (valueAt(part.object, at) ?? addedAt(part, at));
       if (!part || (there === undefined) !== (as === 'where-set')) {
         throw new Error(`${value.path}: ${kind} ${name} has ${there === undefined ? 'nothing' : 'something'} at ${at}`);
@@ -25,6 +27,10 @@ export function settled(values: readonly Value[], parts: readonly Part[]): reado
     if (fallback === undefined) throw new Error(`${value.path} has no default`);
     return { ...value, default: fallback };
   });
+}
+
+function partOf(kind: string, name: string, parts: readonly Part[]): Part | undefined {
+  return parts.find(({ object }) => object.kind === kind && object.metadata.name === name);
 }
 
 /** values.yaml: each value with what it is for. */
@@ -64,7 +70,7 @@ export function valuesSchema(values: readonly Settled[]): object {
     }
     at.properties[keys.at(-1) ?? ''] = { description: about, ...schema, default: fallback };
   }
-  // What Helm itself puts there when the chart is part of another one.
+  // What a chart that has this one among others says to all of them.
   root.properties.global = { type: 'object' };
   return { $schema: 'http://json-schema.org/draft-07/schema#', title: 'Values of etcd-ratchet', ...root };
 }

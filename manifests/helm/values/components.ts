@@ -1,6 +1,13 @@
 import { metricsPod, podOf, podsOfOurs, resourcesOf } from './places.ts';
-import { annotations, boolean, dnsName, hostName, ours, peers, resources } from './schemas.ts';
+import { annotations, boolean, dnsName, hostName, labels, ours, peers, resources } from './schemas.ts';
 import type { Value } from './value.ts';
+
+const monitors = [
+  { kind: 'PodMonitor', name: 'etcd-ratchet-members' },
+  { kind: 'ServiceMonitor', name: 'etcd-ratchet-metrics' },
+  { kind: 'PrometheusRule', name: 'etcd-ratchet' },
+] as const;
+const dashboards = { kind: 'ConfigMap', name: 'etcd-ratchet-dashboards' } as const;
 
 export const components: readonly Value[] = [
   {
@@ -35,49 +42,7 @@ export const components: readonly Value[] = [
     schema: resources,
     places: resourcesOf(podsOfOurs[1]),
   },
-  {
-    path: 'components.webhooks.ingress.enabled',
-    about: 'An Ingress that leads /hooks/ to it, and nothing else. Needs hosts.',
-    schema: boolean,
-    default: false,
-  },
-  {
-    path: 'components.webhooks.ingress.className',
-    about: 'Its IngressClass. Empty: the default of the cluster.',
-    schema: { type: 'string', maxLength: 253, pattern: `^(${dnsName})?$` },
-    default: '',
-  },
-  {
-    path: 'components.webhooks.ingress.annotations',
-    about: 'Its annotations, like cert-manager.io/cluster-issuer.',
-    schema: annotations,
-    default: {},
-    reserved: ours,
-  },
-  {
-    path: 'components.webhooks.ingress.hosts',
-    about: 'The hosts that forges call.',
-    schema: { type: 'array', maxItems: 16, uniqueItems: true, items: hostName },
-    default: [],
-  },
-  {
-    path: 'components.webhooks.ingress.tls',
-    about: 'Its certificates, as [{secretName: …, hosts: […]}]. Empty: what ends TLS has its own.',
-    schema: {
-      type: 'array',
-      maxItems: 16,
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['secretName', 'hosts'],
-        properties: {
-          secretName: { type: 'string', maxLength: 253, pattern: `^${dnsName}$` },
-          hosts: { type: 'array', minItems: 1, items: hostName },
-        },
-      },
-    },
-    default: [],
-  },
+  ...ingressOf('webhooks', 'An Ingress that leads /hooks/ to it, and nothing else. Needs hosts.', 'that forges call'),
   {
     path: 'components.page.enabled',
     about: 'The page, for users with the right to port-forward to its pod.',
@@ -98,6 +63,11 @@ export const components: readonly Value[] = [
     default: [],
     places: [{ kind: 'NetworkPolicy', name: 'etcd-ratchet-page', at: '/spec/ingress/0/from', as: 'where-set' }],
   },
+  ...ingressOf(
+    'pageShared',
+    'An Ingress that leads to it. Needs hosts, and what signs people in before it and passes their token on, like annotations for oauth2-proxy.',
+    'that people open',
+  ),
   {
     path: 'components.pagePlans.enabled',
     about:
@@ -145,10 +115,79 @@ export const components: readonly Value[] = [
     default: false,
   },
   {
+    path: 'components.prometheusOperator.labels',
+    about: 'Labels of the three, as your Prometheus selects them: `release: …` for kube-prometheus-stack.',
+    schema: labels,
+    default: {},
+    reserved: ours,
+    places: monitors.map((monitor) => ({ ...monitor, at: '/metadata/labels', as: 'among' })),
+  },
+  {
     path: 'components.dashboards.enabled',
     about:
       "Dashboards of the fleet and of a cluster, as the sidecar of Grafana's chart finds them. Not with namespaced.",
     schema: boolean,
     default: false,
   },
+  {
+    path: 'components.dashboards.labels',
+    about: 'Labels of their ConfigMap, beside grafana_dashboard: as your sidecar selects it.',
+    schema: labels,
+    default: {},
+    reserved: ours,
+    places: [{ ...dashboards, at: '/metadata/labels', as: 'among' }],
+  },
+  {
+    path: 'components.dashboards.annotations',
+    about: 'Annotations of it, like the folder that your sidecar puts them in.',
+    schema: annotations,
+    default: {},
+    reserved: ours,
+    places: [{ ...dashboards, at: '/metadata/annotations', as: 'among' }],
+  },
 ];
+
+/** @param hosts what they are, as "that forges call" */
+function ingressOf(component: string, about: string, hosts: string): readonly Value[] {
+  const at = `components.${component}.ingress`;
+  return [
+    { path: `${at}.enabled`, about, schema: boolean, default: false },
+    {
+      path: `${at}.className`,
+      about: 'Its IngressClass. Empty: the default of the cluster.',
+      schema: { type: 'string', maxLength: 253, pattern: `^(${dnsName})?$` },
+      default: '',
+    },
+    {
+      path: `${at}.annotations`,
+      about: 'Its annotations, like cert-manager.io/cluster-issuer.',
+      schema: annotations,
+      default: {},
+      reserved: ours,
+    },
+    {
+      path: `${at}.hosts`,
+      about: `The hosts ${hosts}.`,
+      schema: { type: 'array', maxItems: 16, uniqueItems: true, items: hostName },
+      default: [],
+    },
+    {
+      path: `${at}.tls`,
+      about: 'Its certificates, as [{secretName: …, hosts: […]}]. Empty: what ends TLS has its own.',
+      schema: {
+        type: 'array',
+        maxItems: 16,
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['secretName', 'hosts'],
+          properties: {
+            secretName: { type: 'string', maxLength: 253, pattern: `^${dnsName}$` },
+            hosts: { type: 'array', minItems: 1, items: hostName },
+          },
+        },
+      },
+      default: [],
+    },
+  ];
+}

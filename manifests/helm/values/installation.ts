@@ -29,7 +29,7 @@ export const installation: readonly Value[] = [
   },
   {
     path: 'imagePullSecrets',
-    about: 'Secrets to pull the image with, as [{name: …}].',
+    about: 'Secrets to pull the image with, as [{name: …}]. Those of global.imagePullSecrets are added.',
     schema: {
       type: 'array',
       items: {
@@ -41,6 +41,7 @@ export const installation: readonly Value[] = [
     },
     default: [],
     places: inEveryPod('imagePullSecrets'),
+    source: 'include "etcd-ratchet.imagePullSecrets" $ | fromJsonArray',
   },
   {
     path: 'namespaced',
@@ -121,6 +122,14 @@ export const installation: readonly Value[] = [
     default: {},
     reserved: ours,
     places: [{ kind: 'ServiceAccount', name: 'etcd-ratchet', at: '/metadata/annotations', as: 'among' }],
+  },
+  {
+    path: 'serviceAccount.labels',
+    about: 'Labels of it, beside our own.',
+    schema: labels,
+    default: {},
+    reserved: ours,
+    places: [{ kind: 'ServiceAccount', name: 'etcd-ratchet', at: '/metadata/labels', as: 'among' }],
   },
   {
     path: 'settings',

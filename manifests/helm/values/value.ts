@@ -27,6 +27,8 @@ export interface Value {
   /** Of a value whose places don't say it. */
   readonly default?: unknown;
   readonly places?: readonly Place[];
+  /** What a template takes it from, as an argument; without it, the value alone. */
+  readonly source?: string;
   readonly reserved?: readonly Reserved[];
   /** The one thing that it may be, and why: people know the value from other charts. */
   readonly fixed?: { readonly to: string | boolean; readonly why: string };

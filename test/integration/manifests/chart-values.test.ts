@@ -24,6 +24,7 @@ interface Pod {
   readonly metadata: Omit<Metadata, 'name'>;
   readonly spec: {
     readonly priorityClassName?: string;
+    readonly imagePullSecrets?: readonly unknown[];
     readonly containers: readonly [{ readonly env: readonly Env[]; readonly securityContext: object }];
   };
 }
@@ -117,10 +118,42 @@ test('labels, annotations, variables and security context arrive in each of our 
   assert.deepEqual(classes.toSorted(), ['etcd-ratchet-tick', 'servers', 'servers']);
 });
 
-test('the service account of ticks has its annotations, and no other account has them', async () => {
+test('pull secrets are those of the chart, and those of a chart that has it among others', async () => {
+  const secretsOf = async (...settings: string[]) =>
+    new Set(podsIn(await render(...servers, ...settings)).map(({ spec }) => JSON.stringify(spec.imagePullSecrets)));
+  assert.deepEqual(await secretsOf(), new Set([undefined]));
+  const own = 'imagePullSecrets=[{"name":"own"}]';
+  assert.deepEqual(await secretsOf(own), new Set(['[{"name":"own"}]']));
+  for (const global of ['[{"name":"shared"},{"name":"own"}]', '["shared","own"]']) {
+    const shared = `global={"imagePullSecrets":${global},"storageClass":"fast"}`;
+    assert.deepEqual(await secretsOf(own, shared), new Set(['[{"name":"own"},{"name":"shared"}]']));
+    assert.deepEqual(await secretsOf(shared), new Set([JSON.stringify([{ name: 'shared' }, { name: 'own' }])]));
+  }
+});
+
+test('monitors and dashboards have the labels by which they are selected', async () => {
+  const objects = await render(
+    ...everything,
+    'components.prometheusOperator.labels={"release":"prom"}',
+    'components.dashboards.labels={"team":"grafana"}',
+    'components.dashboards.annotations={"k8s-sidecar-target-directory":"etcd"}',
+  );
+  const having = (label: string) =>
+    objects.flatMap(({ kind, metadata }) => (metadata.labels?.[label] === undefined ? [] : [kind])).toSorted();
+  assert.deepEqual(having('release'), ['PodMonitor', 'PrometheusRule', 'ServiceMonitor']);
+  assert.deepEqual(having('team'), ['ConfigMap']);
+  const folders = objects.filter(({ metadata }) => metadata.annotations?.['k8s-sidecar-target-directory'] === 'etcd');
+  assert.deepEqual(
+    folders.map(({ metadata }) => metadata.name),
+    ['etcd-ratchet-dashboards'],
+  );
+});
+
+test('the service account of ticks has its labels and annotations, and no other account has them', async () => {
   const annotations = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/x', a: 'own' };
   const objects = await render(
     ...servers,
+    'serviceAccount.labels={"for":"ticks"}',
     `serviceAccount.annotations=${JSON.stringify(annotations)}`,
     'commonAnnotations={"a":"common"}',
   );
@@ -128,29 +161,39 @@ test('the service account of ticks has its annotations, and no other account has
   assert.ok(accounts.length >= 4);
   for (const { metadata } of accounts)
     assert.deepEqual(metadata.annotations, metadata.name === 'etcd-ratchet' ? annotations : { a: 'common' });
+  const labelled = accounts.filter(({ metadata }) => metadata.labels?.for === 'ticks');
+  assert.deepEqual(
+    labelled.map(({ metadata }) => metadata.name),
+    ['etcd-ratchet'],
+  );
 });
 
-test('the Ingress leads /hooks/ of its hosts to the webhook server, and nothing else', async () => {
-  const on = 'components.webhooks.enabled=true';
-  const isIngress = ({ kind }: Rendered) => kind === 'Ingress';
-  assert.deepEqual((await render(on)).filter(isIngress), []);
-  const tls = [{ secretName: 'hooks-tls', hosts: ['hooks.example.com'] }];
-  const ingress = { enabled: true, className: 'nginx', annotations: { 'cert-manager.io/issuer': 'x' }, tls };
-  const hosts = ['hooks.example.com', '*.example.org'];
-  const [made, ...others] = (
-    await render(`components.webhooks=${JSON.stringify({ enabled: true, ingress: { ...ingress, hosts } })}`)
-  ).filter(isIngress);
-  assert.deepEqual(others, []);
-  assert.equal(made?.metadata.name, 'etcd-ratchet-webhooks');
-  assert.deepEqual(made.metadata.annotations, ingress.annotations);
-  const service = { name: 'etcd-ratchet-webhooks', port: { name: 'http' } };
-  const paths = [{ path: '/hooks/', pathType: 'Prefix', backend: { service } }];
-  assert.deepEqual(made.spec, {
-    ingressClassName: 'nginx',
-    rules: hosts.map((host) => ({ host, http: { paths } })),
-    tls,
+for (const [component, name, path, needs] of [
+  ['webhooks', 'etcd-ratchet-webhooks', '/hooks/', []],
+  ['pageShared', 'etcd-ratchet-page', '/', ['components.page.enabled=true']],
+] as const) {
+  test(`the Ingress of ${component} leads ${path} of its hosts to its server, and nothing else`, async () => {
+    const isIngress = ({ kind }: Rendered) => kind === 'Ingress';
+    assert.deepEqual((await render(...needs, `components.${component}.enabled=true`)).filter(isIngress), []);
+    const tls = [{ secretName: 'its-tls', hosts: ['its.example.com'] }];
+    const ingress = { enabled: true, className: 'nginx', annotations: { 'cert-manager.io/issuer': 'x' }, tls };
+    const hosts = ['its.example.com', '*.example.org'];
+    const values = { enabled: true, ingress: { ...ingress, hosts } };
+    const rendered = await render(...needs, `components.${component}=${JSON.stringify(values)}`);
+    const [made, ...others] = rendered.filter(isIngress);
+    assert.deepEqual(others, []);
+    assert.equal(made?.metadata.name, name);
+    assert.deepEqual(made.metadata.annotations, ingress.annotations);
+    const paths = [{ path, pathType: 'Prefix', backend: { service: { name, port: { name: 'http' } } } }];
+    assert.deepEqual(made.spec, {
+      ingressClassName: 'nginx',
+      rules: hosts.map((host) => ({ host, http: { paths } })),
+      tls,
+    });
+    const { service } = paths[0]?.backend ?? assert.fail();
+    assert.ok(rendered.some((one) => one.kind === 'Service' && one.metadata.name === service.name));
   });
-});
+}
 
 describe('a hostile or impossible value is refused, by name and with the reason', () => {
   const ingress = (values: object) =>
@@ -182,6 +225,7 @@ describe('a hostile or impossible value is refused, by name and with the reason'
     ['podSecurityContext.runAsUsr=1', /podSecurityContext.*runAsUsr/s],
     ['podSecurityContext.seccompProfile={"type":"Unconfined"}', /seccompProfile/],
     ['priorityClassName="A b"', /priorityClassName/],
+    ['components.pageShared.ingress={"enabled":true,"hosts":["a.example"]}', /needs components\.pageShared\.enabled/],
     [ingress({}), /components\.webhooks\.ingress\.enabled needs components\.webhooks\.ingress\.hosts/],
     [ingress({ hosts: ['hooks.example.com/../'] }), /ingress\/hosts/],
     [ingress({ hosts: ['a.example'], tls: [{ secretName: 's', hosts: ['b.example'] }] }), /b\.example is none of/],

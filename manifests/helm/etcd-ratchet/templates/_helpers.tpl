@@ -7,6 +7,15 @@
 {{- end -}}
 {{- end -}}
 
+{{- /* Those of global are names for some charts, and objects for others. */ -}}
+{{- define "etcd-ratchet.imagePullSecrets" -}}
+{{- $all := .Values.imagePullSecrets -}}
+{{- range (.Values.global | default dict).imagePullSecrets -}}
+{{- $all = append $all (ternary (dict "name" .) . (kindIs "string" .)) -}}
+{{- end -}}
+{{- $all | uniq | toJson -}}
+{{- end -}}
+
 {{- define "etcd-ratchet.check" -}}
 {{- $on := .Values.components -}}
 {{- if and $on.pageShared.enabled (not $on.page.enabled) -}}
@@ -87,6 +96,23 @@
 {{- fail (printf "serviceAccount.annotations: %s can't be set here: Helm acts by these" $key) -}}
 {{- end -}}
 {{- end -}}
+{{- range $key, $_ := .Values.serviceAccount.labels -}}
+{{- if has $key (list "app.kubernetes.io/name") -}}
+{{- fail (printf "serviceAccount.labels: %s is set by etcd-ratchet itself: name another" $key) -}}
+{{- end -}}
+{{- if hasPrefix "etcd.ratchet.dev/" $key -}}
+{{- fail (printf "serviceAccount.labels: %s can't be set here: etcd-ratchet acts by these" $key) -}}
+{{- end -}}
+{{- if hasPrefix "app.kubernetes.io/managed-by" $key -}}
+{{- fail (printf "serviceAccount.labels: %s can't be set here: Helm and etcd-ratchet act by it" $key) -}}
+{{- end -}}
+{{- if hasPrefix "helm.sh/" $key -}}
+{{- fail (printf "serviceAccount.labels: %s can't be set here: Helm acts by these" $key) -}}
+{{- end -}}
+{{- if hasPrefix "meta.helm.sh/" $key -}}
+{{- fail (printf "serviceAccount.labels: %s can't be set here: Helm acts by these" $key) -}}
+{{- end -}}
+{{- end -}}
 {{- range $key, $_ := .Values.podLabels -}}
 {{- if has $key (list "app.kubernetes.io/component" "app.kubernetes.io/name" "kuma.io/sidecar-injection" "sidecar.istio.io/inject") -}}
 {{- fail (printf "podLabels: %s is set by etcd-ratchet itself: name another" $key) -}}
@@ -142,6 +168,68 @@
 {{- end -}}
 {{- if hasPrefix "meta.helm.sh/" $key -}}
 {{- fail (printf "components.webhooks.ingress.annotations: %s can't be set here: Helm acts by these" $key) -}}
+{{- end -}}
+{{- end -}}
+{{- range $key, $_ := .Values.components.pageShared.ingress.annotations -}}
+{{- if hasPrefix "etcd.ratchet.dev/" $key -}}
+{{- fail (printf "components.pageShared.ingress.annotations: %s can't be set here: etcd-ratchet acts by these" $key) -}}
+{{- end -}}
+{{- if hasPrefix "app.kubernetes.io/managed-by" $key -}}
+{{- fail (printf "components.pageShared.ingress.annotations: %s can't be set here: Helm and etcd-ratchet act by it" $key) -}}
+{{- end -}}
+{{- if hasPrefix "helm.sh/" $key -}}
+{{- fail (printf "components.pageShared.ingress.annotations: %s can't be set here: Helm acts by these" $key) -}}
+{{- end -}}
+{{- if hasPrefix "meta.helm.sh/" $key -}}
+{{- fail (printf "components.pageShared.ingress.annotations: %s can't be set here: Helm acts by these" $key) -}}
+{{- end -}}
+{{- end -}}
+{{- range $key, $_ := .Values.components.prometheusOperator.labels -}}
+{{- if has $key (list "app.kubernetes.io/name" "app.kubernetes.io/part-of") -}}
+{{- fail (printf "components.prometheusOperator.labels: %s is set by etcd-ratchet itself: name another" $key) -}}
+{{- end -}}
+{{- if hasPrefix "etcd.ratchet.dev/" $key -}}
+{{- fail (printf "components.prometheusOperator.labels: %s can't be set here: etcd-ratchet acts by these" $key) -}}
+{{- end -}}
+{{- if hasPrefix "app.kubernetes.io/managed-by" $key -}}
+{{- fail (printf "components.prometheusOperator.labels: %s can't be set here: Helm and etcd-ratchet act by it" $key) -}}
+{{- end -}}
+{{- if hasPrefix "helm.sh/" $key -}}
+{{- fail (printf "components.prometheusOperator.labels: %s can't be set here: Helm acts by these" $key) -}}
+{{- end -}}
+{{- if hasPrefix "meta.helm.sh/" $key -}}
+{{- fail (printf "components.prometheusOperator.labels: %s can't be set here: Helm acts by these" $key) -}}
+{{- end -}}
+{{- end -}}
+{{- range $key, $_ := .Values.components.dashboards.labels -}}
+{{- if has $key (list "app.kubernetes.io/name" "grafana_dashboard") -}}
+{{- fail (printf "components.dashboards.labels: %s is set by etcd-ratchet itself: name another" $key) -}}
+{{- end -}}
+{{- if hasPrefix "etcd.ratchet.dev/" $key -}}
+{{- fail (printf "components.dashboards.labels: %s can't be set here: etcd-ratchet acts by these" $key) -}}
+{{- end -}}
+{{- if hasPrefix "app.kubernetes.io/managed-by" $key -}}
+{{- fail (printf "components.dashboards.labels: %s can't be set here: Helm and etcd-ratchet act by it" $key) -}}
+{{- end -}}
+{{- if hasPrefix "helm.sh/" $key -}}
+{{- fail (printf "components.dashboards.labels: %s can't be set here: Helm acts by these" $key) -}}
+{{- end -}}
+{{- if hasPrefix "meta.helm.sh/" $key -}}
+{{- fail (printf "components.dashboards.labels: %s can't be set here: Helm acts by these" $key) -}}
+{{- end -}}
+{{- end -}}
+{{- range $key, $_ := .Values.components.dashboards.annotations -}}
+{{- if hasPrefix "etcd.ratchet.dev/" $key -}}
+{{- fail (printf "components.dashboards.annotations: %s can't be set here: etcd-ratchet acts by these" $key) -}}
+{{- end -}}
+{{- if hasPrefix "app.kubernetes.io/managed-by" $key -}}
+{{- fail (printf "components.dashboards.annotations: %s can't be set here: Helm and etcd-ratchet act by it" $key) -}}
+{{- end -}}
+{{- if hasPrefix "helm.sh/" $key -}}
+{{- fail (printf "components.dashboards.annotations: %s can't be set here: Helm acts by these" $key) -}}
+{{- end -}}
+{{- if hasPrefix "meta.helm.sh/" $key -}}
+{{- fail (printf "components.dashboards.annotations: %s can't be set here: Helm acts by these" $key) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
