@@ -116,7 +116,7 @@ async function planOne(
     const refusals = desired ? newRefusals(observation, desired, intent.kind) : [];
     const needsPerson = end.kind === 'refused' && !isRefusedAnyway(observation, intent, end.reason);
     const summary = summaryOf(observation, plan);
-    const risk = riskOf(observation, steps);
+    const risk = riskOf(observation, steps, desired?.spec.replicas ?? 0);
     const template =
       context.dryRuns && desired && (await tryMembers(withDesired(observation, desired), { kube, signal }));
     return {

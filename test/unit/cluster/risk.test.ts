@@ -17,10 +17,37 @@ for (const [replicas, left] of [
     const grown = await world.plan({ replicas: replicas + 1 });
     assert.equal(grown.planned?.risk, undefined, 'nothing restarts');
     assert.equal(
-      riskOf({ membership: { kind: 'unknown', because: 'x' }, cluster: {} } as never, planned.planned?.steps ?? []),
+      riskOf({ membership: { kind: 'unknown', because: 'x' }, cluster: {} } as never, planned.planned?.steps ?? [], 3),
       undefined,
     );
   });
+
+for (const [from, to, left] of [
+  [5, 3, '3 of 5 voters are left in the end: 1 may be lost'],
+  [3, 2, '2 of 3 voters are left in the end: the loss of one stops writes'],
+  [3, 1, '1 of 3 voters are left in the end: the loss of one stops writes'],
+] as const)
+  test(`a plan that takes ${from} members to ${to} says what is left in the end`, async () => {
+    const world = await bornWith({ replicas: from });
+    assert.equal((await world.plan({ replicas: to })).planned?.risk, left);
+    const both = await world.plan({ replicas: to, etcd: { snapshotCount: 100 } });
+    assert.match(both.planned?.risk ?? '', new RegExp(`while a member starts anew: .*\\. ${left}$`));
+  });
+
+test('a plan that replaces a member says what is left meanwhile', async () => {
+  const world = await bornWith({ replicas: 3 });
+  world.loseVolume('orders-2');
+  world.settle();
+  await world.tick();
+  world.advance(600);
+  world.settle();
+  const { planned } = await world.plan({ replicas: 3 });
+  assert.equal(
+    planned?.risk,
+    '2 of 3 voters are left while a member is replaced: the loss of another stops writes',
+    planned?.steps.map(({ action }) => action).join(' '),
+  );
+});
 
 test('after a roll, the next plan says how long its members were away', async () => {
   const world = await bornWith({ replicas: 3 });
