@@ -5,10 +5,18 @@ export type Room = (typeof rooms)[number];
 
 /**
  * `ring1`: what every change waits for. `all`: everything. `slice`: one part of what ring 1 leaves out, by a count that
- * goes round. `perMinor`: what depends on the minor of Kubernetes (per-minor.ts). `realNode`: stories of real kubelets,
- * or any other story on them. `consumers`: stories of programs that come from the distribution and from PyPI.
+ * goes round. `perMinor`: what depends on the minor of Kubernetes (per-minor.ts). `gitServers`: what is about Git
+ * (git-servers.ts). `realNode`: stories of real kubelets, or any other story on them. `consumers`: stories of programs
+ * that come from the distribution and from PyPI.
  */
-export type Extent = 'ring1' | 'all' | 'perMinor' | 'realNode' | 'consumers' | { readonly slice: number };
+export type Extent =
+  | 'ring1'
+  | 'all'
+  | 'perMinor'
+  | 'gitServers'
+  | 'realNode'
+  | 'consumers'
+  | { readonly slice: number };
 
 export interface RunOptions {
   readonly rooms: readonly Room[];
@@ -33,6 +41,7 @@ const usage = `usage: npm test                       what every change waits for
        npm run e2e -- --real-node [SCENARIO]   on real kubelets; as root, with containerd, runc and CNI plugins
        npm run e2e -- --consumers [SCENARIO]   Patroni and other clients; with PostgreSQL, Python and PyPI
        npm test -- --per-minor        what depends on the minor of Kubernetes
+       npm test -- --git-servers      what is about Git, against every server's stand-in, or that of RATCHET_GIT_SERVER
        … --json FILE                  also writes the seconds of each room and file; keeps what FILE says of others`;
 
 /** @throws {UsageError} */
@@ -46,13 +55,14 @@ export function parseOptions(args: readonly string[]): RunOptions {
   for (const flag of ['real-node', 'consumers'] as const)
     if (values[flag] && only !== 'e2e') throw new UsageError(`--${flag} is for stories: npm run e2e -- --${flag}`);
   const extent = extentOf(values, only, scenario);
-  const everyGitServer = values.all && { everyGitServer: true as const };
+  const everyGitServer = (values.all || extent === 'gitServers') && { everyGitServer: true as const };
   return { rooms: only ? [only] : rooms, scenario, extent, ...everyGitServer, json: values.json };
 }
 
 interface Extents {
   readonly all: boolean;
   readonly 'per-minor': boolean;
+  readonly 'git-servers': boolean;
   readonly 'real-node': boolean;
   readonly consumers: boolean;
   readonly slice?: string | undefined;
@@ -60,10 +70,13 @@ interface Extents {
 
 /** One room, and a scenario, are asked for as they are: whole. */
 function extentOf(values: Extents, only: Room | undefined, scenario: string | undefined): Extent {
-  const { all, 'per-minor': perMinor, 'real-node': realNode, consumers, slice } = values;
-  if ([all, perMinor, realNode, consumers, slice !== undefined].filter(Boolean).length > 1)
-    throw new UsageError(`--all, --slice, --per-minor, --real-node and --consumers exclude each other\n${usage}`);
+  const { all, 'per-minor': perMinor, 'git-servers': gitServers, 'real-node': realNode, consumers, slice } = values;
+  if ([all, perMinor, gitServers, realNode, consumers, slice !== undefined].filter(Boolean).length > 1)
+    throw new UsageError(
+      `--all, --slice, --per-minor, --git-servers, --real-node and --consumers exclude each other\n${usage}`,
+    );
   if (perMinor) return 'perMinor';
+  if (gitServers) return 'gitServers';
   if (realNode) return 'realNode';
   if (consumers) return 'consumers';
   if (slice === undefined) return all || only || scenario !== undefined ? 'all' : 'ring1';
@@ -75,7 +88,7 @@ function parse(args: readonly string[]) {
   try {
     const flag = { type: 'boolean', default: false } as const;
     const text = { type: 'string' } as const;
-    const flags = { all: flag, 'per-minor': flag, 'real-node': flag, consumers: flag } as const;
+    const flags = { all: flag, 'per-minor': flag, 'git-servers': flag, 'real-node': flag, consumers: flag } as const;
     const options = { only: text, slice: text, json: text, ...flags } as const;
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {

@@ -62,9 +62,11 @@ export async function select(
   const asked = gitServerAskedFor();
   const selections = await selectOnce(options, failed);
   if (!options.everyGitServer || asked) return selections;
+  const againstOthers = otherServers.flatMap((server) => against(server, selections));
+  if (options.extent === 'gitServers') return againstOthers;
   // The shared cluster starts when all others are done.
   const [stories, others] = [true, false].map((isE2e) => selections.filter(({ room }) => (room === 'e2e') === isE2e));
-  return [...(others ?? []), ...otherServers.flatMap((server) => against(server, selections)), ...(stories ?? [])];
+  return [...(others ?? []), ...againstOthers, ...(stories ?? [])];
 }
 
 /** @throws {UsageError} naming the servers that there are */
@@ -125,6 +127,7 @@ function ofExtent(
   if (extent === 'perMinor') return ofEachMinor(among);
   const all = among.flatMap(selectionsOf);
   if (extent === 'all') return all;
+  if (extent === 'gitServers') return narrow(all, meetsAllGitServers);
   const isTold = (file: string) => isInRing1(file) && !isResting(file, turn() ?? 0);
   if (extent === 'ring1') return narrow(all, (file) => isTold(file) || failed.includes(file));
   const slice = sliceOf(slices(), extent.slice);

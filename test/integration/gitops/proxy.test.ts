@@ -23,7 +23,7 @@ function forge(change: Pick<ForgeAccess, 'network' | 'caBundle'>, server = nowhe
 
 test('Git over HTTPS goes through the proxy, which sees neither credentials nor content', async () => {
   const tls = selfSigned();
-  await using server = await startGitServer({ tls, auth: { token } });
+  await using server = await startGitServer({ tls, auth: { token }, needs: ['asFewRequests'] });
   const repository = await server.createRepository('r');
   const sha = await repository.commit({ a: 'a' });
   await using proxy = await startProxy({ leadsTo: server.url, auth: 'user:pass' });

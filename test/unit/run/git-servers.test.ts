@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { basename } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterEach, test } from 'node:test';
+import { parse } from 'yaml';
 import { parseOptions } from '../../run/options.ts';
 import { select } from '../../run/scenarios.ts';
 import {
@@ -41,6 +43,22 @@ test('all that is about Git runs against every server in a run of all, before th
     assert.ok(files.every((file) => own.includes(file)));
   }
   assert.ok(rooms.indexOf('e2e') > rooms.lastIndexOf('integration'));
+});
+
+test('what is about Git runs alone against every server, or against the one that a person names', async () => {
+  delete process.env[gitServerVariable];
+  const { own, others } = await against(['--git-servers']);
+  assert.deepEqual(own, []);
+  assert.deepEqual(others, (await against(['--all'])).others);
+  process.env[gitServerVariable] = 'azure';
+  const named = await against(['--git-servers']);
+  assert.deepEqual(named.others, []);
+  assert.deepEqual(named.own.toSorted(), [...new Set(others.flatMap(({ files }) => files))].toSorted());
+});
+
+test('the workflow runs what is about Git against every server that there is', () => {
+  const { jobs } = parse(readFileSync(join(import.meta.dirname, '../../../.github/workflows/ci.yml'), 'utf8'));
+  assert.deepEqual(jobs['git-servers'].strategy.matrix.server.toSorted(), otherServers.toSorted());
 });
 
 test('a person who names a server runs against that alone, and other runs against git’s own', async () => {
