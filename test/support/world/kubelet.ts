@@ -130,9 +130,10 @@ function remember({ formations, wrote }: State, claimUid: string, { data, voters
 
 /** A member that runs at one of those peer URLs tells the members of its cluster. */
 function livingAt(state: State, urls: readonly string[]): Living | undefined {
-  for (const [clusterId, { members }] of state.formations) {
+  for (const [clusterId, { members, version }] of state.formations) {
     const there = new Set(members.filter(({ url }) => urls.includes(url)).map(({ id }) => id));
-    if (runningOf(state, clusterId).some(({ data }) => there.has(data.memberId))) return { clusterId, members };
+    if (runningOf(state, clusterId).some(({ data }) => there.has(data.memberId)))
+      return { clusterId, members, version };
   }
   return undefined;
 }

@@ -33,6 +33,7 @@ export interface Member {
 export interface Living {
   readonly clusterId: string;
   readonly members: readonly Member[];
+  readonly version: string | undefined;
 }
 
 export interface StartParameters {
@@ -78,6 +79,7 @@ export function start(
 }
 
 export const downgraded = 'invalid downgrade; server version is lower than determined cluster version';
+export const incompatible = 'incompatible with current running cluster';
 export const unreadable = 'unmarshal should never fail';
 export const skippedMinor = 'the data is of a minor that this one does not follow';
 
@@ -98,6 +100,7 @@ function join(
 ): Running | Exited {
   const cluster = living(recorded.flatMap((other) => (other.url === url ? [] : [other.url])));
   if (!cluster) return exits('could not get cluster response: no peer answers');
+  if (minorOf(version) < minorOf(cluster.version ?? version)) return exits(incompatible);
   if (cluster.members.length !== recorded.length) return exits('member count is unequal');
   const urls = new Set(recorded.map((other) => other.url));
   if (!cluster.members.every((member) => urls.has(member.url)))
