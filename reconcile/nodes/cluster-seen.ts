@@ -60,6 +60,8 @@ function busyWith(situation: Situation): ClusterSeen['busy'] {
   if (drifted?.statefulSet?.drift) return { kind: 'wait', why: driftInWords(drifted.name, drifted.statefulSet.drift) };
   const decision = decide(situation);
   const { kind, message: why } = decision;
+  // It waits for days, and its members come back as they were: nodes that need a reboot can't wait as long.
+  if (decision.reason === 'Soaking') return undefined;
   // However long it has lasted, what it waits for may come at any moment.
   if (kind === 'wait' || (kind === 'refuse' && decision.waited)) return { kind: 'wait', why };
   return kind === 'act' ? { kind, why } : undefined;

@@ -7,6 +7,7 @@ import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
 import { clusterSeen } from '../../../reconcile/nodes/cluster-seen.ts';
 import {
+  all,
   type Differences,
   endpoint,
   healthy,
@@ -14,7 +15,9 @@ import {
   noQuorum,
   silent,
   withEndpoint,
+  withInputs,
   withPod,
+  withRecord,
   withVolume,
 } from '../cluster/observations.ts';
 
@@ -74,4 +77,16 @@ test('a cluster is busy with a step or a wait, however long, and not with what a
   assert.equal(decide(situate(healthy(3, withService('foreign')))).kind, 'refuse');
   assert.equal(seen(withService('foreign')).busy, undefined);
   assert.equal(seen(withService('missing')).busy?.kind, 'act');
+});
+
+test('a cluster of which a minor soaks for days keeps no node from its reboot', () => {
+  const version = '3.7.3';
+  const next = all(
+    withEndpoint(endpoint(1, { version })),
+    withInputs({ version }),
+    withRecord({ nextVersion: version, rollsTo: version }),
+  );
+  const soaking = situate(healthy(3, { spec: { version, update: { soak: '72h' } }, slots: { 1: next, 2: next } }));
+  assert.equal(decide(soaking).reason, 'Soaking');
+  assert.equal(clusterSeen(soaking).busy, undefined);
 });
