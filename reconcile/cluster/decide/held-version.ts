@@ -10,7 +10,7 @@ import type { Inputs } from '../know/spec/inputs.ts';
 import { hasBegun, isKept } from '../know/versions/begun.ts';
 import { soakOf } from '../know/versions/soak.ts';
 import { awaitBackup } from './await-backup.ts';
-import { waitToUpgrade } from './wait-for-window.ts';
+import { waitToGoOn, waitToUpgrade } from './wait-for-window.ts';
 
 /**
  * What a member is made from that is new, or is cured because it does not run: as the spec says, but for a version that
@@ -28,9 +28,19 @@ export function startingInputs(situation: Situation): Inputs {
  */
 export function replacingInputs(replaced: Slot, situation: Situation): Inputs {
   const inputs = startingInputs(situation);
-  const keepers = soakOf(situation)?.keepers ?? [];
-  const kept = keepers.find((slot) => slot !== replaced && slot.endpoint.kind === 'known')?.peer?.inputs;
+  const kept = keptBack(situation).find((slot) => slot !== replaced && slot.endpoint.kind === 'known')?.peer?.inputs;
   return kept ? withVersionOf(kept, inputs) : inputs;
+}
+
+/**
+ * Members that a soak keeps on the minor before. Once it is over, and what waits may go on, one that is down is given
+ * the next one. One that fails on its version while no quorum answers is never kept: that ends an outage (I15).
+ */
+export function keptBack(situation: Situation): readonly Slot[] {
+  const soak = soakOf(situation);
+  if (!soak || (situation.at >= soak.until && !waitToGoOn(situation))) return [];
+  const isOutage = situation.membership.kind === 'unknown';
+  return soak.keepers.filter((slot) => !isOutage || !isDownOnItsConfiguration(slot));
 }
 
 /** Configured as the spec says, on the version that it has. */

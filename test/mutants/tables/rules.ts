@@ -280,9 +280,30 @@ export const ofRules: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/know/versions/soak.ts',
-    from: '  if (begun === undefined && keepers.length > 1) return undefined;\n',
-    to: '',
+    from: 'begun === undefined ? lastOf(behind) : behind',
+    to: 'behind',
     without: 'a soak begins at the first member',
+    killers: [`${unit}/world/soak.test.ts`],
+  },
+  {
+    file: 'reconcile/cluster/know/versions/soak.ts',
+    from: '  if (isVersion(clusterVersion) && !isMinorBelow(clusterVersion, version)) return undefined;\n',
+    to: '',
+    without: 'a learner stays on a minor that the cluster has left',
+    killers: [`${unit}/world/soak.test.ts`],
+  },
+  {
+    file: 'reconcile/cluster/decide/held-version.ts',
+    from: '!soak || (situation.at >= soak.until && !waitToGoOn(situation))',
+    to: '!soak',
+    without: 'a member that fails on its minor stays down after the soak',
+    killers: [`${unit}/world/soak.test.ts`],
+  },
+  {
+    file: 'reconcile/cluster/decide/held-version.ts',
+    from: '!isOutage || !isDownOnItsConfiguration(slot)',
+    to: "slot.name !== ''",
+    without: 'a soak goes on through an outage that the minor before causes',
     killers: [`${unit}/world/soak.test.ts`],
   },
   {

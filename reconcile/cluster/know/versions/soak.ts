@@ -1,14 +1,15 @@
 import { parseDuration } from '../../../../manifests/api/duration.ts';
-import { isMinorBelow } from '../../../../manifests/api/version.ts';
+import { isMinorBelow, isVersion } from '../../../../manifests/api/version.ts';
 import { timestamp } from '../../../time/timestamp.ts';
 import { hasDeparted } from '../life.ts';
+import { leads } from '../membership/leadership.ts';
 import type { Slot } from '../observation.ts';
 import type { Situation } from '../situation.ts';
 
 /** A minor that all members run but those that keep the one before for `spec.update.soak`. */
 export interface Soak {
   readonly version: string;
-  /** One; more where members were replaced meanwhile. */
+  /** One: the leader, if it may be. More where members were replaced since it began. */
   readonly keepers: readonly Slot[];
   /** RFC 3339. Until that is written, each look begins anew. */
   readonly since: string;
@@ -21,7 +22,7 @@ const fewest = 3;
 
 /**
  * etcd raises its cluster version when every member runs the next minor: as long as one does not, all can go back
- * without a downgrade. Another patch of that minor soaks anew.
+ * without a downgrade. Once it is raised nothing is left to keep. Another patch of that minor soaks anew.
  *
  * Guards I6.
  */
@@ -29,16 +30,25 @@ export function soakOf({
   cluster,
   slots,
   effective,
+  clusterVersion,
   at,
-}: Pick<Situation, 'cluster' | 'slots' | 'effective' | 'at'>): Soak | undefined {
+}: Pick<Situation, 'cluster' | 'slots' | 'effective' | 'clusterVersion' | 'at'>): Soak | undefined {
   const length = cluster.spec.update?.soak;
   if (length === undefined) return undefined;
   const { version } = effective.inputs;
   const ours = slots.filter((slot) => slot.peer?.current && !hasDeparted(slot));
-  const keepers = ours.filter(({ peer }) => isMinorBelow(peer?.inputs.version, version));
-  if (ours.length < fewest || keepers.length === 0 || keepers.length === ours.length) return undefined;
+  const behind = ours.filter(({ peer }) => isMinorBelow(peer?.inputs.version, version));
+  if (ours.length < fewest || behind.length === ours.length) return undefined;
+  if (isVersion(clusterVersion) && !isMinorBelow(clusterVersion, version)) return undefined;
   const begun = cluster.status?.soak?.version === version ? cluster.status.soak.since : undefined;
-  if (begun === undefined && keepers.length > 1) return undefined;
+  const keepers = begun === undefined ? lastOf(behind) : behind;
+  if (keepers.length === 0) return undefined;
   const since = begun ?? timestamp(at);
   return { version, keepers, since, until: new Date(Date.parse(since) + parseDuration(length)) };
+}
+
+/** The one that a roll would reach last; a member that is down proves least about the way back. */
+function lastOf(behind: readonly Slot[]): readonly Slot[] {
+  const last = behind.find(leads) ?? behind.find(({ endpoint }) => endpoint.kind === 'known') ?? behind[0];
+  return last ? [last] : [];
 }

@@ -12,6 +12,7 @@ const soak = { version: '3.6.16', update: { soak: '72h' } } as const;
 const versions = (world: World) => [...world.processes.values()].map(({ version }) => version).toSorted();
 /** Of `shop/orders-1-0`. */
 const volumeOf = (pod: string) => pod.replace(/^.*\/(.*)-0$/, '$1');
+const podOf = (pod: string) => `${volumeOf(pod)}-0`;
 const statusOf = (world: World) => world.cluster()?.status;
 const reasonOf = (world: World) => statusOf(world)?.lastDecision?.reason;
 
@@ -28,12 +29,16 @@ async function look(world: World, seconds: number, every = 15): Promise<readonly
   return reasons;
 }
 
-/** Three members of 3.5, of which two got 3.6. */
+const membersOn = (world: World, version: string) =>
+  [...world.processes.values()].filter((process) => process.version === version).map(({ pod }) => volumeOf(pod));
+
+/** Members of 3.5, of which all but one got 3.6. */
 async function soaking(spec: Parameters<World['apply']>[0] = {}): Promise<World> {
-  const world = await bornWith({ version: '3.5.35' });
+  const { replicas = 3 } = spec;
+  const world = await bornWith({ replicas, version: '3.5.35' });
   await world.apply({ ...soak, ...spec });
   assert.deepEqual((await look(world, 5 * 60)).at(-1), 'Soaking');
-  assert.deepEqual(versions(world), ['3.5.35', '3.6.16', '3.6.16']);
+  assert.deepEqual(versions(world), ['3.5.35', ...Array<string>(replicas - 1).fill('3.6.16')]);
   return world;
 }
 
@@ -77,11 +82,11 @@ test('going back needs no downgrade as long as it soaks', async () => {
 test('neither a restart nor another commit gives the last member another version', async () => {
   const world = await soaking();
   const [kept = assert.fail()] = [...world.processes.values()].filter(({ version }) => version === '3.5.35');
-  world.kill(kept.pod);
+  world.kill(podOf(kept.pod));
   await look(world, 10 * 60);
   assert.deepEqual(versions(world), ['3.5.35', '3.6.16', '3.6.16']);
   await world.apply({ ...soak, etcd: { snapshotCount: 5000 } });
-  world.kill(kept.pod);
+  world.kill(podOf(kept.pod));
   await look(world, 10 * 60);
   assert.deepEqual(versions(world), ['3.5.35', '3.6.16', '3.6.16']);
   assert.equal(reasonOf(world), 'Soaking');
@@ -109,6 +114,73 @@ test('where the member that stays is lost, its replacement has the next minor: t
   assert.equal(reasonOf(world), 'Converged');
   assertOneCluster(world, 3);
   assert.deepEqual(new Set(versions(world)), new Set(['3.6.16']));
+});
+
+/** etcd of 3.5 ends at each start from now on. */
+function breakTheOneBefore(world: World): void {
+  world.dieWhen(({ spec }) => spec.containers.some(({ image }) => image?.endsWith(':v3.5.35')));
+  for (const member of membersOn(world, '3.5.35')) world.kill(`${member}-0`);
+}
+
+test('a member that fails on the minor that it keeps gets the next one when the soak is over', async () => {
+  const world = await soaking();
+  breakTheOneBefore(world);
+  await look(world, 10 * 60);
+  assert.deepEqual(versions(world), ['3.6.16', '3.6.16']);
+  world.advance(72 * hour);
+  assert.equal((await look(world, 5 * 60)).at(-1), 'Converged');
+  assert.deepEqual(versions(world), ['3.6.16', '3.6.16', '3.6.16']);
+});
+
+test('where no quorum is left because the minor before fails, no member is kept on it (I15)', async () => {
+  const world = await soaking();
+  world.loseVolume(membersOn(world, '3.6.16')[0] ?? '');
+  await look(world, 30 * 60);
+  assert.deepEqual(versions(world), ['3.5.35', '3.5.35', '3.6.16']);
+  breakTheOneBefore(world);
+  assert.deepEqual(await look(world, 5 * 60), ['CuringConfiguration', 'RecordingVersion', 'Converged']);
+});
+
+test('a power failure on the way leaves one member on the minor before', async () => {
+  const world = await bornWith({ version: '3.5.35' });
+  await world.apply({ ...soak });
+  world.settle();
+  await world.tick();
+  world.settle();
+  assert.deepEqual(versions(world), ['3.5.35', '3.5.35', '3.6.16']);
+  const down = new Set(membersOn(world, '3.5.35').map((member) => `${member}-0`));
+  for (const pod of down) world.kill(pod);
+  world.holdUp(({ metadata }) => (down.has(metadata.name) ? 'FailedMount' : undefined));
+  await look(world, 5 * 60);
+  world.holdUp(() => undefined);
+  assert.equal((await look(world, 5 * 60)).at(-1), 'Soaking');
+  assert.deepEqual(versions(world), ['3.5.35', '3.6.16', '3.6.16']);
+});
+
+test('a replacement of the minor before that comes too late for it has the next one', async () => {
+  const world = await soaking({ replicas: 5 });
+  world.loseVolume(membersOn(world, '3.6.16')[0] ?? '');
+  for (let looks = 0; looks < 100; looks += 1) {
+    await look(world, 15);
+    if (statusOf(world)?.history?.at(-1)?.reason === 'ReplacingMember') break;
+  }
+  world.loseVolume(membersOn(world, '3.5.35')[0] ?? '');
+  await look(world, 30 * 60);
+  assert.deepEqual([reasonOf(world), statusOf(world)?.soak], ['Converged', undefined]);
+  assertOneCluster(world, 5);
+  assert.deepEqual(new Set(versions(world)), new Set(['3.6.16']));
+  assert.ok(!statusOf(world)?.history?.some(({ reason }) => reason === 'RemovingFailedLearner'), 'it was not given up');
+});
+
+test('a cluster that hibernates meanwhile wakes as it was, and the time goes on', async () => {
+  const world = await soaking();
+  const { soak: begun } = statusOf(world) ?? {};
+  await world.apply({ ...soak, replicas: 0 });
+  assert.equal((await look(world, 5 * 60)).at(-1), 'Hibernating');
+  await world.apply({ ...soak });
+  assert.equal((await look(world, 5 * 60)).at(-1), 'Soaking');
+  assert.deepEqual(versions(world), ['3.5.35', '3.6.16', '3.6.16']);
+  assert.deepEqual(statusOf(world)?.soak, begun);
 });
 
 test('another patch of the next minor soaks anew', async () => {

@@ -8,9 +8,8 @@ import type { PeerView, Slot, StatefulSetView } from '../../../know/observation.
 import { endingBeside } from '../../../know/pods/endings.ts';
 import type { Situation } from '../../../know/situation.ts';
 import type { Inputs } from '../../../know/spec/inputs.ts';
-import { soakOf } from '../../../know/versions/soak.ts';
 import { hasRunHigher, isTemplateBehind, mayGoBackTo } from '../../../know/versions/versions-run.ts';
-import { startingInputs, withVersionOf } from '../../held-version.ts';
+import { keptBack, startingInputs, withVersionOf } from '../../held-version.ts';
 
 /**
  * A member whose pod is not Ready, and whose configuration is not the effective one, gets that: it has nothing to lose.
@@ -23,7 +22,7 @@ import { startingInputs, withVersionOf } from '../../held-version.ts';
  */
 export function cureConfiguration(situation: Situation): Decision | undefined {
   const inputs = startingInputs(situation);
-  const { keepers = [] } = soakOf(situation) ?? {};
+  const keepers = keptBack(situation);
   const kept = keepers[0]?.peer?.inputs;
   const others = situation.slots.filter((slot) => !keepers.includes(slot));
   const cured = cureOn(inputs, others, situation);

@@ -91,7 +91,7 @@ function keepOn({ version, keepers, until }: Soak, { at }: Situation): Decision 
   const kept = new Set(keepers.flatMap(({ peer }) => peer?.inputs.version ?? []));
   return wait(
     'Soaking',
-    `${keepers.map(({ name }) => name).join(', ')} stays on etcd ${[...kept].join(', ')} until ${timestamp(until)}, as spec.update.soak asks; every other member runs ${version}`,
+    `${keepers.map(({ name }) => name).join(', ')} ${keepers.length === 1 ? 'stays' : 'stay'} on etcd ${[...kept].join(', ')} until ${timestamp(until)}, as spec.update.soak asks; every other member runs ${version}`,
     { on: 'time', afterSeconds: Math.ceil((until.getTime() - at.getTime()) / 1000) },
   );
 }
