@@ -266,7 +266,7 @@ export const ofRules: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/rolling/upgrade.ts',
-    from: '  if (isSoaked && situation.at < soak.until) return keepOn(soak, situation);\n',
+    from: '  if (isSoaked && situation.at < soak.until) return addMissing(situation) ?? keepOn(soak, situation);\n',
     to: '',
     without: 'every member gets the next minor at once, and none can go back',
     killers: [`${unit}/world/soak.test.ts`],
@@ -287,9 +287,23 @@ export const ofRules: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/know/versions/soak.ts',
+    from: 'Math.max(ours.length, effective.replicas) < fewest',
+    to: 'ours.length < fewest',
+    without: 'a member that a person removes ends the soak',
+    killers: [`${unit}/world/soak.test.ts`],
+  },
+  {
+    file: 'reconcile/cluster/know/versions/soak.ts',
     from: '  if (isVersion(clusterVersion) && !isMinorBelow(clusterVersion, version)) return undefined;\n',
     to: '',
     without: 'a learner stays on a minor that the cluster has left',
+    killers: [`${unit}/world/soak.test.ts`],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/rolling/upgrade.ts',
+    from: 'addMissing(situation) ?? keepOn(soak, situation)',
+    to: 'keepOn(soak, situation)',
+    without: 'a member that was removed is left out for all of the soak',
     killers: [`${unit}/world/soak.test.ts`],
   },
   {

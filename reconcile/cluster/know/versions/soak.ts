@@ -38,7 +38,8 @@ export function soakOf({
   const { version } = effective.inputs;
   const ours = slots.filter((slot) => slot.peer?.current && !hasDeparted(slot));
   const behind = ours.filter(({ peer }) => isMinorBelow(peer?.inputs.version, version));
-  if (ours.length < fewest || behind.length === ours.length) return undefined;
+  // A member that was removed comes back: without it the cluster is not smaller than the spec asks.
+  if (Math.max(ours.length, effective.replicas) < fewest || behind.length === ours.length) return undefined;
   if (isVersion(clusterVersion) && !isMinorBelow(clusterVersion, version)) return undefined;
   const begun = cluster.status?.soak?.version === version ? cluster.status.soak.since : undefined;
   const keepers = begun === undefined ? lastOf(behind) : behind;

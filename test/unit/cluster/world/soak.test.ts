@@ -157,6 +157,20 @@ test('a power failure on the way leaves one member on the minor before', async (
   assert.deepEqual(versions(world), ['3.5.35', '3.6.16', '3.6.16']);
 });
 
+test('in place of a member that a person removed another one joins, and the soak goes on', async () => {
+  const world = await soaking();
+  const { since } = statusOf(world)?.soak ?? {};
+  const [removed = assert.fail()] = membersOn(world, '3.6.16');
+  const [formation = assert.fail()] = world.formations.values();
+  const gone = formation.members.find(({ url }) => url.includes(`//${removed}-0.`)) ?? assert.fail();
+  formation.members = formation.members.filter((member) => member !== gone);
+  formation.removed.add(gone.id);
+  await look(world, 10 * 60);
+  assert.deepEqual(versions(world), ['3.5.35', '3.6.16', '3.6.16']);
+  assert.ok(!membersOn(world, '3.6.16').includes(removed));
+  assert.deepEqual([reasonOf(world), statusOf(world)?.soak?.since], ['Soaking', since]);
+});
+
 test('a replacement of the minor before that comes too late for it has the next one', async () => {
   const world = await soaking({ replicas: 5 });
   world.loseVolume(membersOn(world, '3.6.16')[0] ?? '');

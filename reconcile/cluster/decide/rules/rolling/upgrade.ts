@@ -17,6 +17,8 @@ import { isKept } from '../../../know/versions/begun.ts';
 import { type Soak, soakOf } from '../../../know/versions/soak.ts';
 import { meanwhile, restartOf } from '../../restarting.ts';
 import { waitToGoOn, waitToUpgrade } from '../../wait-for-window.ts';
+import { grow } from '../membership/scale.ts';
+import { lackSpace } from '../space/free-space.ts';
 import { reluctance } from './roll-configuration.ts';
 
 /**
@@ -63,7 +65,7 @@ function changeVersion(situation: Situation): Decision | undefined {
   const all = ours.filter((slot) => hasAnother(slot, version));
   const before = all.filter((slot) => !soak?.keepers.includes(slot));
   const isSoaked = soak !== undefined && before.length === 0;
-  if (isSoaked && situation.at < soak.until) return keepOn(soak, situation);
+  if (isSoaked && situation.at < soak.until) return addMissing(situation) ?? keepOn(soak, situation);
   const outdated = isSoaked ? all : before;
   // A member that runs it already only gets its record corrected. First, because a peer that still says otherwise may
   // look as if it ran otherwise.
@@ -85,6 +87,13 @@ function changeVersion(situation: Situation): Decision | undefined {
     goesBack ? 'RollingBackVersion' : 'UpgradingMember',
     goesBack ? `taking ${name} back to etcd ${version}${anew}` : `giving ${name} etcd ${version}${anew}`,
   );
+}
+
+/** A member that was removed is not left out for the days of a soak; new ones have the version of the spec. */
+function addMissing(situation: Situation): Decision | undefined {
+  const { membership, effective } = situation;
+  if (membership.kind === 'unknown' || membership.members.length >= effective.replicas) return undefined;
+  return lackSpace(situation) ?? grow(situation);
 }
 
 function keepOn({ version, keepers, until }: Soak, { at }: Situation): Decision {
