@@ -44,7 +44,8 @@ export function soakOf({
   const begun = cluster.status?.soak?.version === version ? cluster.status.soak.since : undefined;
   const keepers = begun === undefined ? lastOf(behind) : behind;
   if (keepers.length === 0) return undefined;
-  const since = begun ?? timestamp(at);
+  // A clock that was ahead when it began makes it no longer.
+  const since = begun !== undefined && Date.parse(begun) <= at.getTime() ? begun : timestamp(at);
   return { version, keepers, since, until: new Date(Date.parse(since) + parseDuration(length)) };
 }
 

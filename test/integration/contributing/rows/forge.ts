@@ -37,6 +37,11 @@ import { toy as toyWebhook } from './toy/webhook.ts';
       missedBy: { in: 'test/integration/gitops/forges/others.ts', says: /'Toy' is missing/ },
     },
     {
+      file: 'test/integration/gitops/forges/reports.ts',
+      text: [{ before: '  AzureDevOps: azureDevOps,', insert: '  Toy: [],\n' }],
+      missedBy: { in: 'test/integration/gitops/forges/reports.ts', says: /'Toy' is missing/ },
+    },
+    {
       file: 'test/support/webhooks/deliveries.ts',
       text: [{ before: '  Generic: generic,', insert: '  Toy: gitea,\n' }],
       missedBy: { in: 'test/support/webhooks/deliveries.ts', says: /'Toy' is missing/ },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
 import type { World } from '../../../support/world/world.ts';
@@ -195,6 +196,17 @@ test('a cluster that hibernates meanwhile wakes as it was, and the time goes on'
   assert.equal((await look(world, 5 * 60)).at(-1), 'Soaking');
   assert.deepEqual(versions(world), ['3.5.35', '3.6.16', '3.6.16']);
   assert.deepEqual(statusOf(world)?.soak, begun);
+});
+
+test('a clock that was ahead when the soak began makes it no longer', async () => {
+  const world = await soaking();
+  const cluster = world.cluster() ?? assert.fail();
+  const ahead = { ...cluster.status, soak: { version: '3.6.16', since: '2036-01-01T00:00:00Z' } };
+  world.kube.seed(resources.clusters, { ...cluster, status: ahead });
+  await look(world, 60);
+  assert.equal(reasonOf(world), 'Soaking');
+  world.advance(72 * hour);
+  assert.equal((await look(world, 5 * 60)).at(-1), 'Converged');
 });
 
 test('another patch of the next minor soaks anew', async () => {
