@@ -12,13 +12,13 @@ export interface Settled extends Value {
 export function settled(values: readonly Value[], parts: readonly Part[]): readonly Settled[] {
   return values.map((value) => {
     if (value.path === 'image.repository') return { ...value, default: image.repository };
-    const missing = (value.places ?? []).find(({ kind, name }) => kind !== '*' && !partOf(kind, name, parts));
-    if (missing) throw new Error(`${value.path}: there is no ${missing.kind} ${missing.name}`);
-    const fixed = (value.places ?? []).filter(({ as }) => as !== 'among');
-    const found = fixed.map(({ kind, name, at, as }) => {
-      const part = partOf(kind, name, parts);
-      const there = part && (valueAt(part.object, at) ?? addedAt(part, at));
-      if (!part || (there === undefined) !== (as === 'where-set')) {
+    const found = (value.places ?? []).map(({ kind, name, at, as }) => {
+      if (kind === '*') return undefined;
+      const part = parts.find(({ object }) => object.kind === kind && object.metadata.name === name);
+      if (!part) throw new Error(`${value.path}: there is no ${kind} ${name}`);
+      if (as === 'among') return undefined;
+      const there = valueAt(part.object, at) ?? addedAt(part, at);
+      if ((there === undefined) !== (as === 'where-set')) {
         throw new Error(`${value.path}: ${kind} ${name} has ${there === undefined ? 'nothing' : 'something'} at ${at}`);
       }
       return there;
@@ -27,10 +27,6 @@ export function settled(values: readonly Value[], parts: readonly Part[]): reado
     if (fallback === undefined) throw new Error(`${value.path} has no default`);
     return { ...value, default: fallback };
   });
-}
-
-function partOf(kind: string, name: string, parts: readonly Part[]): Part | undefined {
-  return parts.find(({ object }) => object.kind === kind && object.metadata.name === name);
 }
 
 /** values.yaml: each value with what it is for. */
