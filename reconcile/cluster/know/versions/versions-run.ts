@@ -1,6 +1,7 @@
 import {
   compareVersions,
   highestOf,
+  isMinorBelow,
   isVersion,
   minorOf,
   parseVersion,
@@ -75,7 +76,7 @@ function mayComeUpOn(slot: Slot): readonly Version[] {
 export function hasRunHigher(slot: Slot, version: string): boolean {
   const { pod } = slot;
   if (!pod?.container.everStarted || !isVersion(pod.version) || !mayOpenIts(slot, pod.version)) return false;
-  return minorOf(parseVersion(pod.version)) > minorOf(parseVersion(version));
+  return isMinorBelow(version, pod.version);
 }
 
 /** Whether this version may have opened its data, or may yet; one that answers has. */

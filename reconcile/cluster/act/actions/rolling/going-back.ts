@@ -1,4 +1,4 @@
-import { isHigher, isVersion, minorOf, parseVersion } from '../../../../../manifests/api/version.ts';
+import { isHigher, isMinorBelow, isVersion } from '../../../../../manifests/api/version.ts';
 import { isBeforeFirstStart } from '../../../../../manifests/render/volume-record.ts';
 import type { Program } from '../../../../requests/program.ts';
 import { moved } from '../../../know/outcome.ts';
@@ -33,7 +33,7 @@ export function* clearToBeTold(name: string, pod: PodRead | undefined, version: 
 /** The version of a higher minor that it ran, and may leave. @throws {StepError} when it may not. */
 function* higherThat(name: string, pod: PodRead | undefined, version: string): Program<string | undefined> {
   const ran = pod?.everStarted ? pod.version : undefined;
-  if (!isVersion(ran) || minorOf(parseVersion(ran)) <= minorOf(parseVersion(version))) return undefined;
+  if (!isVersion(ran) || !isMinorBelow(version, ran)) return undefined;
   if (!(yield* askMayGoBackTo({ version })))
     throw moved(`${name} has run etcd ${ran}, and may not go back to ${version}`);
   return ran;
