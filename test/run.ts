@@ -13,7 +13,7 @@ import { commits, partVariable } from './run/part.ts';
 import { perFile } from './run/per-file.ts';
 import { type Reported, report } from './run/report.ts';
 import { isInRing1 } from './run/rings.ts';
-import { type Selection, select } from './run/scenarios.ts';
+import { isWhole, type Selection, select } from './run/scenarios.ts';
 import { type SharedCluster, sharedCluster } from './run/shared-cluster.ts';
 import { held, type RoomSeconds } from './run/shares.ts';
 import { unitGroups } from './run/unit-groups.ts';
@@ -100,7 +100,7 @@ function tellTimes(options: RunOptions, { files }: Reported, used: RoomSeconds, 
     writeTimes(json, { rooms: used, files: Object.fromEntries(told) });
   }
   // What a person asked for by name, that person looks at.
-  if (scenario !== undefined || extent === 'perMinor' || extent === 'gitServers' || rooms.length === 1) return false;
+  if (scenario !== undefined || !isWhole(extent) || rooms.length === 1) return false;
   if (!process.env.CI && noteFailed(files))
     console.error('test/run/failed.json says what failed: commit it, so that every run begins with it');
   if (extent !== 'ring1') return false;

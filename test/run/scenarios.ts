@@ -103,7 +103,8 @@ async function selectOnce(
   return byTest.map((selection) => ({ ...selection, pattern }));
 }
 
-function isWhole(extent: Extent): boolean {
+/** Not of one matter alone: its times and failures say something of the suite. */
+export function isWhole(extent: Extent): boolean {
   return extent === 'ring1' || extent === 'all' || typeof extent === 'object';
 }
 

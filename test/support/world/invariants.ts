@@ -106,12 +106,16 @@ export function assertMayLetIn(state: State, service: KubeObject | undefined): v
     if (!immutable && metadata.labels?.[labels.peer] !== undefined)
       violate(state, `I5: clients are let in while ConfigMap ${metadata.name} is not sealed`);
   }
-  const peers = new Set(state.kube.stored<EtcdPeer>(resources.peers).map(({ metadata }) => metadata.name));
+  const startable = new Set(
+    [...state.kube.stored<EtcdPeer>(resources.peers), ...state.kube.stored<ConfigMap>(resources.configMaps)].map(
+      ({ metadata }) => metadata.name,
+    ),
+  );
   for (const { metadata } of state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims).filter(ours)) {
     const read = readVolumeRecord(metadata.annotations);
-    // A disk that only a restore put there was never started on: what counts is that a member wrote to it. Without a
-    // peer none starts on it again, as after its ConfigMap was deleted by hand: its member counts as lost.
-    const mayStart = peers.has(metadata.name) && read.kind === 'valid' && read.record.state === 'bootstrapping';
+    // A disk that only a restore put there was never started on: what counts is that a member wrote to it. Without peer
+    // and ConfigMap none starts on it again, as after that was deleted by hand: its member counts as lost.
+    const mayStart = startable.has(metadata.name) && read.kind === 'valid' && read.record.state === 'bootstrapping';
     if (mayStart && state.wrote.has(metadata.uid ?? '')) {
       violate(state, `I5: clients are let in while ${metadata.name} is not sealed`);
     }
