@@ -105,11 +105,20 @@ async function benchOn(api: ApiServer, directory: string) {
   const gone = async (namespace: string) => {
     await api.kubectl(['delete', 'namespace', namespace, '--wait=false']);
     const isGone = async () => (await api.kubectl(['get', 'namespace', namespace, '--ignore-not-found'])) === '';
-    const look = async () => {
-      await tick();
-      return isGone();
-    };
-    await until(`namespace ${namespace} is gone`, look, { within: 180, every: 1_000 });
+    const left = async () =>
+      (await api.kubectl(['-n', namespace, 'get', 'etcdclusters', '-o', 'name'])).split('\n').length;
+    // However many they are: as long as some go.
+    for (let before = Number.POSITIVE_INFINITY, over = false; !over; ) {
+      const look = async () => {
+        await tick();
+        over = await isGone();
+        const now = over ? 0 : await left();
+        const isLess = now < before;
+        before = Math.min(before, now);
+        return over || isLess;
+      };
+      await until(`fewer clusters are left in namespace ${namespace}`, look, { within: 180, every: 1_000 });
+    }
   };
 
   /** Each time with another new cluster of the other namespace, which is looked for until it had its step. */
