@@ -15,7 +15,7 @@ export async function endStatuses({ context, world, records }: FleetsRead): Prom
   const { kube, log, dryRun, followUp, deadline } = context;
   if (!records || dryRun || followUp || !isAboutAll(context) || context.signal.aborted) return;
   try {
-    const orphans = (await records.list()).filter((one) => isOrphan(one, world.fleets));
+    const orphans = (await records.seen()).filter((one) => isOrphan(one, world.fleets));
     if (orphans.length === 0) return;
     const { dueFirst, endRecord } = await import('./end-record.ts');
     const now = kube.now() ?? new Date();

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
 import { labels } from '../../manifests/render/names.ts';
@@ -21,6 +22,8 @@ export interface Records {
   readonly home: string;
   /** Those of the installation's namespace only. @throws {KubeError} */
   readonly list: () => Promise<readonly ConfigMap[]>;
+  /** Those that full looks at clusters have listed in this pass; where there is no cluster, all. @throws {KubeError} */
+  readonly seen: () => Promise<readonly ConfigMap[]>;
 }
 
 /** None where the installation's namespace is unknown, or is not looked at. */
@@ -34,14 +37,11 @@ export function recordsFor({ kube, namespace, signal, home }: PassContext): {
   return { home: isSeen ? home : undefined, lister: list };
 }
 
-export function recordsFrom(home: string, lists: Lists): Records {
-  return {
-    home,
-    list: async () => {
-      const { items } = await lists.of<ConfigMap>(pendingRecords);
-      return items.filter(({ metadata }) => metadata.namespace === home);
-    },
-  };
+export function recordsFrom(home: string, lists: Lists, clusters: readonly EtcdCluster[]): Records {
+  const isHere = ({ metadata }: ConfigMap) => metadata.namespace === home;
+  const list = async () => (await lists.of<ConfigMap>(pendingRecords)).items.filter(isHere);
+  const known = async () => lists.known<ConfigMap>(pendingRecords).filter(isHere);
+  return { home, list, seen: clusters.length === 0 ? list : known };
 }
 
 interface KeepContext {
@@ -68,7 +68,8 @@ export async function keepPending(
   const { kube, log, signal, records } = context;
   const wanted = pendingRecord(fleet, pending, records.home);
   try {
-    const { record } = found ?? (await kept(fleet, records));
+    // Where nothing is pending, a record is left only by an invocation that died.
+    const { record } = found ?? kept(fleet, await (wanted ? records.list() : records.seen()));
     if (!wanted) {
       if (record) await remove(kube, record, signal);
       return {};
@@ -106,9 +107,9 @@ export async function remove(kube: Kube, { metadata }: ConfigMap, signal: AbortS
   await kube.delete(resources.configMaps, namespace, name, { preconditions: { uid }, signal });
 }
 
-async function kept({ metadata }: EtcdFleet, records: Records): Promise<Kept> {
+function kept({ metadata }: EtcdFleet, records: readonly ConfigMap[]): Kept {
   const name = recordName(metadata.uid ?? '');
-  const record = (await records.list()).find((one) => one.metadata.name === name);
+  const record = records.find((one) => one.metadata.name === name);
   return record ? { record } : {};
 }
 

@@ -212,6 +212,18 @@ export const etcdClusterStatusSchema = object({
       { description: 'What the last invocation decided.' },
     ),
   ),
+  fullLook: Type.Optional(
+    object(
+      {
+        at: time({ description: 'When it was.' }),
+        seen: text(64, { description: 'A digest of what the lists held of the cluster then.' }),
+      },
+      {
+        description:
+          'The last full look, where it found nothing to do. While the lists hold the same and all members say that they are well, the looks of the next minutes go no further.',
+      },
+    ),
+  ),
   revision: Type.Optional(text(512, { description: '<ref>@sha1:<40 hex>' })),
   conditions: Type.Optional(conditionsSchema),
 });

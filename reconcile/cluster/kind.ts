@@ -21,11 +21,12 @@ export const clusterKind = {
   tellsLeftOut: true,
   async step(clusters, context, all) {
     const { stepClusters } = await import('./pass.ts');
-    const { namespace, fleets, loadAhead, lists } = context;
+    const { kube, namespace, fleets, loadAhead, lists } = context;
     const onConfigMaps = (listed: Listed<ConfigMap>) => lists.keep(pendingRecords, onlyPending(listed));
-    const stepped = stepClusters(context, { namespace, clusters, all, fleets, onConfigMaps });
+    const inFull = context.clusters.length > 0;
+    const stepped = stepClusters(context, { namespace, clusters, all, fleets, inFull, onConfigMaps });
     // While the API server makes its lists.
-    if (loadAhead) setImmediate(() => neededFor(clusters).forEach(loadAhead));
+    if (loadAhead) setImmediate(() => neededFor(clusters, kube.now() ?? new Date()).forEach(loadAhead));
     return stepped;
   },
   waits: {

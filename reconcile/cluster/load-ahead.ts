@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { tlsDefaults } from '../../manifests/api/spec-defaults.ts';
+import { mayBeSkipped } from './at-rest.ts';
 
 /**
  * Most of what a cold invocation loads: what steps clusters, what etcd is asked with, and what certificates are signed
@@ -11,9 +12,11 @@ export type Library = 'step' | 'etcd3' | 'x509';
 export const neededForNewCommit: readonly Library[] = ['step', 'x509'];
 
 /** What the next steps of these clusters will most likely use. To be wrong costs 0.1 s, and nothing else. */
-export function neededFor(clusters: readonly EtcdCluster[]): readonly Library[] {
+export function neededFor(clusters: readonly EtcdCluster[], now: Date): readonly Library[] {
   return [
-    ...(clusters.some(({ status }) => status?.clusterID !== undefined) ? (['etcd3'] as const) : []),
+    ...(clusters.some((one) => one.status?.clusterID !== undefined && !mayBeSkipped(one, now))
+      ? (['etcd3'] as const)
+      : []),
     ...(clusters.some(signsFirst) ? (['x509'] as const) : []),
   ];
 }

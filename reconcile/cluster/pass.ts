@@ -1,19 +1,14 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
-import type { LeftOut } from '../interfaces/kube.ts';
-import { sayLeftOut } from '../objects/left-out.ts';
 import type { Reason } from '../reasons/reasons.ts';
 import { inTurns } from '../stepping/in-turns.ts';
 import type { Listed } from '../stepping/lists.ts';
-import { traced } from '../stepping/traced.ts';
-import { wait } from './know/decision.ts';
-import { failureOf } from './know/outcome.ts';
-import { knownFleets } from './observe/read-four-eyes.ts';
-import { clustersWithoutRoom } from './observe/room.ts';
-import { type ClusterObjects, readObjects } from './observe/snapshot.ts';
-import type { ClusterResult } from './result.ts';
-import { type StepObjects, step } from './step.ts';
+import { mayBeSkipped } from './at-rest.ts';
+import type { Full } from './full-look.ts';
+import { readMoving } from './observe/snapshot.ts';
+import { type ClusterResult, told } from './result.ts';
+import { skippedLook } from './skipped-look.ts';
 import type { StepContext } from './step-context.ts';
 
 export interface Scope {
@@ -23,6 +18,8 @@ export interface Scope {
   /** All there are, and the fleets that they belong to: how many may change what works at once. */
   readonly all?: readonly EtcdCluster[];
   readonly fleets?: readonly EtcdFleet[];
+  /** No look is skipped: these clusters were named. */
+  readonly inFull?: boolean;
   /** Told of every ConfigMap of ours: this list serves others, too. */
   readonly onConfigMaps?: (listed: Listed<ConfigMap>) => void;
 }
@@ -31,28 +28,19 @@ export interface Scope {
 const parallel = 32;
 
 /**
- * One step for each of these clusters: a LIST per kind for all of them, then the steps side by side.
+ * One step for each of these clusters: a LIST per kind for all of them, then the steps side by side. Of clusters at
+ * rest a look may be skipped; where all looks are, most lists are not read.
  *
  * @throws {KubeError} when not even the lists could be read; a single cluster's failure is in its result.
  */
 export async function stepClusters(context: StepContext, scope: Scope): Promise<ClusterResult[]> {
-  const { namespace, clusters, all = clusters, fleets = [], onConfigMaps } = scope;
-  const objects = await readObjects(context.kube, all, { namespace, signal: context.signal, onConfigMaps });
-  const without = clustersWithoutRoom(objects, fleets);
-  const chosen = new Set(clusters.map(({ metadata }) => metadata.uid));
-  const leftOut = context.kube.leftOut();
-  const known = knownFleets(context.kube, fleets, context.signal);
-  const waiting = objects
-    .filter(({ cluster }) => chosen.has(cluster.metadata.uid))
-    .map((one) => ({ ...withoutRoom(one, without.get(one.cluster.metadata.uid ?? '')), fleets: known }));
+  if (scope.clusters.length === 0) return [];
+  const looks = await prepareLooks(context, scope);
   const results = await inTurns(
-    waiting.map(spaced),
-    { atOnce: parallel, kube: context.kube, isSlow: ({ next }) => wasSilent(next.cluster) },
-    async ({ next, metadata }) => {
-      const why = leftOut.get(metadata.namespace ?? '');
-      const result = why
-        ? notSeen(context, next, 'NamespaceLeftOut', tooLarge(next.cluster, why))
-        : await stepOne(context, next);
+    scope.clusters.map(spaced),
+    { atOnce: parallel, kube: context.kube, isSlow: ({ cluster }) => wasSilent(cluster) },
+    async ({ cluster }) => {
+      const result = (await looks.skipped(cluster)) ?? (await looks.full(cluster));
       context.onStep?.(result);
       return result;
     },
@@ -60,8 +48,46 @@ export async function stepClusters(context: StepContext, scope: Scope): Promise<
   return results.toSorted((a, b) => `${a.namespace}/${a.name}`.localeCompare(`${b.namespace}/${b.name}`));
 }
 
-function spaced(next: StepObjects) {
-  return { next, metadata: next.cluster.metadata };
+interface Looks {
+  /** Absent: a full look is due. */
+  skipped(cluster: EtcdCluster): Promise<ClusterResult | undefined>;
+  /** What it looks at is read once for all, when the first one needs it. @throws {KubeError} */
+  full(cluster: EtcdCluster): Promise<ClusterResult>;
+}
+
+/** @throws {KubeError} */
+async function prepareLooks(context: StepContext, scope: Scope): Promise<Looks> {
+  const { kube, health, dryRun, signal } = context;
+  const { namespace, clusters, all = clusters, inFull = false } = scope;
+  const now = kube.now() ?? new Date();
+  const quiet = new Set(dryRun || inFull || !health ? [] : clusters.filter((cluster) => mayBeSkipped(cluster, now)));
+  let reading: Promise<Full> | undefined;
+  const read = () => {
+    reading ??= loaded().then(({ readFull }) => readFull(context, { ...scope, all }));
+    return reading;
+  };
+  // Where one is to be read in full, the others are found among the same lists.
+  const isQuiet = quiet.size === clusters.length;
+  const moving = isQuiet ? await readMoving(kube, clusters, { namespace, signal }) : [...(await read()).values()];
+  const byUid = new Map(moving.map((one) => [one.cluster.metadata.uid, one]));
+  return {
+    full: async (cluster) => (await loaded()).fullStep(context, cluster, await read()),
+    skipped: async (cluster) => {
+      const one = byUid.get(cluster.metadata.uid);
+      const result = health && one && quiet.has(cluster) ? await skippedLook(one, now, { health, signal }) : undefined;
+      if (result) context.log({ ...told(result), look: 'skipped' }, result.message);
+      return result;
+    },
+  };
+}
+
+/** Most of what a cold invocation loads, and a look that is skipped does without. */
+function loaded() {
+  return import('./full-look.ts');
+}
+
+function spaced(cluster: EtcdCluster) {
+  return { cluster, metadata: cluster.metadata };
 }
 
 /** Reasons of a cluster whose members were waited for in vain, which takes the longest. */
@@ -76,60 +102,4 @@ const silences: ReadonlySet<string | undefined> = new Set<Reason>([
 
 function wasSilent({ status }: EtcdCluster): boolean {
   return silences.has(status?.lastDecision?.reason);
-}
-
-function withoutRoom(objects: ClusterObjects, crowdedBy: readonly string[] | undefined): StepObjects {
-  return { ...objects, ...(crowdedBy && { crowdedBy }) };
-}
-
-function stepOne(context: StepContext, objects: StepObjects): Promise<ClusterResult> {
-  const { namespace = '', name } = objects.cluster.metadata;
-  return traced('step', { cluster: `${namespace}/${name}` }, async (note) => {
-    using _ = await context.asking?.(`${namespace}/${name}`);
-    const result = await stepOrSayWhyNot(context, objects);
-    note({ decision: result.decision.kind, reason: result.decision.reason, outcome: result.outcome });
-    return result;
-  });
-}
-
-async function stepOrSayWhyNot(context: StepContext, objects: StepObjects): Promise<ClusterResult> {
-  const { namespace = '', name } = objects.cluster.metadata;
-  try {
-    const result = await step(context, objects);
-    const { kind, reason, message } = result.decision;
-    context.log(
-      { cluster: `${namespace}/${name}`, decision: kind, reason, outcome: result.outcome, problem: result.problem },
-      message,
-    );
-    return result;
-  } catch (error) {
-    return notSeen(context, objects, 'StepFailed', failureOf(error).message);
-  }
-}
-
-function tooLarge({ metadata: { namespace = '' } }: EtcdCluster, why: LeftOut): string {
-  return `no step: ${sayLeftOut(namespace, why)}`;
-}
-
-/** Nothing is decided of it in this pass, and its status stays as it is. */
-function notSeen(
-  { log }: StepContext,
-  { cluster }: StepObjects,
-  reason: 'StepFailed' | 'NamespaceLeftOut',
-  message: string,
-): ClusterResult {
-  const { namespace = '', name } = cluster.metadata;
-  const decision = wait(reason, message, { on: 'time', afterSeconds: reason === 'StepFailed' ? 5 : 60 });
-  log({ cluster: `${namespace}/${name}`, outcome: 'failed', problem: message }, 'the step could not be taken');
-  return {
-    namespace,
-    name,
-    decision,
-    reason: decision.reason,
-    message,
-    outcome: 'failed',
-    problem: message,
-    workRemains: true,
-    cluster,
-  };
 }

@@ -6,6 +6,7 @@ import type { Kube } from '../interfaces/kube.ts';
 import type { StepResult } from '../stepping/result.ts';
 import type { Holder } from './know/holder.ts';
 import type { AskWire } from './observe/certificates/read.ts';
+import type { AskHealth } from './skipped-look.ts';
 
 export interface StepContext {
   readonly kube: Kube;
@@ -13,6 +14,8 @@ export interface StepContext {
   readonly etcd: (tls?: EtcdTls) => Promise<EtcdAdmin>;
   /** What a member presents on the wire. */
   readonly wire: AskWire;
+  /** What a member says of itself, so that looks can be skipped where nothing moved. Absent: none is. */
+  readonly health?: AskHealth;
   readonly holder: Holder;
   /** What issuers may be asked for besides a cluster's own names. Absent: nothing. */
   readonly nameAllowances?: readonly NameAllowance[];

@@ -20,6 +20,7 @@ import type { ClusterObjects } from './observe/snapshot.ts';
 import { goingOn } from './report/going-on.ts';
 import { report } from './report/report.ts';
 import type { ClusterResult } from './result.ts';
+import { digestOf } from './skipped-look.ts';
 import type { StepContext } from './step-context.ts';
 import { fenced } from './write-fence.ts';
 
@@ -69,7 +70,8 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   const quiet = outcome.kind === 'lost' || situation.lease.kind === 'held';
   const foretold =
     quiet || !beginsPlan(situation, decision) ? undefined : (ahead ?? (await foretoldOf(seen, context.log)));
-  const all = { situation, decision, outcome, written, objects: read, ...(foretold && { foretold }) };
+  const look = context.health && { digest: digestOf(objects) };
+  const all = { situation, decision, outcome, written, objects: read, ...(foretold && { foretold }), ...look };
   const telling = () => report(kube, all, { log: context.log, signal: reportSignal(signal) });
   const cluster = quiet ? written : await traced('report', {}, telling);
   return resultOf(cluster, decision, outcome, goingOn(situation, decision, outcome));

@@ -15,7 +15,7 @@ export interface Invocation {
 }
 
 const libraries = {
-  step: () => import('../../../reconcile/cluster/pass.ts'),
+  step: () => import('../../../reconcile/cluster/full-look.ts'),
   etcd3: () => import('../../../reconcile/clients/etcd3.ts'),
   x509: () => import('../../../reconcile/clients/x509.ts'),
 } satisfies Record<Library, () => Promise<unknown>>;
@@ -33,6 +33,7 @@ export function reachOf(invocation: Invocation) {
     },
     wire: async (...what) =>
       (await import('../../../reconcile/clients/served-fingerprint.ts')).servedFingerprint(...what),
+    health: async (...what) => (await import('../../../reconcile/clients/member-health.ts')).memberHealth(...what),
     nonce: () => randomBytes(16).toString('hex'),
   } satisfies Partial<PassContext>;
 }

@@ -15,14 +15,18 @@ import type { Listed } from '../../stepping/lists.ts';
 import type { Requested } from '../know/certificates/requested.ts';
 import { listRequested } from './certificates/requested.ts';
 
-/** The objects of one cluster, as they were read. */
-export interface ClusterObjects {
+/** What of a cluster changes when anything happens to it: these lists are read at each look. */
+export interface MovingObjects {
   readonly cluster: EtcdCluster;
-  readonly peers: readonly EtcdPeer[];
   readonly volumeClaims: readonly PersistentVolumeClaim[];
-  readonly configMaps: readonly ConfigMap[];
   readonly statefulSets: readonly StatefulSet[];
   readonly pods: readonly Pod[];
+}
+
+/** The objects of one cluster, as they were read. */
+export interface ClusterObjects extends MovingObjects {
+  readonly peers: readonly EtcdPeer[];
+  readonly configMaps: readonly ConfigMap[];
   readonly services: readonly Service[];
   readonly disruptionBudgets: readonly PodDisruptionBudget[];
   readonly networkPolicies: readonly NetworkPolicy[];
@@ -33,12 +37,35 @@ export interface ClusterObjects {
 interface ReadOptions {
   readonly namespace: string | undefined;
   readonly signal: AbortSignal;
+}
+
+interface AllOptions extends ReadOptions {
   /** Told of every ConfigMap of ours, also of those that belong to no cluster. */
   readonly onConfigMaps?: ((listed: Listed<ConfigMap>) => void) | undefined;
 }
 
+/** What a skipped look compares, in one LIST a kind for the whole pass, however many clusters there are. */
+export async function readMoving(
+  kube: Kube,
+  clusters: readonly EtcdCluster[],
+  options: ReadOptions,
+): Promise<readonly MovingObjects[]> {
+  if (clusters.length === 0) return [];
+  const [volumeClaims, statefulSets, pods] = await Promise.all([
+    byCluster<PersistentVolumeClaim>(kube, resources.volumeClaims, options),
+    byCluster<StatefulSet>(kube, resources.statefulSets, options),
+    byCluster<Pod>(kube, resources.pods, options),
+  ]);
+  return clusters.map((cluster) => ({
+    cluster,
+    volumeClaims: volumeClaims(cluster),
+    statefulSets: statefulSets(cluster),
+    pods: pods(cluster),
+  }));
+}
+
 /**
- * Everything that clusters own, in one LIST a kind for the whole pass, however many clusters there are.
+ * Everything that clusters own, in one LIST a kind for the whole pass, too.
  *
  * `clusters` were listed before: a lease taken on their resourceVersion then proves that nothing here is older than the
  * last step of each.
@@ -46,40 +73,33 @@ interface ReadOptions {
 export async function readObjects(
   kube: Kube,
   clusters: readonly EtcdCluster[],
-  { namespace, signal, onConfigMaps }: ReadOptions,
+  { onConfigMaps, ...options }: AllOptions,
 ): Promise<readonly ClusterObjects[]> {
   if (clusters.length === 0) return [];
-  const list = <T extends KubeObject>(resource: Resource, onListed?: (listed: Listed<T>) => void) =>
-    byCluster<T>(kube, resource, { namespace, signal }, onListed);
-  const [peers, volumeClaims, configMaps, statefulSets, pods, services, budgets, policies] = await Promise.all([
-    list<EtcdPeer>(resources.peers),
-    list<PersistentVolumeClaim>(resources.volumeClaims),
-    list<ConfigMap>(resources.configMaps, onConfigMaps),
-    list<StatefulSet>(resources.statefulSets),
-    list<Pod>(resources.pods),
-    list<Service>(resources.services),
-    list<PodDisruptionBudget>(resources.disruptionBudgets),
-    list<NetworkPolicy>(resources.networkPolicies),
+  const [moving, peers, configMaps, services, budgets, policies] = await Promise.all([
+    readMoving(kube, clusters, options),
+    byCluster<EtcdPeer>(kube, resources.peers, options),
+    byCluster<ConfigMap>(kube, resources.configMaps, options, onConfigMaps),
+    byCluster<Service>(kube, resources.services, options),
+    byCluster<PodDisruptionBudget>(kube, resources.disruptionBudgets, options),
+    byCluster<NetworkPolicy>(kube, resources.networkPolicies, options),
   ]);
-  const requested = await listRequested(kube, clusters, volumeClaims, { namespace, signal });
-  return clusters.map((cluster) => ({
-    cluster,
-    peers: peers(cluster),
-    volumeClaims: volumeClaims(cluster),
-    configMaps: configMaps(cluster),
-    statefulSets: statefulSets(cluster),
-    pods: pods(cluster),
-    services: services(cluster),
-    disruptionBudgets: budgets(cluster),
-    networkPolicies: policies(cluster),
-    requested: requested(cluster),
+  const requested = await listRequested(kube, moving, options);
+  return moving.map((one) => ({
+    ...one,
+    peers: peers(one.cluster),
+    configMaps: configMaps(one.cluster),
+    services: services(one.cluster),
+    disruptionBudgets: budgets(one.cluster),
+    networkPolicies: policies(one.cluster),
+    requested: requested(one.cluster),
   }));
 }
 
 async function byCluster<T extends KubeObject>(
   kube: Kube,
   resource: Resource,
-  options: { readonly namespace: string | undefined; readonly signal: AbortSignal },
+  options: ReadOptions,
   onListed?: (listed: Listed<T>) => void,
 ): Promise<(cluster: EtcdCluster) => readonly T[]> {
   const listed = await kube.list<T>(resource, { ...options, labelSelector: `${labels.managedBy}=etcd-ratchet` });

@@ -4,6 +4,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { Kube } from '../../interfaces/kube.ts';
 import { isReason, KubeError, resources } from '../../interfaces/kube.ts';
+import { timestamp } from '../../time/timestamp.ts';
 import type { Decision } from '../know/decision.ts';
 import { failureOf, type Outcome } from '../know/outcome.ts';
 import type { Foretold } from '../know/plan/followed.ts';
@@ -35,6 +36,7 @@ export async function report(
     written,
     objects,
     foretold,
+    digest,
   }: {
     readonly situation: Situation;
     readonly decision: Decision;
@@ -43,10 +45,15 @@ export async function report(
     readonly objects: ClusterObjects;
     /** Where a plan begins with this step. */
     readonly foretold?: Foretold;
+    /** Of what the lists held. Absent: no look is skipped on it. */
+    readonly digest?: string;
   },
   { log, signal }: Pick<StepContext, 'log' | 'signal'>,
 ): Promise<EtcdCluster> {
-  const status = statusFor(situation, decision, outcome, foretold);
+  const status = {
+    ...statusFor(situation, decision, outcome, foretold),
+    ...(digest !== undefined && isAtRest(decision) && { fullLook: { at: timestamp(situation.at), seen: digest } }),
+  };
   const [cluster] = await Promise.all([
     writeStatus(kube, written, status, signal),
     reportPeers(kube, situation, objects.peers, signal),
@@ -56,6 +63,11 @@ export async function report(
     }),
   ]);
   return cluster;
+}
+
+/** Nothing is to be done, and nothing is asked of a person. */
+function isAtRest({ kind, reason, besides = [] }: Decision): boolean {
+  return kind === 'done' && reason === 'Converged' && besides.length === 0;
 }
 
 async function writeStatus(

@@ -22,6 +22,7 @@ import {
 } from './controllers.ts';
 import { etcdOf } from './etcd.ts';
 import { assertOwnTemplate } from './hands-invariants.ts';
+import { healthOf } from './health.ts';
 import {
   assertEverybodyTalks,
   assertHistoryStays,
@@ -87,6 +88,8 @@ export interface World extends State {
   holdUp(by: (pod: Pod) => Blocker | undefined): void;
   /** How the etcd of a rollback's Job does from now on. */
   tryOut(end: (pod: Pod) => TrialEnd): void;
+  /** Looks at a cluster at rest are skipped from now on, as in an installation; until then each is a full one. */
+  skipLooks(): void;
   /** As a backup tool restores it: the same object, without its status. */
   dropStatus(): void;
   /**
@@ -115,6 +118,7 @@ interface Past {
   readonly invocations: number;
   readonly nonces: number;
   readonly quietAt: number;
+  readonly skips: boolean;
   readonly logged: readonly string[];
   readonly forbidden: ReadonlySet<string>;
   readonly refusing: ReadonlyMap<ActionKind, Error>;
@@ -127,6 +131,7 @@ export function createWorld(past?: Past): World {
   let nonces = past?.nonces ?? 0;
   /** When controllers have nothing to do, they look again only after something has changed. */
   let quietAt = past?.quietAt ?? -1;
+  let skips = past?.skips ?? false;
   const logged = [...(past?.logged ?? [])];
   const forbidden = new Set(past?.forbidden);
   const refusing = new Map(past?.refusing);
@@ -173,6 +178,9 @@ export function createWorld(past?: Past): World {
     dieWhen,
     holdUp,
     tryOut,
+    skipLooks: () => {
+      skips = true;
+    },
     dropStatus,
     fork,
     now: () => time,
@@ -181,7 +189,7 @@ export function createWorld(past?: Past): World {
   };
 
   function fork(): World {
-    return createWorld({ time, invocations, nonces, quietAt, logged, forbidden, refusing, state });
+    return createWorld({ time, invocations, nonces, quietAt, skips, logged, forbidden, refusing, state });
   }
 
   async function apply(changes: Partial<EtcdClusterSpec> = {}): Promise<void> {
@@ -263,6 +271,7 @@ export function createWorld(past?: Past): World {
           kube: mine,
           etcd: async (tls) => mine.etcd(etcdOf(state, tls)),
           wire: wireOf(state),
+          ...(skips && { health: healthOf(state) }),
           holder,
           nonce,
           log: (fields, message) => logged.push(`${message} ${JSON.stringify(fields)}`),

@@ -20,12 +20,14 @@ function clusterOf(name: string, mode: TlsMode): EtcdCluster {
   return withDefaults({ apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdCluster', metadata, spec });
 }
 
-const noVolumes = () => [];
+function without(...clusters: readonly EtcdCluster[]) {
+  return clusters.map((cluster) => ({ cluster, volumeClaims: [] }));
+}
 
 test('without a cluster in mode CertManager, Certificates are not listed', async () => {
   const kube = createFakeKube({ serves: () => false });
   const plain = clusterOf('plain', 'Managed');
-  const requested = await listRequested(kube, [plain], noVolumes, options);
+  const requested = await listRequested(kube, without(plain), options);
   assert.deepEqual(requested(plain), { kind: 'unasked' });
   assert.deepEqual(kube.journal(), []);
 });
@@ -37,7 +39,7 @@ test('one LIST for all, and each cluster gets its own', async () => {
     metadata: { name, namespace, labels: labelsOf(cluster) },
   });
   kube.seed(certificateResource, certificate('a', 'one'), certificate('b', 'two'), certificate('a', 'three', 'bank'));
-  const requested = await listRequested(kube, [a, b, plain], noVolumes, { ...options, namespace: undefined });
+  const requested = await listRequested(kube, without(a, b, plain), { ...options, namespace: undefined });
   const names = (cluster: EtcdCluster) => {
     const found = requested(cluster);
     return found.kind === 'known' ? found.items.map(({ metadata }) => metadata.name) : found.kind;
@@ -56,7 +58,7 @@ test('a cluster that was born with cert-manager is asked for, whatever its spec 
     metadata: { name: 'born-0', annotations: { 'etcd.ratchet.dev/tls-mode': 'CertManager' } },
     spec: { accessModes: [], resources: { requests: {} } },
   } as PersistentVolumeClaim;
-  const requested = await listRequested(kube, [born], () => [volume], options);
+  const requested = await listRequested(kube, [{ cluster: born, volumeClaims: [volume] }], options);
   assert.deepEqual(requested(born), { kind: 'known', items: [] });
 });
 
@@ -70,7 +72,7 @@ for (const [what, kubeOptions, reason, cure] of [
 ] as const satisfies readonly (readonly [string, FakeKubeOptions, string, RegExp | undefined])[]) {
   test(`${what}: ${reason}, as a value`, async () => {
     const cluster = clusterOf('a', 'CertManager');
-    const requested = await listRequested(createFakeKube(kubeOptions), [cluster], noVolumes, options);
+    const requested = await listRequested(createFakeKube(kubeOptions), without(cluster), options);
     const found = requested(cluster);
     assert.equal(found.kind, 'unknown');
     assert.equal(found.kind === 'unknown' && found.reason, reason);
@@ -103,5 +105,5 @@ test('what is no answer of the API server is no excuse', async () => {
       throw new TypeError('a bug of ours');
     },
   });
-  await assert.rejects(listRequested(kube, [clusterOf('a', 'CertManager')], noVolumes, options), TypeError);
+  await assert.rejects(listRequested(kube, without(clusterOf('a', 'CertManager')), options), TypeError);
 });

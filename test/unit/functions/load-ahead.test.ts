@@ -13,18 +13,20 @@ function having(status: EtcdClusterStatus | undefined, spec: Partial<EtcdCluster
 // As the API server fills it in.
 const untouched = { observedGeneration: -1 };
 
+const now = new Date('2026-01-02T03:04:05Z');
+
 test('for a new cluster, what signs certificates is loaded, unless others sign them', () => {
-  assert.deepEqual(neededFor([having(untouched)]), ['x509']);
-  assert.deepEqual(neededFor([having(undefined)]), ['x509']);
-  assert.deepEqual(neededFor([having(untouched, { tls: { mode: 'CertManager' } })]), []);
+  assert.deepEqual(neededFor([having(untouched)], now), ['x509']);
+  assert.deepEqual(neededFor([having(undefined)], now), ['x509']);
+  assert.deepEqual(neededFor([having(untouched, { tls: { mode: 'CertManager' } })], now), []);
 });
 
 test('for a cluster that has been born, what asks etcd is loaded; before, neither is', () => {
-  assert.deepEqual(neededFor([having({ observedGeneration: 1 })]), []);
-  assert.deepEqual(neededFor([having({ observedGeneration: 1, clusterID: 'a' })]), ['etcd3']);
-  assert.deepEqual(neededFor([having({ observedGeneration: 1, clusterID: 'a' }), having(untouched)]), [
+  assert.deepEqual(neededFor([having({ observedGeneration: 1 })], now), []);
+  assert.deepEqual(neededFor([having({ observedGeneration: 1, clusterID: 'a' })], now), ['etcd3']);
+  assert.deepEqual(neededFor([having({ observedGeneration: 1, clusterID: 'a' }), having(untouched)], now), [
     'etcd3',
     'x509',
   ]);
-  assert.deepEqual(neededFor([]), []);
+  assert.deepEqual(neededFor([], now), []);
 });

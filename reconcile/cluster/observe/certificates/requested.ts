@@ -10,17 +10,22 @@ import { kindText, notInstalled, whyNotRead } from '../../know/certificates/cert
 import type { Requested } from '../../know/certificates/requested.ts';
 import type { CertManagerView } from '../../know/observation.ts';
 
+/** A cluster, and what says how it was born. */
+interface Owner {
+  readonly cluster: EtcdCluster;
+  readonly volumeClaims: readonly PersistentVolumeClaim[];
+}
+
 /**
  * All our Certificates in one LIST, and no request where no cluster uses cert-manager: the kind may not be installed,
  * or not be readable. An error is a value, so that it stops no other cluster.
  */
 export async function listRequested(
   kube: Kube,
-  clusters: readonly EtcdCluster[],
-  volumeClaims: (cluster: EtcdCluster) => readonly PersistentVolumeClaim[],
+  read: readonly Owner[],
   options: { readonly namespace: string | undefined; readonly signal: AbortSignal },
 ): Promise<(cluster: EtcdCluster) => Requested> {
-  const asking = new Set(clusters.filter((cluster) => asksCertManager(cluster, volumeClaims(cluster))));
+  const asking = new Set(read.filter(asksCertManager).map(({ cluster }) => cluster));
   if (asking.size === 0) return () => ({ kind: 'unasked' });
   const found = await listAll(kube, options);
   return (cluster) => {
@@ -34,9 +39,9 @@ export async function listRequested(
   };
 }
 
-function asksCertManager({ spec }: EtcdCluster, volumeClaims: readonly PersistentVolumeClaim[]): boolean {
+function asksCertManager({ cluster, volumeClaims }: Owner): boolean {
   return (
-    spec.tls?.mode === 'CertManager' ||
+    cluster.spec.tls?.mode === 'CertManager' ||
     volumeClaims.some(({ metadata }) => metadata.annotations?.[annotations.tlsMode] === 'CertManager')
   );
 }

@@ -75,6 +75,7 @@ const happenings: fc.Arbitrary<Happening> = fc.oneof(
     what: `somebody deletes the peer orders-${ordinal}`,
     to: (world: World) => world.kube.remove(resources.peers, namespace, `orders-${ordinal}`),
   })),
+  fc.constant({ what: 'looks are skipped from now on', to: (world: World) => world.skipLooks() }),
   fc.constant({ what: 'minutes pass', to: (world: World) => world.advance(300) }),
   fc.constant({ what: 'everything settles', to: (world: World) => world.settle() }),
 );
