@@ -28,7 +28,7 @@ export function reportMarkdown(report: CheckReport): string {
     ...section('Allowed, and probably not meant', report.warnings.map(item)),
     ...section(`Wrong on ${markdownText(targetBranch)} as well`, report.inherited.map(item)),
     ...(report.shortened ? ['Some steps are left out here: `tick --check` prints them all.'] : []),
-    'Nothing was applied. The plan holds as long as nothing fails and nothing else changes.',
+    `Nothing was applied.${report.clusters.some(({ planned }) => planned) ? ' The plan holds as long as nothing fails and nothing else changes.' : ''}`,
   ];
   return `${blocks.join('\n\n')}\n`;
 }
@@ -69,6 +69,10 @@ function clusterBlock({ namespace, name, intent, planned, fields = [], problem =
   const title = `#### ${markdownText(`${namespace}/${name}`)}${intents[intent]}`;
   const changed = fields.length > 0 ? `${fields.map((field) => `- ${markdownText(field)}`).join('\n')}\n\n` : '';
   if (!planned) return `${title}\n\n${changed}It could not be looked at: ${markdownText(problem)}`;
-  const risk = planned.risk === undefined ? '' : `${markdownText(planned.risk)}.\n\n`;
+  const risk = planned.risk === undefined ? '' : `${sentence(markdownText(planned.risk))}\n\n`;
   return `${title}: ${markdownText(planned.summary)}\n\n${changed}${risk}${planMarkdown(planned)}`;
+}
+
+function sentence(words: string): string {
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
 }

@@ -36,6 +36,11 @@ export type Platform = keyof typeof packages;
 
 export const platforms = Object.keys(packages) as Platform[];
 
+/** This machine's, as far as the local cluster runs on it. */
+export function ownPlatform(): Platform {
+  return process.arch === 'arm64' ? 'linux-arm64' : 'linux-amd64';
+}
+
 /** Milliseconds for a package of 60 MB. */
 const patience = 300_000;
 

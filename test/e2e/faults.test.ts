@@ -23,7 +23,8 @@ for (const [what, fault, reason] of [
     git.breakWith(undefined);
     await push({ 'clusters/steady.yaml': clusterYaml('steady', namespace, { replicas: 1 }) });
     await tickUntil('steady', isReady);
-    await kubectl(['-n', namespace, 'delete', 'service', 'steady-peers']);
+    // A look that finds nothing moved would not see it: a StatefulSet is seen at once.
+    await kubectl(['-n', namespace, 'delete', 'statefulset', 'steady-0', '--cascade=orphan']);
     git.breakWith(fault);
     const { code, stderr, milliseconds } = await coldTick();
     git.breakWith(undefined);
@@ -32,7 +33,7 @@ for (const [what, fault, reason] of [
     const source = condition(await fleet(), 'SourceReady');
     assert.equal(source?.status, 'False');
     assert.match(source?.reason ?? '', reason);
-    assert.ok(await kubectl(['-n', namespace, 'get', 'service', 'steady-peers']), 'the Service came back without Git');
+    assert.ok(await kubectl(['-n', namespace, 'get', 'statefulset', 'steady-0']), 'it came back without Git');
   });
 }
 

@@ -10,6 +10,7 @@ import { condition, isReady, isStalledFor, isWhole } from './support/conditions.
 import { doneIn } from './support/done.ts';
 import { startFollower } from './support/follower.ts';
 import { readKey, writeKey } from './support/keys.ts';
+import { lookNow } from './support/look-now.ts';
 import { node } from './support/node.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
@@ -173,6 +174,7 @@ test('all Secrets deleted at once: members restart with new ones; of members onl
   const all = await own();
   assert.equal(all.length, 10);
   await kubectl(['-n', namespace, 'delete', 'secret', ...all]);
+  await lookNow(stage(), 'born');
   const isReloaded = ({ status }: EtcdCluster) =>
     doneIn(status?.history).some(({ reason }) => reason === 'ReloadingAuthorities');
   await tickUntil('born', isReloaded, 60);
@@ -186,6 +188,7 @@ test('all Secrets deleted at once: members restart with new ones; of members onl
   const peers = (await own()).filter((secret) => secret.includes('-peer-'));
   assert.equal(peers.length, 4);
   await kubectl(['-n', namespace, 'delete', 'secret', ...peers]);
+  await lookNow(stage(), 'born');
   const stalled = await tickUntil('born', isStalledFor('AuthorityLost'), 120);
   assert.equal(condition(stalled, 'Available')?.status, 'True');
   const described = await kubectl(['-n', namespace, 'describe', 'etcdcluster', 'born']);

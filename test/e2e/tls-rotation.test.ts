@@ -11,6 +11,7 @@ import { assertForetold, foretell } from './support/foretold.ts';
 import { askedBy } from './support/issued-leaves.ts';
 import { readKey } from './support/keys.ts';
 import { areShown, comeDue, isPodReady, leavesOf, liveShortly, podsOf, wearOut } from './support/leaves.ts';
+import { lookNow } from './support/look-now.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
@@ -95,6 +96,7 @@ test('due leaves are renewed in one step, and deleted ones come back, without a 
 
   const lost = ['0-server', '1-peer', 'reconciler', 'client', 'gateway'].map((leaf) => `${name}-${leaf}-tls`);
   await kubectl(['-n', namespace, 'delete', 'secret', ...lost]);
+  await lookNow(stage(), name);
   await ticksUntil('they are back', async () => {
     const found = await Promise.all(lost.map((one) => get<Secret>(resources.secrets, one)));
     return found.every((one) => one !== undefined);

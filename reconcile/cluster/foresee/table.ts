@@ -33,9 +33,8 @@ export function planText({ steps, end }: { readonly steps: readonly Stepped[]; r
 export function planMarkdown({ steps, end }: { readonly steps: readonly Stepped[]; readonly end: Ended }): string {
   if (steps.length === 0) return markdownText(endText(end));
   const rows = steps.map(rowOf).map((row) => `| ${row.map(markdownText).join(' | ')} |`);
-  return ['| # | action | target | reason | |', '|---:|---|---|---|---|', ...rows, '', markdownText(endText(end))].join(
-    '\n',
-  );
+  const titles = `| ${head.map((word) => word.toLowerCase()).join(' | ')} |`;
+  return [titles, '|---:|---|---|---|---|', ...rows, '', markdownText(endText(end))].join('\n');
 }
 
 function rowOf({ action, target = '', reason, message }: Stepped, index: number): Row {

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { makeRelease } from '../../../functions/release.ts';
-import { nodeArchive } from '../../../functions/shipping/nodes.ts';
+import { ownPlatform } from '../../../functions/shipping/nodes.ts';
 import { version } from '../../../manifests/release.ts';
 import { asOf } from '../../e2e/support/runbooks/typing.ts';
 import { follow } from '../../e2e/support/tutorial.ts';
@@ -16,9 +16,7 @@ import { typedIn } from '../../support/docs/typed-by.ts';
 import { startApiServer } from './api-server.ts';
 
 const { kubectl } = (await provisionBinaries()).kubernetes;
-const own = process.arch === 'arm64' ? 'linux-arm64' : 'linux-amd64';
-// Before the sandbox, which reaches no network.
-await nodeArchive(own);
+const own = ownPlatform();
 const api = await startApiServer();
 after(() => api[Symbol.asyncDispose]());
 

@@ -9,6 +9,7 @@ import { basename, delimiter, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
+import { ownPlatform } from '../../../functions/shipping/nodes.ts';
 import { packageSingleFiles } from '../../../functions/shipping/single-file.ts';
 import { version } from '../../../manifests/release.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
@@ -16,7 +17,7 @@ import { provisionBinaries } from '../../support/cluster/binaries.ts';
 import { shareApiServer } from '../shared-api-server.ts';
 
 const run = promisify(execFile);
-const platform = process.arch === 'arm64' ? 'linux-arm64' : 'linux-amd64';
+const platform = ownPlatform();
 const directory = await mkdtemp(join(tmpdir(), 'single-file-'));
 after(() => rm(directory, { recursive: true }));
 const url = 'https://releases.example/v1/';

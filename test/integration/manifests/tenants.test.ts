@@ -147,7 +147,7 @@ test('a fleet acts neither as etcd-ratchet itself nor as an account that no admi
   const told = await refused('team-c');
   assert.match(
     told,
-    /may not act as service account etcd-ratchet\/team-c: .* resourceNames of Role etcd-ratchet-fleet-host/,
+    /may not act as service account etcd-ratchet\/team-c\. .* resourceNames of Role etcd-ratchet-fleet-host/,
   );
   await assert.rejects(
     kube.as({ namespace, name: 'etcd-ratchet' }).list(resources.clusters, { namespace, ...signal() }),

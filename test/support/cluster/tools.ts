@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { nodeArchive, ownPlatform, type Platform, platforms } from '../../../functions/shipping/nodes.ts';
 import { provideAzurite } from './binaries/azurite.ts';
 import {
   certManager as certManagerBinary,
@@ -172,6 +173,8 @@ const toolsOfTests: readonly (readonly [files: RegExp, tool: () => Promise<Envir
   [/\/e2e\/coredns\.test\.ts$/, () => handIn(coreDns)],
   [/\/consumers\/[^/]+\.test\.ts$/, () => handIn(consumers)],
   [/\/e2e\/knative-real\.test\.ts$/, () => handIn(knative)],
+  [/\/integration\/manifests\/(release|single-file)\.test\.ts$/, () => keepNodes([ownPlatform()])],
+  [/\/integration\/manifests\/release-twice\.test\.ts$/, () => keepNodes(platforms)],
 ];
 
 /** With which these test files find what they need without looking. @throws {ProvisionError} */
@@ -185,6 +188,12 @@ export async function toolsFor(files: readonly string[]): Promise<Environment> {
 /** With which a run finds what its real nodes run. @throws {ProvisionError} */
 export async function realNodeEnvironment(): Promise<Environment> {
   return handIn(realNode);
+}
+
+/** Nodes of single files, where a release looks for them: inside the sandbox, no network is reached. */
+async function keepNodes(wanted: readonly Platform[]): Promise<Environment> {
+  await Promise.all(wanted.map((platform) => nodeArchive(platform)));
+  return {};
 }
 
 async function handIn<T>({ provide, environment }: Handed<T>): Promise<Environment> {
