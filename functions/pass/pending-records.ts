@@ -8,6 +8,7 @@ import {
   isOrphan,
   maxOrphansPerNamespace,
   type PendingStatus,
+  pendingOf,
   pendingRecord,
   pendingRecords,
   recordName,
@@ -22,7 +23,7 @@ export interface Records {
   readonly home: string;
   /** Those of the installation's namespace only. @throws {KubeError} */
   readonly list: () => Promise<readonly ConfigMap[]>;
-  /** Those that full looks at clusters have listed in this pass; where there is no cluster, all. @throws {KubeError} */
+  /** Those that full looks at clusters have listed in this pass; where none is looked at, all. @throws {KubeError} */
   readonly seen: () => Promise<readonly ConfigMap[]>;
 }
 
@@ -68,8 +69,9 @@ export async function keepPending(
   const { kube, log, signal, records } = context;
   const wanted = pendingRecord(fleet, pending, records.home);
   try {
-    // Where nothing is pending, a record is left only by an invocation that died.
-    const { record } = found ?? kept(fleet, await (wanted ? records.list() : records.seen()));
+    // Where nothing was or is pending, a record is left only by an invocation that died.
+    const isKept = wanted !== undefined || pendingOf(fleet.status?.commitStatuses ?? []).length > 0;
+    const { record } = found ?? kept(fleet, await (isKept ? records.list() : records.seen()));
     if (!wanted) {
       if (record) await remove(kube, record, signal);
       return {};

@@ -67,7 +67,10 @@ export async function readFleets(context: PassContext, table: Kinds): Promise<Fl
     running,
     isLate: (result) => !early.includes(result) && hasWritten(result),
     stepping: { ...asked, lists, fleets, chosen: (clusters) => chosenClusters(asked, fleets, clusters) },
-    records: records.home === undefined ? undefined : recordsFrom(records.home, lists, clusterList.items),
+    records:
+      records.home === undefined
+        ? undefined
+        : recordsFrom(records.home, lists, chosenClusters(asked, fleets, clusterList.items)),
     [Symbol.dispose]: () => {
       git[Symbol.dispose]();
       reader[Symbol.dispose]();

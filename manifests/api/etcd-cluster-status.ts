@@ -217,6 +217,11 @@ export const etcdClusterStatusSchema = object({
       {
         at: time({ description: 'When it was.' }),
         seen: text(64, { description: 'A digest of what the lists held of the cluster then.' }),
+        unheardSince: Type.Optional(
+          time({
+            description: 'When members did not answer for their health, although all was well: no look is skipped.',
+          }),
+        ),
       },
       {
         description:

@@ -41,11 +41,18 @@ export async function readFull(context: StepContext, scope: FullScope): Promise<
 }
 
 /** The step of a cluster that is among those, or why there was none. */
-export async function fullStep(context: StepContext, { metadata }: EtcdCluster, full: Full): Promise<ClusterResult> {
+export async function fullStep(
+  context: StepContext,
+  { metadata }: EtcdCluster,
+  full: Full,
+  skipped: 'unheard' | undefined,
+): Promise<ClusterResult> {
   const next = full.get(metadata.uid);
   if (!next) throw new TypeError(`${metadata.namespace}/${metadata.name} is stepped and was not among all`);
   const why = context.kube.leftOut().get(metadata.namespace ?? '');
-  return why ? notSeen(context, next, 'NamespaceLeftOut', tooLarge(next.cluster, why)) : stepOne(context, next);
+  return why
+    ? notSeen(context, next, 'NamespaceLeftOut', tooLarge(next.cluster, why))
+    : stepOne(context, skipped ? { ...next, unheard: true } : next);
 }
 
 function withoutRoom(objects: ClusterObjects, crowdedBy: readonly string[] | undefined): StepObjects {

@@ -4,6 +4,7 @@ import type { ConfigMap } from '../../manifests/kube-types.ts';
 import type { Reason } from '../reasons/reasons.ts';
 import { inTurns } from '../stepping/in-turns.ts';
 import type { Listed } from '../stepping/lists.ts';
+import { keyOf } from '../stepping/result.ts';
 import { mayBeSkipped } from './at-rest.ts';
 import type { Full } from './full-look.ts';
 import { readMoving } from './observe/snapshot.ts';
@@ -40,7 +41,8 @@ export async function stepClusters(context: StepContext, scope: Scope): Promise<
     scope.clusters.map(spaced),
     { atOnce: parallel, kube: context.kube, isSlow: ({ cluster }) => wasSilent(cluster) },
     async ({ cluster }) => {
-      const result = (await looks.skipped(cluster)) ?? (await looks.full(cluster));
+      const look = await looks.skipped(cluster);
+      const result = typeof look === 'object' ? look : await looks.full(cluster, look);
       context.onStep?.(result);
       return result;
     },
@@ -49,10 +51,10 @@ export async function stepClusters(context: StepContext, scope: Scope): Promise<
 }
 
 interface Looks {
-  /** Absent: a full look is due. */
-  skipped(cluster: EtcdCluster): Promise<ClusterResult | undefined>;
+  /** Anything else than a result: a full look is due. */
+  skipped(cluster: EtcdCluster): ReturnType<typeof skippedLook>;
   /** What it looks at is read once for all, when the first one needs it. @throws {KubeError} */
-  full(cluster: EtcdCluster): Promise<ClusterResult>;
+  full(cluster: EtcdCluster, skipped: 'unheard' | undefined): Promise<ClusterResult>;
 }
 
 /** @throws {KubeError} */
@@ -71,12 +73,14 @@ async function prepareLooks(context: StepContext, scope: Scope): Promise<Looks> 
   const moving = isQuiet ? await readMoving(kube, clusters, { namespace, signal }) : [...(await read()).values()];
   const byUid = new Map(moving.map((one) => [one.cluster.metadata.uid, one]));
   return {
-    full: async (cluster) => (await loaded()).fullStep(context, cluster, await read()),
+    full: async (cluster, skipped) => (await loaded()).fullStep(context, cluster, await read(), skipped),
     skipped: async (cluster) => {
       const one = byUid.get(cluster.metadata.uid);
-      const result = health && one && quiet.has(cluster) ? await skippedLook(one, now, { health, signal }) : undefined;
-      if (result) context.log({ ...told(result), look: 'skipped' }, result.message);
-      return result;
+      const look = health && one && quiet.has(cluster) ? await skippedLook(one, { ...context, health }) : undefined;
+      if (typeof look === 'object') context.log({ ...told(look), look: 'skipped' }, look.message);
+      if (look === 'unheard')
+        context.log({ cluster: keyOf(cluster.metadata) }, 'a member does not say that it is well');
+      return look;
     },
   };
 }

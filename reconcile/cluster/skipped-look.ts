@@ -1,27 +1,25 @@
 import { createHash } from 'node:crypto';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { version } from '../../manifests/release.ts';
 import type { KubeObject } from '../interfaces/kube.ts';
-import { mayBeSkipped } from './at-rest.ts';
 import { done } from './know/decision.ts';
 import type { MovingObjects } from './observe/snapshot.ts';
 import type { ClusterResult } from './result.ts';
-
-/**
- * Whether the member with this pod address says of itself that it is well: its quorum answers, and no alarm is raised.
- * Anything else, silence included, is `false`; never throws.
- */
-export type AskHealth = (address: string, signal: AbortSignal) => Promise<boolean>;
+import type { AskHealth, StepContext } from './step-context.ts';
 
 /**
  * A digest of what the lists hold of a cluster, its status apart: equal digests are equal objects, because the API
- * server gives each change a resourceVersion of its own.
+ * server gives each change a resourceVersion of its own. The release is part of it: a new one sees everything anew.
  */
-export function digestOf({ cluster, pods, volumeClaims, statefulSets }: MovingObjects): string {
+export function digestOf(
+  { cluster, pods, volumeClaims, statefulSets }: MovingObjects,
+  { nameAllowances }: Pick<StepContext, 'nameAllowances'>,
+): string {
   const { uid, generation, labels, annotations, deletionTimestamp, finalizers } = cluster.metadata;
   const own = [uid, generation, sorted(labels), sorted(annotations), deletionTimestamp, finalizers];
   const others = [...pods, ...volumeClaims, ...statefulSets].map(versionOf).toSorted();
   return createHash('sha256')
-    .update(JSON.stringify([own, others]))
+    .update(JSON.stringify([version, nameAllowances, own, others]))
     .digest('hex');
 }
 
@@ -35,19 +33,19 @@ function sorted(entries: Readonly<Record<string, string>> = {}): readonly (reado
 
 /**
  * The look that goes no further: the last full look found nothing to do, the lists hold what they held then, and every
- * member says that it is well. It writes nothing, and nothing is done on it. `undefined`: a full look is due.
+ * member says that it is well. It writes nothing, and nothing is done on it. Anything else: a full look is due.
  */
 export async function skippedLook(
   objects: MovingObjects,
-  now: Date,
-  { health, signal }: { readonly health: AskHealth; readonly signal: AbortSignal },
-): Promise<ClusterResult | undefined> {
+  context: StepContext & { readonly health: AskHealth },
+): Promise<ClusterResult | 'unheard' | undefined> {
   const { cluster } = objects;
-  if (!mayBeSkipped(cluster, now) || cluster.status?.fullLook?.seen !== digestOf(objects)) return undefined;
+  const { health, signal } = context;
+  if (cluster.status?.fullLook?.seen !== digestOf(objects, context)) return undefined;
   const addresses = addressesOf(objects);
   if (addresses === undefined) return undefined;
   const answers = await Promise.all(addresses.map((address) => health(address, signal)));
-  return answers.every(Boolean) ? asBefore(cluster) : undefined;
+  return answers.every(Boolean) ? asBefore(cluster) : 'unheard';
 }
 
 /** Where its members answer. `undefined`: of one there is no pod that runs, or it was not well. */

@@ -6,7 +6,12 @@ import type { Kube } from '../interfaces/kube.ts';
 import type { StepResult } from '../stepping/result.ts';
 import type { Holder } from './know/holder.ts';
 import type { AskWire } from './observe/certificates/read.ts';
-import type { AskHealth } from './skipped-look.ts';
+
+/**
+ * Whether the member with this pod address says of itself that it is well: its quorum answers, and no alarm is raised.
+ * Anything else, silence included, is `false`; never throws.
+ */
+export type AskHealth = (address: string, signal: AbortSignal) => Promise<boolean>;
 
 export interface StepContext {
   readonly kube: Kube;

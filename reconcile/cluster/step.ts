@@ -40,6 +40,8 @@ export interface StepObjects extends ClusterObjects {
   /** The clusters that take the room that it would need to begin a change; absent where there is room. */
   readonly crowdedBy?: readonly string[];
   readonly fleets?: KnownFleets;
+  /** A member did not say that it is well when it was asked for that alone. */
+  readonly unheard?: true;
 }
 
 /**
@@ -70,7 +72,7 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   const quiet = outcome.kind === 'lost' || situation.lease.kind === 'held';
   const foretold =
     quiet || !beginsPlan(situation, decision) ? undefined : (ahead ?? (await foretoldOf(seen, context.log)));
-  const look = context.health && { digest: digestOf(objects) };
+  const look = context.health && { look: { seen: digestOf(objects, context), unheard: objects.unheard === true } };
   const all = { situation, decision, outcome, written, objects: read, ...(foretold && { foretold }), ...look };
   const telling = () => report(kube, all, { log: context.log, signal: reportSignal(signal) });
   const cluster = quiet ? written : await traced('report', {}, telling);

@@ -12,6 +12,7 @@ import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';
 import { askedBy, assertShown, secretIn } from './support/issued-leaves.ts';
 import { type Issuer, installCertificates, startIssuer } from './support/issuer.ts';
+import { lookNow } from './support/look-now.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { tick as run } from './support/tick.ts';
@@ -109,6 +110,7 @@ test('a renewed leaf is served on the wire, and no pod restarts', async () => {
   await issuer().renew(`${name}-2-server-tls-issued`);
   const renewed = fingerprintIn(await secret(`${name}-2-server-tls-issued`));
   assert.notEqual(renewed, old);
+  await lookNow(stage(), name);
   await ticksUntil('it is handed on', async () => fingerprintIn(await secret(`${name}-2-server-tls`)) === renewed);
   await tickUntil(name, (found) => isReady(found) && condition(found, 'CertificatesReady')?.status === 'True');
   await assertShown(stage(), name, peers);

@@ -5,6 +5,7 @@ import { connectTo } from './support/client.ts';
 import { isReady } from './support/conditions.ts';
 import { doneIn } from './support/done.ts';
 import { watchLeader } from './support/leader-last.ts';
+import { lookNow } from './support/look-now.ts';
 import { scene } from './support/scene.ts';
 import { startWriter } from './support/writer.ts';
 
@@ -28,6 +29,7 @@ test('a file that has grown far beyond what is in it is given back, before etcd 
   // As auto-compaction does it.
   const { header } = await client.kv.range({ key: Buffer.from('again and again') });
   await client.kv.compact({ revision: header.revision, physical: true });
+  await lookNow(stage(), 'grown');
   await tickUntil('grown', ({ status }) =>
     (status?.members ?? []).every(({ dbBytes = 0, dbInUseBytes = dbBytes }) => dbBytes - dbInUseBytes > 16 * MiB),
   );

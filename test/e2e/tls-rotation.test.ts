@@ -71,6 +71,7 @@ test('due leaves are renewed in one step, and deleted ones come back, without a 
   await until('two hundred writes in peace', async () => following().acknowledged >= sofar + 200);
   const earlier = following().gap().milliseconds;
   const started = performance.now();
+  await lookNow(stage(), name);
   const done = await ticksUntil('a step is done', async () => {
     const found = doneIn((await cluster(name)).status?.history?.slice(steps));
     return found.some(({ outcome }) => outcome === 'acted') && found;

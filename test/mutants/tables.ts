@@ -10,6 +10,7 @@ import { ofFleets } from './tables/fleet.ts';
 import { ofFourEyes } from './tables/four-eyes.ts';
 import { ofFunctions } from './tables/functions.ts';
 import { ofGitops } from './tables/gitops.ts';
+import { ofLooks } from './tables/looks.ts';
 import { ofMembersAndPods } from './tables/members-and-pods.ts';
 import { ofNodes } from './tables/nodes.ts';
 import { ofNodesDrained } from './tables/nodes-drained.ts';
@@ -40,6 +41,7 @@ export const mutants: readonly Mutant[] = [
   ...ofRestore,
   ...ofRevisions,
   ...ofClients,
+  ...ofLooks,
   ...ofGitops,
   ...ofFourEyes,
   ...ofSignatures,

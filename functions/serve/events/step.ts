@@ -81,8 +81,15 @@ export async function carryOut(
     const isGoingOn = await goOn(result, { kube, env, cronJob, log, signal, isNew, again });
     if (!isGoingOn && task.kind !== 'tick') return { kind: 'retry', because: 'no follow-up could be made' };
   }
-  const stepped = new Set(result.clusters.map(({ cluster }) => keyOf(cluster)));
-  return { kind: 'handled', clusters: result.clusters, seen: watched.of(stepped) };
+  return { kind: 'handled', clusters: result.clusters, seen: watched.of(lookedAt(result.clusters)) };
+}
+
+/**
+ * Of which clusters the last list of the pass was looked at. A change that comes after a look that was skipped is news,
+ * although a list for others had it.
+ */
+export function lookedAt(clusters: readonly ClusterResult[]): ReadonlySet<string> {
+  return new Set(clusters.filter(({ look }) => look !== 'skipped').map(({ cluster }) => keyOf(cluster)));
 }
 
 /**

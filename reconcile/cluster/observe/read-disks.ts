@@ -1,6 +1,7 @@
 import type { PersistentVolume } from '../../../manifests/kube-types.ts';
 import { wantsReconcile } from '../../../manifests/render/reconcile-request.ts';
 import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
+import { looksInOne } from '../at-rest.ts';
 import { itsTurn } from '../know/certificates/occasion.ts';
 import { downFor, graceOf, hasOutlasted } from '../know/health/grace.ts';
 import type { DiskView, NodeView, Observation, Slot } from '../know/observation.ts';
@@ -83,7 +84,7 @@ async function readByTurns(
   { cluster, at }: When,
   signal: AbortSignal,
 ): Promise<readonly Read[]> {
-  const looks = slots.some(lacksHandle) ? looksPerTurn.unnoted : looksPerTurn.noted;
+  const looks = Math.ceil(looksPerTurn[slots.some(lacksHandle) ? 'unnoted' : 'noted'] / looksInOne(cluster, at));
   const idle = Math.max(0, looks - slots.length);
   const turn = itsTurn([...slots, ...Array.from({ length: idle }, () => undefined)], at);
   const chosen = wantsReconcile(cluster) ? slots : turn ? [turn] : [];

@@ -5,6 +5,7 @@ import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-stat
 import type { Kube } from '../../interfaces/kube.ts';
 import { isReason, KubeError, resources } from '../../interfaces/kube.ts';
 import { timestamp } from '../../time/timestamp.ts';
+import { isUnheard } from '../at-rest.ts';
 import type { Decision } from '../know/decision.ts';
 import { failureOf, type Outcome } from '../know/outcome.ts';
 import type { Foretold } from '../know/plan/followed.ts';
@@ -21,7 +22,7 @@ const pauseMs = 200;
 
 /**
  * Says what this step saw and did, on every way out of it: also when etcd, or half of the API, could not be reached.
- * If nothing changed, nothing is written.
+ * If nothing changed, nothing is written but, at rest, when the look was.
  *
  * @param written the resource as the step left it: with the lease, if one was taken.
  * @returns the resource as reported.
@@ -36,7 +37,7 @@ export async function report(
     written,
     objects,
     foretold,
-    digest,
+    look,
   }: {
     readonly situation: Situation;
     readonly decision: Decision;
@@ -45,14 +46,14 @@ export async function report(
     readonly objects: ClusterObjects;
     /** Where a plan begins with this step. */
     readonly foretold?: Foretold;
-    /** Of what the lists held. Absent: no look is skipped on it. */
-    readonly digest?: string;
+    /** What a later look compares. Absent: none is skipped on it. */
+    readonly look?: FullLook;
   },
   { log, signal }: Pick<StepContext, 'log' | 'signal'>,
 ): Promise<EtcdCluster> {
   const status = {
     ...statusFor(situation, decision, outcome, foretold),
-    ...(digest !== undefined && isAtRest(decision) && { fullLook: { at: timestamp(situation.at), seen: digest } }),
+    ...(look && isAtRest(decision) && { fullLook: fullLookAfter(look, situation) }),
   };
   const [cluster] = await Promise.all([
     writeStatus(kube, written, status, signal),
@@ -63,6 +64,25 @@ export async function report(
     }),
   ]);
   return cluster;
+}
+
+interface FullLook {
+  readonly seen: string;
+  readonly unheard: boolean;
+}
+
+/** Milliseconds. Looks that are asked for one after the other write nothing, where they see the same. */
+const sameMs = 60_000;
+
+function fullLookAfter(
+  { seen, unheard }: FullLook,
+  { cluster, at }: Situation,
+): NonNullable<EtcdClusterStatus['fullLook']> {
+  const before = cluster.status?.fullLook;
+  const age = at.getTime() - Date.parse(before?.at ?? '');
+  if (!unheard && before?.seen === seen && age >= 0 && age < sameMs) return before;
+  const unheardSince = isUnheard(cluster, at) ? before?.unheardSince : unheard ? timestamp(at) : undefined;
+  return { at: timestamp(at), seen, ...(unheardSince !== undefined && { unheardSince }) };
 }
 
 /** Nothing is to be done, and nothing is asked of a person. */

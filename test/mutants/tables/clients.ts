@@ -87,9 +87,9 @@ export const ofClients: readonly Mutant[] = [
     killers: ['test/unit/clients/list-budget.test.ts'],
   },
   {
-    file: 'reconcile/cluster/pass.ts',
-    from: "const why = leftOut.get(metadata.namespace ?? '');",
-    to: "const why = leftOut.get('');",
+    file: 'reconcile/cluster/full-look.ts',
+    from: "leftOut().get(metadata.namespace ?? '');",
+    to: "leftOut().get('');",
     without: 'a cluster is stepped on lists that lack some of its objects',
     killers: ['test/unit/pass/left-out.test.ts'],
   },

@@ -125,8 +125,8 @@ export const ofFleets: readonly Mutant[] = [
   },
   {
     file: 'functions/pass/pending-records.ts',
-    from: 'items.filter(({ metadata }) => metadata.namespace === home)',
-    to: '[...items]',
+    from: 'const isHere = ({ metadata }: ConfigMap) => metadata.namespace === home;',
+    to: 'const isHere = ({ metadata }: ConfigMap) => metadata.name !== home;',
     without: 'a tenant with ConfigMaps has the Secret of a fleet sent to a host of theirs',
     killers: [deletedFleet],
   },

@@ -234,7 +234,7 @@ export const ofFunctions: readonly Mutant[] = [
     killers: ['test/unit/functions/silent-ends.test.ts'],
   },
   {
-    file: 'reconcile/cluster/pass.ts',
+    file: 'reconcile/cluster/full-look.ts',
     from: 'await context.asking?.(',
     to: 'context.asking?.(',
     without: 'a cluster is asked before that is on record',

@@ -1,4 +1,4 @@
-import type { AskHealth } from '../../../reconcile/cluster/skipped-look.ts';
+import type { AskHealth } from '../../../reconcile/cluster/step-context.ts';
 import { isInQuorum, leaderOf } from './quorum.ts';
 import { takesWrites } from './space.ts';
 import type { State } from './state.ts';

@@ -8,6 +8,7 @@ import { type ClusterPlan, type Intent, planClusters } from '../../../reconcile/
 import type { ActionKind } from '../../../reconcile/cluster/know/action.ts';
 import { stepClusters } from '../../../reconcile/cluster/pass.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
+import type { AskHealth } from '../../../reconcile/cluster/step-context.ts';
 import { KubeError, type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKube, type FakeKubeOptions, type FakeRequest } from '../fakes/kube.ts';
 import { assertOthersServe } from './adoption-invariants.ts';
@@ -89,7 +90,7 @@ export interface World extends State {
   /** How the etcd of a rollback's Job does from now on. */
   tryOut(end: (pod: Pod) => TrialEnd): void;
   /** Looks at a cluster at rest are skipped from now on, as in an installation; until then each is a full one. */
-  skipLooks(): void;
+  skipLooks(healthIn?: (state: State) => AskHealth): void;
   /** As a backup tool restores it: the same object, without its status. */
   dropStatus(): void;
   /**
@@ -108,6 +109,8 @@ export interface TickOptions {
   readonly nameAllowances?: readonly NameAllowance[];
   /** What it lets authors name. */
   readonly egress?: Egress;
+  /** As where a person or an event names it. */
+  readonly inFull?: boolean;
   /** Clusters that are only listed, and the fleets whose room they take. */
   readonly beside?: { readonly clusters: readonly EtcdCluster[]; readonly fleets: readonly EtcdFleet[] };
 }
@@ -118,7 +121,7 @@ interface Past {
   readonly invocations: number;
   readonly nonces: number;
   readonly quietAt: number;
-  readonly skips: boolean;
+  readonly skips: ((state: State) => AskHealth) | undefined;
   readonly logged: readonly string[];
   readonly forbidden: ReadonlySet<string>;
   readonly refusing: ReadonlyMap<ActionKind, Error>;
@@ -131,7 +134,7 @@ export function createWorld(past?: Past): World {
   let nonces = past?.nonces ?? 0;
   /** When controllers have nothing to do, they look again only after something has changed. */
   let quietAt = past?.quietAt ?? -1;
-  let skips = past?.skips ?? false;
+  let skips = past?.skips;
   const logged = [...(past?.logged ?? [])];
   const forbidden = new Set(past?.forbidden);
   const refusing = new Map(past?.refusing);
@@ -178,8 +181,8 @@ export function createWorld(past?: Past): World {
     dieWhen,
     holdUp,
     tryOut,
-    skipLooks: () => {
-      skips = true;
+    skipLooks: (healthIn = healthOf) => {
+      skips = healthIn;
     },
     dropStatus,
     fork,
@@ -259,7 +262,7 @@ export function createWorld(past?: Past): World {
 
   async function tick(
     faults: Faults = {},
-    { dryRun = false, nameAllowances = [], egress, beside }: TickOptions = {},
+    { dryRun = false, nameAllowances = [], egress, inFull = false, beside }: TickOptions = {},
   ): Promise<ClusterResult | undefined> {
     invocations += 1;
     const holder = { pod: `etcd-ratchet/tick-${invocations}`, uid: `tick-${invocations}` };
@@ -271,7 +274,7 @@ export function createWorld(past?: Past): World {
           kube: mine,
           etcd: async (tls) => mine.etcd(etcdOf(state, tls)),
           wire: wireOf(state),
-          ...(skips && { health: healthOf(state) }),
+          ...(skips && { health: skips(state) }),
           holder,
           nonce,
           log: (fields, message) => logged.push(`${message} ${JSON.stringify(fields)}`),
@@ -280,7 +283,12 @@ export function createWorld(past?: Past): World {
           ...(egress && { egress }),
           signal: AbortSignal.timeout(60_000),
         },
-        { namespace, clusters: items, ...(beside && { all: [...items, ...beside.clusters], fleets: beside.fleets }) },
+        {
+          namespace,
+          clusters: items,
+          inFull,
+          ...(beside && { all: [...items, ...beside.clusters], fleets: beside.fleets }),
+        },
       );
       return results[0];
     } catch (error) {

@@ -29,7 +29,7 @@ async function atRest(world: World, many: number): Promise<FakeKube> {
   for (const one of await readMoving(kube, items, { namespace: undefined, signal }))
     await kube.updateStatus<EtcdCluster>(resources.clusters, {
       ...one.cluster,
-      status: { ...(one.cluster.status ?? assert.fail()), fullLook: { at, seen: digestOf(one) } },
+      status: { ...(one.cluster.status ?? assert.fail()), fullLook: { at, seen: digestOf(one, {}) } },
     });
   return kube;
 }

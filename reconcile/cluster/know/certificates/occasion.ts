@@ -5,6 +5,7 @@ import { annotations } from '../../../../manifests/render/names.ts';
 import { wantsReconcile } from '../../../../manifests/render/reconcile-request.ts';
 import { conditionOf, isTrue } from '../../../objects/conditions.ts';
 import { canBeRead } from '../../../reasons/reasons.ts';
+import { looksInOne } from '../../at-rest.ts';
 import type { Slot } from '../observation.ts';
 import { asksForWhatIsWanted, issuanceWord } from './issued.ts';
 import type { Requested } from './requested.ts';
@@ -23,7 +24,8 @@ export function callsForAll(cluster: EtcdCluster, slots: readonly Slot[], at: Da
   if (status.observedGeneration !== metadata.generation || wantsReconcile(cluster)) return true;
   // No member answers: our certificate, or the CAs that we trust, may be the cause.
   if (!isTrue(status, 'CertificatesReady') || !canBeRead(conditionOf(status, 'Available'))) return true;
-  if (at >= new Date(known.renewAfter)) return true;
+  // Looks were skipped: their turns are made up for.
+  if (at >= new Date(known.renewAfter) || looksInOne(cluster, at) > 1) return true;
   // An approval is asked for, and acted on, by what all leaves say; so is the first restart.
   if (awaitsNames(cluster, slots) || areToBeTold(cluster, slots)) return true;
   const request = rotationAskedFor(cluster);
@@ -66,7 +68,7 @@ function isUnsettled({ peer, statefulSet, pod }: Slot): boolean {
 }
 
 /**
- * By turns, without remembering whose turn it is. Ticks come at regular intervals, so the seconds alone could name the
+ * By turns, without remembering whose turn it is. Looks come at regular intervals, so the seconds alone could name the
  * same one again and again; multiples of the golden ratio spread evenly for any interval.
  */
 export function itsTurn<T>(all: readonly T[], at: Date): T | undefined {

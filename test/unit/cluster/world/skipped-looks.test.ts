@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import { type KubeObject, type Resource, resources } from '../../../../reconcile/interfaces/kube.ts';
+import { timestamp } from '../../../../reconcile/time/timestamp.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { raiseCorrupt } from '../../../support/world/harm.ts';
-import { namespace, type World } from '../../../support/world/world.ts';
+import { namespace, type TickOptions, type World } from '../../../support/world/world.ts';
 
 /** At rest, after a full look that said so. */
-async function atRest(): Promise<World> {
-  const world = await bornWith({ replicas: 3 });
+async function atRest(spec: Partial<EtcdClusterSpec> = { replicas: 3 }): Promise<World> {
+  const world = await bornWith(spec);
   world.skipLooks();
   const result = await world.tick();
   assert.deepEqual([result?.decision.reason, result?.outcome], ['Converged', 'none']);
@@ -16,9 +18,9 @@ async function atRest(): Promise<World> {
 }
 
 /** What one tick asked the API server for. */
-async function asked(world: World): Promise<readonly string[]> {
+async function asked(world: World, options: TickOptions = {}): Promise<readonly string[]> {
   const before = world.kube.journal().length;
-  await world.tick();
+  await world.tick({}, options);
   return world.kube
     .journal()
     .slice(before)
@@ -48,6 +50,13 @@ const seenAtOnce: Readonly<Record<string, (world: World) => void | Promise<void>
   },
   'an alarm is raised': (world) => raiseCorrupt(world),
   'its status is lost': (world) => world.dropStatus(),
+  'an invocation left its lease': async (world) => {
+    const { status, ...cluster } = world.cluster() ?? assert.fail();
+    const holder = { pod: 'etcd-ratchet/dead', uid: 'dead' };
+    const at = timestamp(new Date(world.now()));
+    const step = { action: 'apply-shared', reason: 'ApplyingServices', holder, startedAt: at, deadline: at };
+    await world.kube.updateStatus(resources.clusters, { ...cluster, status: { ...(status ?? assert.fail()), step } });
+  },
 };
 
 /** The next full look sees it. */
@@ -87,6 +96,66 @@ describe('looks at a cluster at rest', () => {
       assert.equal(decisions[0], 'done', 'a skipped look does not see it');
       assert.notDeepEqual(new Set(decisions), new Set(['done']), 'a full look does');
     });
+
+  for (const secret of ['orders-1-peer-tls', 'orders-2-server-tls', 'orders-client-tls', 'orders-peer-ca'])
+    test(`when the Secret ${secret} is deleted, a full look within five minutes sees it`, async () => {
+      const world = await atRest({ replicas: 3, tls: { mode: 'Managed' } });
+      world.kube.remove(resources.secrets, namespace, secret);
+      let result = await world.tick();
+      for (let minute = 1; minute <= 5 && result?.decision.kind === 'done'; minute += 1) {
+        world.advance(60);
+        result = await world.tick();
+      }
+      assert.notEqual(result?.decision.kind, 'done');
+    });
+
+  test('of the disks as many are read in an hour as without skipped looks', async () => {
+    const reads: number[] = [];
+    for (const skips of [false, true]) {
+      const world = await bornWith({ replicas: 3 });
+      if (skips) world.skipLooks();
+      const before = world.kube.journal().length;
+      for (let minute = 0; minute < 600; minute += 1) {
+        world.advance(60);
+        await world.tick();
+      }
+      const asked = world.kube.journal().slice(before);
+      reads.push(asked.filter(({ key }) => key === 'GET persistentvolumes').length);
+    }
+    const [without = 0, skipping = 0] = reads;
+    assert.ok(skipping >= 0.6 * without, `${without} without, ${skipping} with`);
+  });
+
+  test('one that is named is a full one, and of two that see the same the second writes nothing', async () => {
+    const world = await atRest();
+    world.advance(2);
+    const named = await asked(world, { inFull: true });
+    assert.ok(named.length > few.length);
+    assert.deepEqual(
+      named.filter((key) => !/^(LIST|GET) /.test(key)),
+      [],
+    );
+  });
+
+  test('where members do not answer for their health, that is asked for once in half an hour', async () => {
+    const world = await atRest();
+    let tries = 0;
+    world.skipLooks(() => async () => {
+      tries += 1;
+      return false;
+    });
+    for (let minute = 0; minute < 29; minute += 1) {
+      world.advance(60);
+      assert.equal((await world.tick())?.look, undefined, 'a full look');
+    }
+    assert.equal(tries, 3, 'of each member once');
+    world.skipLooks();
+    for (let minute = 0; minute < 5; minute += 1) {
+      world.advance(60);
+      await world.tick();
+    }
+    assert.equal((await world.tick())?.look, 'skipped');
+  });
 
   test('after a clock that was set back, the next one is a full look', async () => {
     const world = await atRest();
