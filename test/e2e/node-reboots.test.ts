@@ -8,6 +8,7 @@ import { resources } from '../../reconcile/interfaces/kube.ts';
 import { isWholeOf } from './support/conditions.ts';
 import { longestGapAllowed } from './support/gaps.ts';
 import { startKnowingWriter } from './support/knowing-writer.ts';
+import { lookNow } from './support/look-now.ts';
 import { inOwnSandbox, startOwnCluster } from './support/own-cluster.ts';
 import { openScene, type Scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
@@ -63,6 +64,8 @@ test('all nodes reboot one after the other under a writer, and no write is lost'
   for (const { writer } of writers) writer.longestGap();
   const before = bootsOf(await nodesOf(scene));
 
+  // The foretelling begins with a full look, before anything happens.
+  for (const name of names) await lookNow(scene, name);
   // A stranger's order names no Job: nothing comes of it.
   await kubectl(['annotate', 'node', 'node-2', `${annotations.rebootNow}=2026-01-01T00:00:00Z stranger`]);
   await warm.tick('--namespace', namespace);

@@ -4,11 +4,13 @@ import { urlOf } from '../../../manifests/render/hosts.ts';
 import { podName } from '../../../manifests/render/names.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { connectTo } from './client.ts';
+import { lookNow } from './look-now.ts';
 import type { Scene } from './scene.ts';
 import { until } from './until.ts';
 
 /** Lets this member lead, as it may come about by itself: what happens next is to happen to the leader. */
-export async function makeLeader({ access, list, tickUntil }: Scene, name: string, member: string): Promise<void> {
+export async function makeLeader(scene: Scene, name: string, member: string): Promise<void> {
+  const { access, list, tickUntil } = scene;
   const pods = (await list<Pod>(resources.pods)).filter(({ metadata }) => metadata.name.startsWith(`${name}-`));
   const { url, ...credentials } = await access(name);
   const clients = pods.map(({ metadata, status }) => ({
@@ -34,5 +36,6 @@ export async function makeLeader({ access, list, tickUntil }: Scene, name: strin
   } finally {
     for (const { client } of clients) client.close();
   }
+  await lookNow(scene, name);
   await tickUntil(name, ({ status }) => status?.leader === member);
 }

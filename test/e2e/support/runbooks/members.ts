@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { typedIn } from '../../../support/docs/typed-by.ts';
 import { isWholeOf } from '../conditions.ts';
+import { lookNow } from '../look-now.ts';
 import { until } from '../until.ts';
 import { born, loseVolumes, push, type Story, says, within } from './story.ts';
 import { asOf, line, type } from './typing.ts';
@@ -146,6 +147,7 @@ export const ofMembers: readonly Story[] = [
       await born(scene, name);
       const add = 'member add stranger --learner --peer-urls=https://10.244.255.250:2380';
       await type(scene, name, {}, [line(`etcdctl ${name} ${add}`)]);
+      await lookNow(scene, name);
       return undefined;
     },
   },
