@@ -61,16 +61,14 @@ export async function readFleets(context: PassContext, table: Kinds): Promise<Fl
   if (early.some(hasWritten)) lists.forget('cluster');
   const fleets = asLeft(world.fleets, early);
   const asked = { ...context, ...care };
+  const chosenOf = (clusters: readonly EtcdCluster[]) => chosenClusters(asked, fleets, clusters);
   return {
     context: aboutFleets,
     world,
     running,
     isLate: (result) => !early.includes(result) && hasWritten(result),
-    stepping: { ...asked, lists, fleets, chosen: (clusters) => chosenClusters(asked, fleets, clusters) },
-    records:
-      records.home === undefined
-        ? undefined
-        : recordsFrom(records.home, lists, chosenClusters(asked, fleets, clusterList.items)),
+    stepping: { ...asked, lists, fleets, chosen: chosenOf },
+    records: records.home === undefined ? undefined : recordsFrom(records.home, lists, chosenOf(clusterList.items)),
     [Symbol.dispose]: () => {
       git[Symbol.dispose]();
       reader[Symbol.dispose]();

@@ -1,7 +1,7 @@
-import http from 'node:http';
 import { EtcdError, type MemberId, type MemberMetrics } from '../interfaces/etcd.ts';
 import { mostMembers } from './etcd-values.ts';
 import type { Limit } from './limit.ts';
+import { getBounded } from './metrics-port.ts';
 
 /** etcd's own are about 200 KB. A member may run the image of a tenant: no more than a line of it is ever kept. */
 const mostBytes = 1024 * 1024;
@@ -24,29 +24,12 @@ const counted: ReadonlySet<string> = new Set([names.hasLeader, names.isLearner, 
 /** `GET /metrics`. @throws {EtcdError} for an answer that is not etcd's */
 export async function readMetrics(endpoint: string, { signal }: Limit): Promise<MemberMetrics> {
   const sifted = sift();
-  const status = await get(new URL('/metrics', endpoint), signal, sifted.take);
+  const status = await getBounded(new URL('/metrics', endpoint), { signal, mostBytes, take: sifted.take });
   const refused = (words: string) => new EtcdError(`GET /metrics at ${endpoint}: ${words}`, 'refused');
   if (status !== 200) throw refused(`HTTP ${status}`);
   const metrics = metricsIn(sifted.samples());
   if (!metrics) throw refused('the answer is not etcd’s');
   return metrics;
-}
-
-/** Redirects are not followed: the pod is asked, and nothing else. */
-function get(url: URL, signal: AbortSignal, take: (chunk: Buffer) => void): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const request = http.get(url, { agent: false, signal }, (response) => {
-      let size = 0;
-      response.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > mostBytes) request.destroy(new Error(`the answer is larger than ${mostBytes} bytes`));
-        else take(chunk);
-      });
-      response.on('end', () => resolve(response.statusCode ?? 0));
-      response.on('error', reject);
-    });
-    request.on('error', reject);
-  });
 }
 
 /** A name, labels if any, and a value: https://prometheus.io/docs/instrumenting/exposition_formats */

@@ -1,12 +1,12 @@
-import http from 'node:http';
 import { urlOf } from '../../manifests/render/hosts.ts';
 import { ports } from '../../manifests/render/names.ts';
 import { limitOf } from './limit.ts';
+import { getBounded } from './metrics-port.ts';
 
 /** Milliseconds. A member that is slower gets a full look. */
 const longestMs = 1_000;
 
-/** etcd's answer has some 40. A member may run the image of a tenant. */
+/** etcd's answer has some 40. */
 const mostBytes = 1_024;
 
 /**
@@ -21,35 +21,17 @@ export function memberHealth(address: string, signal: AbortSignal): Promise<bool
 export async function healthAt(endpoint: string, signal: AbortSignal): Promise<boolean> {
   const limit = limitOf(signal, longestMs);
   try {
-    const { status, body } = await get(new URL('/health', endpoint), limit.signal);
+    let body = '';
+    const take = (chunk: Buffer) => {
+      body += chunk.toString('latin1');
+    };
+    const status = await getBounded(new URL('/health', endpoint), { signal: limit.signal, mostBytes, take });
     return status === 200 && isWell(body);
   } catch {
     return false;
   } finally {
     limit.release();
   }
-}
-
-interface Answer {
-  readonly status: number | undefined;
-  readonly body: string;
-}
-
-/** Redirects are not followed: the pod is asked, and nothing else. */
-function get(url: URL, signal: AbortSignal): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const request = http.get(url, { agent: false, signal }, (response) => {
-      let body = '';
-      response.setEncoding('latin1');
-      response.on('data', (chunk: string) => {
-        body += chunk;
-        if (body.length > mostBytes) request.destroy(new Error(`the answer is larger than ${mostBytes} bytes`));
-      });
-      response.on('end', () => resolve({ status: response.statusCode, body }));
-      response.on('error', reject);
-    });
-    request.on('error', reject);
-  });
 }
 
 /** @throws {SyntaxError} for what is no JSON */

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { version } from '../../manifests/release.ts';
+import { canonicalJson } from '../../manifests/render/canonical-json.ts';
+import { podName } from '../../manifests/render/names.ts';
 import type { KubeObject } from '../interfaces/kube.ts';
 import { done } from './know/decision.ts';
 import type { MovingObjects } from './observe/snapshot.ts';
@@ -16,19 +18,13 @@ export function digestOf(
   { nameAllowances }: Pick<StepContext, 'nameAllowances'>,
 ): string {
   const { uid, generation, labels, annotations, deletionTimestamp, finalizers } = cluster.metadata;
-  const own = [uid, generation, sorted(labels), sorted(annotations), deletionTimestamp, finalizers];
+  const own = { uid, generation, labels, annotations, deletionTimestamp, finalizers };
   const others = [...pods, ...volumeClaims, ...statefulSets].map(versionOf).toSorted();
-  return createHash('sha256')
-    .update(JSON.stringify([version, nameAllowances, own, others]))
-    .digest('hex');
+  return createHash('sha256').update(canonicalJson({ version, nameAllowances, own, others })).digest('hex');
 }
 
 function versionOf({ metadata }: KubeObject): string {
   return `${metadata.uid}/${metadata.resourceVersion}`;
-}
-
-function sorted(entries: Readonly<Record<string, string>> = {}): readonly (readonly [string, string])[] {
-  return Object.entries(entries).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /**
@@ -52,7 +48,7 @@ export async function skippedLook(
 function addressesOf({ cluster, pods }: MovingObjects): readonly string[] | undefined {
   const { members = [] } = cluster.status ?? {};
   const addresses = members.flatMap(({ name, healthy }) => {
-    const pod = pods.find(({ metadata }) => metadata.name === `${name}-0`);
+    const pod = pods.find(({ metadata }) => metadata.name === podName(name));
     const address = pod?.status?.podIP;
     return healthy && address && pod.metadata.deletionTimestamp === undefined ? [address] : [];
   });

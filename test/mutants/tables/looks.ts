@@ -101,9 +101,9 @@ export const ofLooks: readonly Mutant[] = [
     killers: ['test/unit/clients/member-health.test.ts'],
   },
   {
-    file: 'reconcile/clients/member-health.ts',
-    from: 'if (body.length > mostBytes)',
-    to: 'if (body.length < 0)',
+    file: 'reconcile/clients/metrics-port.ts',
+    from: 'if (size > mostBytes)',
+    to: 'if (size < 0)',
     without: "a member's endless answer is kept",
     killers: ['test/unit/clients/member-health.test.ts'],
   },
