@@ -146,7 +146,7 @@ test('passes make each team what its repository says, and nothing in the namespa
   const [more, theirs, ...others] = problems;
   assert.match(
     `${more?.file}: ${more?.message}`,
-    /^more\.yaml: service account team-b\/fleet may not create etcdclusters in namespace team-a: /,
+    /^more\.yaml: service account team-b\/fleet may not create etcdclusters in namespace team-a\. To go on: let the fleet in: kubectl /,
   );
   assert.match(
     `${theirs?.file}: ${theirs?.message}`,
