@@ -155,6 +155,7 @@ test('our own certificate of another cluster is replaced, although no member acc
   const { tickUntil, ticksUntil } = stage();
   const [plan] = clusterLeaves('born');
   const bad = await putSecret(stage(), plan.secretName, await leafOf(plan, await newAuthority('elsewhere')));
+  await lookNow(stage(), 'born');
   await ticksUntil('it is replaced', async () => fingerprintIn(await secret(plan.secretName)) !== fingerprintIn(bad));
   await tickUntil('born', isWhole);
 });

@@ -33,6 +33,7 @@ export function reachOf(invocation: Invocation) {
     },
     wire: async (...what) =>
       (await import('../../../reconcile/clients/served-fingerprint.ts')).servedFingerprint(...what),
+    health: async (...what) => (await import('../../../reconcile/clients/member-health.ts')).memberHealth(...what),
     nonce: () => randomBytes(16).toString('hex'),
   } satisfies Partial<PassContext>;
 }
