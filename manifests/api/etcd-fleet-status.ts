@@ -4,6 +4,12 @@ import { conditionsSchema } from './metadata.ts';
 import { int32, int64, list, object, type ReadonlyDeep, text, time } from './schema.ts';
 import { observedGeneration } from './status-fields.ts';
 
+/** The longest `spec.git.ref`, and the name of a commit. */
+const longestRevision = 255 + '@sha1:'.length + 40;
+
+/** `etcd-ratchet/<fleet>.<namespace>/<namespace>/<cluster>`, each as long as its kind of name may be. */
+const longestContext = 'etcd-ratchet/.//'.length + 45 + 63 + 63 + 253;
+
 const inventoryEntrySchema = object({
   kind: Type.Optional(text(63, { description: 'Absent: EtcdCluster.' })),
   namespace: text(63, { description: "The object's namespace." }),
@@ -27,7 +33,7 @@ const problemSchema = object({
 const revisionOutcomes = ['Applied', 'Refused', 'Retrying', 'Unreadable', 'Unverified'] as const;
 
 const revisionEntrySchema = object({
-  revision: text(512, { description: '<ref>@sha1:<40 hex>' }),
+  revision: text(longestRevision, { description: '<ref>@sha1:<40 hex>' }),
   outcome: Type.Enum(revisionOutcomes, {
     description:
       'Applied: all documents are applied. Refused: some are wrong, the others are applied. Retrying: something failed, and is tried again. Unreadable: its files could not be read. Unverified: it is not signed as spec.git.verify asks, so they were not read.',
@@ -36,7 +42,7 @@ const revisionEntrySchema = object({
 });
 
 const commitStatusSchema = object({
-  context: text(512, { description: 'The name of the status, like etcd-ratchet/production/orders.' }),
+  context: text(longestContext, { description: 'The name of the status, like etcd-ratchet/production/orders.' }),
   sha: text(40, { description: 'The commit.' }),
   state: text(16, { description: 'pending, success, failure or error.' }),
   description: text(140, { description: 'Its words.' }),
@@ -86,8 +92,10 @@ export const etcdFleetStatusSchema = object({
   revision: Type.Optional(
     object(
       {
-        attempted: Type.Optional(text(512, { description: 'The last one that was read: <ref>@sha1:<40 hex>.' })),
-        applied: Type.Optional(text(512, { description: 'The last one that was applied as a whole.' })),
+        attempted: Type.Optional(
+          text(longestRevision, { description: 'The last one that was read: <ref>@sha1:<40 hex>.' }),
+        ),
+        applied: Type.Optional(text(longestRevision, { description: 'The last one that was applied as a whole.' })),
       },
       { description: 'What was read last, and what was applied.' },
     ),
@@ -95,7 +103,7 @@ export const etcdFleetStatusSchema = object({
   verification: Type.Optional(
     object(
       {
-        revision: text(512, { description: '<ref>@sha1:<40 hex>' }),
+        revision: text(longestRevision, { description: '<ref>@sha1:<40 hex>' }),
         url: text(2048, { description: 'The repository, as spec.git.url was.' }),
         mode: text(16, { description: 'As spec.git.verify.mode was.' }),
         signedBy: text(200, { description: 'The signer, as the trusted keys call it.' }),

@@ -177,11 +177,26 @@ for (const [title, isRefused, created] of [
   });
 }
 
+/** Of a label: a prefix, a slash and a name. */
+const longestKey = 317;
+
 /** The longest that a schema admits, in ASCII; of commit statuses and messages, the longest that is written. */
 function longest(schema: Structural, name = ''): unknown {
-  const { type, properties = {}, items, maxItems = 0, maxLength = 40 } = schema;
+  const {
+    type,
+    properties = {},
+    items,
+    maxItems = 0,
+    maxLength = 40,
+    additionalProperties,
+    maxProperties = 0,
+  } = schema;
   if (name === 'inventory') return [];
   if (schema.enum) return schema.enum.toSorted((a, b) => b.length - a.length)[0];
+  if (additionalProperties) {
+    const keys = Array.from({ length: maxProperties }, (_, n) => `${n}`.padEnd(longestKey, 'x'));
+    return Object.fromEntries(keys.map((key) => [key, longest(additionalProperties)]));
+  }
   if (type === 'object')
     return Object.fromEntries(Object.entries(properties).map(([key, of]) => [key, longest(of, key)]));
   if (type === 'array' && items) {
