@@ -112,7 +112,9 @@ export function requestReported({
 function reportOf(blank: CheckReport, foreseen: SignedForeseen): CheckReport {
   const { problems, signatures } = foreseen;
   const state = problems.length > 0 ? 'failure' : foreseen.unknown ? 'error' : 'success';
-  const { clusters, deletions, others, nodes } = foreseen;
+  const { clusters, deletions, others, nodes, stages } = foreseen;
+  const inStages = stages.length > 0 ? [{ title: 'Restarts begin in stages', lines: stages }] : [];
+  const sections = [...inStages, ...nodes.slice(0, mostPolicies).map(shortPlan)];
   return {
     ...blank,
     state,
@@ -123,15 +125,16 @@ function reportOf(blank: CheckReport, foreseen: SignedForeseen): CheckReport {
     warnings: foreseen.warnings.slice(0, mostProblems).map(asReported),
     deletions,
     clusters: clusters.map(({ refusals: _, changes: __, ...cluster }) => cluster),
-    ...(nodes.length > 0 && { nodes: nodes.slice(0, mostPolicies).map(shortPlan) }),
+    ...(sections.length > 0 && { sections }),
     ...(others.length > 0 && { others: others.slice(0, mostProblems).map(describeOther) }),
     ...(signatures !== undefined && { signatures }),
   };
 }
 
 /** Each line may hold what a Node says of itself: it is no longer than a person reads. */
-function shortPlan(plan: NodePlan): NonNullable<CheckReport['nodes']>[number] {
+function shortPlan(plan: NodePlan): NonNullable<CheckReport['sections']>[number] {
   const { title, lines } = nodePlanLines(plan);
+  if (lines.length === 0) return { title, lines: ['no node needs a reboot'] };
   const left = lines.length - mostNodes;
   const shown = lines.slice(0, mostNodes).map((line) => line.slice(0, 300));
   return { title, lines: left > 0 ? [...shown, `and ${left} more`] : shown };

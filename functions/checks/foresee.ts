@@ -20,6 +20,7 @@ import { inParallel } from '../../reconcile/stepping/in-parallel.ts';
 import { intentsFor } from '../pass/plan-pass.ts';
 import { changedFields } from './changed-fields.ts';
 import type { CheckContext, Question } from './check-context.ts';
+import { inStages } from './in-stages.ts';
 
 export interface Foreseen {
   readonly problems: readonly SpecProblem[];
@@ -30,6 +31,8 @@ export interface Foreseen {
   readonly others: readonly OtherChange[];
   /** Which nodes would be rebooted when, by the policies that change. */
   readonly nodes: readonly NodePlan[];
+  /** In which stages of the fleet clusters restart, in a line each. */
+  readonly stages: readonly string[];
   /** Something could not be found out, and that is not the request's fault. */
   readonly unknown?: string;
 }
@@ -70,15 +73,17 @@ export async function foresee(
     (left > 0
       ? `${left} of ${left + applies.length} changed clusters were not looked at: split the request`
       : undefined);
+  const looked = planned.map((plan) => {
+    const key = `${plan.namespace}/${plan.name}`;
+    return { ...foreseen(plan, specs.get(key)), ...fieldsOf(was.get(key), specs.get(key)) };
+  });
   return {
     problems: [...change.problems, ...tried.problems, ...refused],
     inherited: change.inherited,
     warnings: change.warnings,
     deletions: deletionsIn(change),
-    clusters: planned.map((plan) => {
-      const key = `${plan.namespace}/${plan.name}`;
-      return { ...foreseen(plan, specs.get(key)), ...fieldsOf(was.get(key), specs.get(key)) };
-    }),
+    clusters: looked,
+    stages: inStages(fleet, looked, (key) => specs.get(key)?.object.metadata.labels),
     nodes: await nodesOf(accepted, context),
     others: otherChanges({ applies: accepted, prune: change.prune }),
     ...(unknown !== undefined && { unknown }),

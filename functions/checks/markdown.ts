@@ -18,10 +18,10 @@ export function reportMarkdown(report: CheckReport): string {
       'Backups, schedules and node policies',
       (report.others ?? []).map((text) => `- ${markdownText(text)}`),
     ),
-    ...(report.nodes ?? []).flatMap(({ title, lines }) =>
+    ...(report.sections ?? []).flatMap(({ title, lines }) =>
       section(
         markdownText(title),
-        lines.length > 0 ? lines.map((line) => `- ${markdownText(line)}`) : ['- no node needs a reboot'],
+        lines.map((line) => `- ${markdownText(line)}`),
       ),
     ),
     ...report.clusters.map(clusterBlock),

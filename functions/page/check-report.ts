@@ -56,7 +56,7 @@ const report = Type.Object({
   ),
   clusters: Type.Array(cluster),
   others: Type.Optional(Type.Array(Type.String())),
-  nodes: Type.Optional(Type.Array(Type.Object({ title: Type.String(), lines: Type.Array(Type.String()) }))),
+  sections: Type.Optional(Type.Array(Type.Object({ title: Type.String(), lines: Type.Array(Type.String()) }))),
   signatures: Type.Optional(Type.String()),
   shortened: Type.Optional(Type.Boolean()),
 });

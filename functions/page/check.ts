@@ -55,7 +55,7 @@ function oneReport(report: ShownReport, fleet: EtcdFleet | undefined): Html {
 ${about(report, fleet)}
 ${problems.length > 0 && card('Problems', problemList(problems.slice(0, mostProblems)), left > 0 && markup`<p class="quiet">and ${left} more</p>`)}
 ${deletionsCard(report)}
-${othersCard(report)}${nodeCards(report)}
+${othersCard(report)}${sectionCards(report)}
 ${warnings.length > 0 && card('Allowed, and perhaps not meant', problemList(warnings.slice(0, mostProblems)))}
 ${clusters.slice(0, mostClusters).map((cluster) => clusterCard(cluster, clusters.length <= mostOpen))}
 ${clusters.length > mostClusters && markup`<p class="quiet">and ${clusters.length - mostClusters} more clusters</p>`}
@@ -98,9 +98,9 @@ function othersCard({ others = [] }: ShownReport): Html {
   return card('Backups, schedules and node policies', markup`<ul class="problems">${items}</ul>`);
 }
 
-function nodeCards({ nodes = [] }: ShownReport): Html {
-  const cards = nodes.slice(0, mostProblems).map(({ title, lines }) => {
-    const items = (lines.length > 0 ? lines : ['no node needs a reboot']).slice(0, mostProblems);
+function sectionCards({ sections = [] }: ShownReport): Html {
+  const cards = sections.slice(0, mostProblems).map(({ title, lines }) => {
+    const items = lines.slice(0, mostProblems);
     return card(title, markup`<ul class="problems">${items.map((text) => markup`<li><bdi>${text}</bdi></li>`)}</ul>`);
   });
   return markup`${cards}`;

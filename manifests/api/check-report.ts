@@ -24,8 +24,8 @@ export interface CheckReport {
   readonly clusters: readonly CheckedCluster[];
   /** What becomes of anything but clusters, in a sentence each. */
   readonly others?: readonly string[];
-  /** Of each EtcdNodePolicy that changes: which nodes would be rebooted when, in turn. */
-  readonly nodes?: readonly { readonly title: string; readonly lines: readonly string[] }[];
+  /** The stages in which clusters restart, and of each EtcdNodePolicy that changes, which nodes are rebooted when. */
+  readonly sections?: readonly { readonly title: string; readonly lines: readonly string[] }[];
   /** What merging without a merge commit of its own would do, where the fleet asks for signatures. */
   readonly signatures?: string;
   /** Something was left out so that it stays readable, and storable. */

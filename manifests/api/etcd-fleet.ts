@@ -4,6 +4,7 @@ import type { EtcdFleetStatus } from './etcd-fleet-status.ts';
 import { authorIsKnown, whoseApprovals } from './four-eyes.ts';
 import type { CustomResource } from './metadata.ts';
 import { notOurAccount } from './our-accounts.ts';
+import { rolloutSchema } from './rollout.ts';
 import { type Rule, rule } from './rule.ts';
 import { intOrString, keepsDefault, object, type ReadonlyDeep, text } from './schema.ts';
 import { fleetDefaults } from './spec-defaults.ts';
@@ -198,6 +199,7 @@ const fleetFields = {
       rules: [countOrShare],
     }),
   ),
+  rollout: Type.Optional(rolloutSchema),
   suspend: Type.Optional(
     Type.Boolean({
       default: false,

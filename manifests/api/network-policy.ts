@@ -36,8 +36,8 @@ const valuesFit = rule<{ operator: (typeof operators)[number]; values?: readonly
 });
 
 /** Labels that something must have to be selected. */
-export function labelsToSelect(description: string, rules: readonly Rule[] = []) {
-  return map<string>(text(63, { rules: [labelValue] }), 16, { description, rules: [haveKeys, ...rules] });
+export function labelsToSelect(description: string, rules: readonly Rule[] = [], most = 16) {
+  return map<string>(text(63, { rules: [labelValue] }), most, { description, rules: [haveKeys, ...rules] });
 }
 
 function selector(description: string) {

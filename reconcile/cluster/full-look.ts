@@ -9,7 +9,8 @@ import { wait } from './know/decision.ts';
 import { failureOf } from './know/outcome.ts';
 import { knownFleets } from './observe/read-four-eyes.ts';
 import { clustersWithoutRoom } from './observe/room.ts';
-import { type ClusterObjects, readObjects } from './observe/snapshot.ts';
+import { readObjects } from './observe/snapshot.ts';
+import { heldByStages } from './observe/stages.ts';
 import { type ClusterResult, told } from './result.ts';
 import { type StepObjects, step } from './step.ts';
 import type { StepContext } from './step-context.ts';
@@ -31,11 +32,13 @@ export async function readFull(context: StepContext, scope: FullScope): Promise<
   const { namespace, all, fleets = [], onConfigMaps } = scope;
   const objects = await readObjects(kube, all, { namespace, signal, onConfigMaps });
   const without = clustersWithoutRoom(objects, fleets);
+  const stages = heldByStages(objects, fleets, kube.now() ?? new Date());
   const known = knownFleets(kube, fleets, signal);
   return new Map(
     objects.map((one) => {
-      const { uid } = one.cluster.metadata;
-      return [uid, { ...withoutRoom(one, without.get(uid ?? '')), fleets: known }];
+      const { uid = '' } = one.cluster.metadata;
+      const [crowdedBy, stage] = [without.get(uid), stages.get(uid)];
+      return [uid, { ...one, ...(crowdedBy && { crowdedBy }), ...(stage && { stage }), fleets: known }];
     }),
   );
 }
@@ -53,10 +56,6 @@ export async function fullStep(
   return why
     ? notSeen(context, next, 'NamespaceLeftOut', tooLarge(next.cluster, why))
     : stepOne(context, skipped ? { ...next, unheard: true } : next);
-}
-
-function withoutRoom(objects: ClusterObjects, crowdedBy: readonly string[] | undefined): StepObjects {
-  return { ...objects, ...(crowdedBy && { crowdedBy }) };
 }
 
 function stepOne(context: StepContext, objects: StepObjects): Promise<ClusterResult> {

@@ -8,7 +8,7 @@ import { decide } from './decide/decide.ts';
 import { type EtcdWay, fencedEtcd } from './etcd-way.ts';
 import { existingKept } from './know/adoption/kept.ts';
 import { type Decision, wakesOn } from './know/decision.ts';
-import type { Observation } from './know/observation.ts';
+import type { Observation, StageHold } from './know/observation.ts';
 import { failureOf, type Outcome } from './know/outcome.ts';
 import { outgrown, parseShown } from './know/plan/costs.ts';
 import { beginsPlan, type Foretold, justTold } from './know/plan/followed.ts';
@@ -39,6 +39,8 @@ const stepped = channel(steppedChannel);
 export interface StepObjects extends ClusterObjects {
   /** The clusters that take the room that it would need to begin a change; absent where there is room. */
   readonly crowdedBy?: readonly string[];
+  /** The stage of its fleet that comes before it and is not over. */
+  readonly stage?: StageHold;
   readonly fleets?: KnownFleets;
   /** A member did not say that it is well when it was asked for that alone. */
   readonly unheard?: true;
@@ -59,7 +61,8 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   const fleets = objects.fleets ?? knownFleets(kube, [], signal);
   const fourEyes = await readFourEyes(objects.cluster, { fleets, unread: 'none' }, signal);
   const crowded = objects.crowdedBy && { crowdedBy: objects.crowdedBy };
-  const seen = withoutApprovals({ ...observation, ...crowded }, fourEyes);
+  const staged = objects.stage && { stage: objects.stage };
+  const seen = withoutApprovals({ ...observation, ...crowded, ...staged }, fourEyes);
   const { situation, decision, ahead } = await traced('decide', {}, async (note) => {
     const { situation, decision, ahead } = await decided(seen, context.log);
     note({ decision: decision.kind, reason: decision.reason });

@@ -34,6 +34,10 @@ export const life = {
     means: 'As many clusters of the fleet as allowed are being changed or are not healthy.',
     cure: "nothing, unless a cluster that the message names needs you: see its status, or raise the fleet's `spec.maxClustersInProgress` ([how](docs/how-to/delete-suspend-pause.md#how-many-change-at-once))",
   },
+  WaitingForStage: {
+    means: 'The fleet rolls out in stages (`spec.rollout`), and one that comes before is not over.',
+    cure: 'nothing, unless a cluster that the message names needs you: see its status; to go back, revert the commit; to go on all the same, change the stages ([how](docs/how-to/stages.md#when-a-stage-does-not-end))',
+  },
   PlanOutgrown: {
     means: 'The change takes more restarts or removals than its request showed, and is told before it begins.',
     cure: 'nothing, if it may cost that; else revert the commit, or set `spec.suspend`, within the minute ([how](docs/how-to/plans.md#whether-it-was-kept))',

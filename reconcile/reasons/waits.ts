@@ -118,6 +118,7 @@ export const named = {
   OutsideWindows: 'the window that opens next',
   Soaking: 'spec.update.soak',
   WaitingForRoom: 'the clusters that have the room',
+  WaitingForStage: 'the clusters of the stages before',
   PlanOutgrown: 'the minute that a person has',
   AnotherInvocationActs: 'the deadline of the lease',
   NamespaceLeftOut: 'the namespace, whose objects take too much of the memory that all share',

@@ -1,7 +1,7 @@
 import { compareVersions, formatVersion, isHigher, isSameMinor, parseVersion } from '../../../manifests/api/version.ts';
 import { mustNotRun } from '../../../manifests/api/version-defects.ts';
 import { downFor, graceOf } from '../know/health/grace.ts';
-import { isDownOnItsConfiguration, isWithoutImage } from '../know/health/health.ts';
+import { isDownOnItsConfiguration, isWithoutImage, serves } from '../know/health/health.ts';
 import { recordOf } from '../know/life.ts';
 import { quorumOf } from '../know/membership/quorum.ts';
 import type { Slot } from '../know/observation.ts';
@@ -10,14 +10,15 @@ import type { Inputs } from '../know/spec/inputs.ts';
 import { hasBegun, isKept } from '../know/versions/begun.ts';
 import { soakOf } from '../know/versions/soak.ts';
 import { awaitBackup } from './await-backup.ts';
-import { waitToGoOn, waitToUpgrade } from './wait-for-window.ts';
+import { waitForTurn, waitToGoOn, waitToUpgrade } from './wait-for-window.ts';
 
 /**
  * What a member is made from that is new, or is cured because it does not run: as the spec says, but for a version that
- * a backup, a window or the fleet's room holds. Else the first member that is lost would begin the upgrade (I12).
+ * a backup, a window or the fleet's room holds, and for all that a stage of the fleet holds. Else the first member that
+ * is lost would begin the upgrade (I12), or take a bad commit before its turn.
  */
 export function startingInputs(situation: Situation): Inputs {
-  const { inputs } = situation.effective;
+  const inputs = configurationBefore(situation) ?? situation.effective.inputs;
   const version = heldVersion(situation);
   return version === undefined ? inputs : { ...inputs, version, image: imageOf(version, situation) };
 }
@@ -46,6 +47,18 @@ export function keptBack(situation: Situation): readonly Slot[] {
 /** Configured as the spec says, on the version that it has. */
 export function withVersionOf({ version, image }: Inputs, inputs: Inputs): Inputs {
   return { ...inputs, version, image };
+}
+
+/**
+ * What members that serve have, while a stage holds what the commit changed. Not where a member fails on what it has,
+ * or no quorum answers: what the commit changed may be the cure (I15).
+ */
+function configurationBefore(situation: Situation): Inputs | undefined {
+  const { life, membership, slots, effective } = situation;
+  if (life.stage !== 'born' || membership.kind === 'unknown' || !waitForTurn(situation)) return undefined;
+  if (slots.some(isDownOnItsConfiguration)) return undefined;
+  const serving = slots.find((slot) => slot.peer?.current && serves(slot, situation));
+  return serving?.peer && { ...serving.peer.inputs, storage: effective.inputs.storage };
 }
 
 /** The version that members keep meanwhile; `undefined`: the one of the spec may be given, or members have it. */

@@ -1,11 +1,15 @@
+import { formatVersion, parseVersion } from '../../../manifests/api/version.ts';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import type { Reason } from '../../reasons/reasons.ts';
 import { openingOf } from '../../time/due.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import { type Decision, refuse, wait } from '../know/decision.ts';
+import { hasDeparted, recordOf } from '../know/life.ts';
 import type { Situation } from '../know/situation.ts';
+import type { Inputs } from '../know/spec/inputs.ts';
 import { hasBegun } from '../know/versions/begun.ts';
 import { waitForRoom } from './wait-for-room.ts';
+import { waitForStage } from './wait-for-stage.ts';
 
 /**
  * For changes that applications may notice and that can wait: a restart, an upgrade and the backup before it, a
@@ -19,6 +23,11 @@ export function waitToBegin(situation: Situation, hasRoom = false): Decision | u
   return waitForWindow(situation) ?? (hasRoom ? undefined : waitForRoom(situation));
 }
 
+/** The same for what a commit changed in members: it waits for the stages of its fleet, too. */
+export function waitToRoll(situation: Situation, hasRoom = false): Decision | undefined {
+  return waitForTurn(situation) ?? waitToBegin(situation, hasRoom);
+}
+
 /**
  * The same for an upgrade. The backup before it is its beginning: else one that takes longer than the window would be
  * too old in the next one, and be taken again in each.
@@ -26,8 +35,8 @@ export function waitToBegin(situation: Situation, hasRoom = false): Decision | u
 export function waitToUpgrade(situation: Situation, hasRoom = false): Decision | undefined {
   const { awaitedBackup: view } = situation;
   const isBackedUp = view?.before === 'upgrade' && view.kind === 'known' && !view.tooOld;
-  if (!isBackedUp) return waitToBegin(situation, hasRoom);
-  return hasRoom ? undefined : waitForRoom(situation);
+  if (!isBackedUp) return waitToRoll(situation, hasRoom);
+  return waitForTurn(situation) ?? (hasRoom ? undefined : waitForRoom(situation));
 }
 
 /** After a soak of days the rest of an upgrade waits as if it began. */
@@ -60,6 +69,24 @@ function isHalfDone({ slots, cluster, effective }: Situation): boolean {
       [...rolls, ...byTheWay].includes(reason) || (action === 'change-template' && cures.includes(reason)),
   );
   return made !== undefined && rolls.includes(made.reason);
+}
+
+/**
+ * For the stages of its fleet alone. It has begun where a member has exactly what is wanted, or was told that version:
+ * so a next commit waits in the middle of a roll, and a revert of what is half done does not. New CAs are no commit's.
+ */
+export function waitForTurn(situation: Situation): Decision | undefined {
+  const held = waitForStage(situation);
+  if (!held) return undefined;
+  const { slots, effective } = situation;
+  const { inputs } = effective;
+  const [wanted, version] = [inputsHash(inputs), formatVersion(parseVersion(inputs.version))];
+  const given = slots.flatMap(({ peer }) => (peer?.current ? [peer.inputs] : []));
+  const isTold = slots.some((slot) => recordOf(slot)?.rollsTo === version && !hasDeparted(slot));
+  if (isTold || given.some((one) => inputsHash(one) === wanted)) return undefined;
+  const trusting = ({ tls: { trust } }: Inputs) =>
+    inputsHash({ ...inputs, tls: { ...inputs.tls, ...(trust && { trust }) } });
+  return given.every((one) => inputsHash(one) === trusting(one)) ? undefined : held;
 }
 
 function waitForWindow(situation: Situation): Decision | undefined {

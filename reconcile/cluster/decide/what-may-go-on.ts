@@ -1,4 +1,5 @@
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import { says } from '../../reasons/reasons.ts';
 import type { ActionKind } from '../know/action.ts';
 import type { Decision } from '../know/decision.ts';
 import { isBeingRecovered } from '../know/life.ts';
@@ -125,9 +126,9 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   [takeOver, unlessOutOfSpace()],
   [backUpBeforeHibernation, unlessOutOfSpace()],
   [hibernate, unlessOutOfSpace()],
-  [backUpFirst, unlessOutOfSpace()],
-  [upgrade, unlessOutOfSpace({ ...cares, holds: [rollConfiguration, renewAuthorities, grow] })],
-  [rollConfiguration, unlessOutOfSpace({ ...cares, holds: [renewAuthorities, grow] })],
+  [backUpFirst, inStages(unlessOutOfSpace())],
+  [upgrade, inStages(unlessOutOfSpace({ ...cares, holds: [rollConfiguration, renewAuthorities, grow] }))],
+  [rollConfiguration, inStages(unlessOutOfSpace({ ...cares, holds: [renewAuthorities, grow] }))],
   [renewAuthorities, unlessOutOfSpace(cares)],
   [lackSpace, onlyAction(cares)],
   [grow, onlyAction(cares)],
@@ -171,6 +172,15 @@ function onlyAction(passing: Passing): Passes {
  */
 function unlessOutOfSpace(passing?: Passing): Passes {
   return ({ kind }, { slots }) => (kind === 'act' ? passing : isOutOfSpace(slots) ? besides : undefined);
+}
+
+/**
+ * A stage may take days, or a person: whatever the commit did not ask for goes on. But for what gives members all that
+ * the spec says, or needs a roll of its own.
+ */
+function inStages(otherwise: Passes): Passes {
+  const staged: Passing = { ...cares, holds: [upgrade, rollConfiguration, renewAuthorities] };
+  return (said, situation) => (says(said, 'WaitingForStage') ? staged : otherwise(said, situation));
 }
 
 /**

@@ -73,6 +73,8 @@ export interface Observation {
   readonly newestBackup?: BackupView;
   /** Clusters of its fleet that take all the room there is: this one may not begin to change what works. */
   readonly crowdedBy?: readonly string[];
+  /** A stage of its fleet that comes before is not over: what a commit changed in it may not begin. */
+  readonly stage?: StageHold;
   /** Its plan costs more than the one that was shown, in words: what takes that may not begin yet. */
   readonly outgrown?: string;
   /** Approvals that are there and do not count, by its fleet's `spec.approvals.notByAuthor`: `cluster` lacks them. */
@@ -81,6 +83,16 @@ export interface Observation {
   readonly signers?: readonly string[];
   /** Its spec is not the one that such a fleet left. */
   readonly differs?: boolean;
+}
+
+/** What a cluster of a later stage of `spec.rollout` waits for. */
+export interface StageHold {
+  /** Absent: it may be a fleet that is not its own. */
+  readonly fleet?: string;
+  /** In words, for people. */
+  readonly why: string;
+  /** When it ends by itself. */
+  readonly until?: Date;
 }
 
 /** One ordinal's objects side by side: what should exist together, and does or does not. */

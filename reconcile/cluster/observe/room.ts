@@ -3,6 +3,7 @@ import { fleetDefaults } from '../../../manifests/api/spec-defaults.ts';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { isMarked, memberOf } from '../../fleet/names.ts';
+import { stageOf } from '../../fleet/stage-of.ts';
 import { courseOf, says } from '../../reasons/reasons.ts';
 import { type Life, lifeOf, recordOf } from '../know/life.ts';
 import type { Slot } from '../know/observation.ts';
@@ -17,8 +18,8 @@ import type { ClusterObjects } from './snapshot.ts';
  * every cluster at once.
  *
  * A cluster that has begun goes on. A cluster that is not healthy needs no room to be healed, and takes room all the
- * same: no other change begins while as many are unhealthy. Of those that want to begin the first by name may, then the
- * others: a cluster that has to wait says so in its status, and counts among those that want to from then on.
+ * same: no other change begins while as many are unhealthy. Of those that want to begin, the first by stage and
+ * name may, then the others: a cluster that has to wait says so in its status, and is one of those that want to.
  */
 export function clustersWithoutRoom(
   all: readonly ClusterObjects[],
@@ -47,7 +48,10 @@ function crowdOf(own: readonly ClusterObjects[], { spec }: EtcdFleet) {
   const [wanting, others] = parted(resting, wantsToChange);
   const limit = limitOf(spec.maxClustersInProgress ?? fleetDefaults.maxClustersInProgress, own.length);
   const left = Math.max(0, limit - busy.length);
-  const inTurn = [...wanting.toSorted(byName), ...others.toSorted(byName)];
+  const { stages = [] } = spec.rollout ?? {};
+  const stage = ({ cluster }: ClusterObjects) => stageOf(cluster.metadata.labels, stages);
+  const byTurn = (a: ClusterObjects, b: ClusterObjects) => stage(a) - stage(b) || byName(a, b);
+  const inTurn = [...wanting.toSorted(byTurn), ...others.toSorted(byTurn)];
   const names = [...busy.toSorted(byName), ...inTurn.slice(0, left)].map(nameOf);
   return { waiting: inTurn.slice(left), names };
 }
@@ -73,10 +77,10 @@ function isStopped({ cluster: { spec, metadata } }: ClusterObjects): boolean {
 function isHeld({ cluster: { status } }: ClusterObjects): boolean {
   const last = status?.lastDecision;
   if (status?.soak && says(last, 'WaitingForRoom')) return true;
-  return says(last, 'OutsideWindows', 'PlanOutgrown', 'Soaking');
+  return says(last, 'OutsideWindows', 'PlanOutgrown', 'Soaking', 'WaitingForStage');
 }
 
-function takesRoom(objects: ClusterObjects): boolean {
+export function takesRoom(objects: ClusterObjects): boolean {
   const slots = slotsOf(objects).filter(({ peer }) => peer?.current);
   // Its members may differ, since one was cured on the way; until its window opens nothing of it is under way.
   if (isHeld(objects)) return isUnwell(slots, lifeOfObjects(objects));
@@ -105,7 +109,7 @@ function isUnwell(slots: readonly Slot[], life: Life): boolean {
   return life.stage === 'born' && slots.some((slot) => recordOf(slot)?.state === 'sealed' && !slot.pod?.ready);
 }
 
-function wantsToChange(objects: ClusterObjects): boolean {
+export function wantsToChange(objects: ClusterObjects): boolean {
   const { cluster } = objects;
   if (says(cluster.status?.lastDecision, 'WaitingForRoom')) return true;
   // Until its window opens it must not keep others from theirs. Then it asks for room, and says so.

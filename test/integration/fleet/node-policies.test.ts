@@ -97,7 +97,7 @@ test('a change request says which nodes a policy would reboot, in which order', 
   await stage.check({ rebootsIn: 'etcd-ratchet-reboots' });
   assert.equal(stage.forge.statusesOf(head).get(context)?.description, 'workers: new node policy');
   const [kept] = stage.reports();
-  assert.deepEqual(kept?.report.nodes, [
+  assert.deepEqual(kept?.report.sections, [
     { title: 'node policy workers  2 reboots', lines: ['1. node-1 (kernel <b>5</b>)', '2. node-2 (kernel <b>5</b>)'] },
   ]);
   assert.match(kept?.markdown ?? '', /2\\?\. node-2/);

@@ -133,6 +133,7 @@ export const fullFleet: EtcdFleet = {
     serviceAccountName: 'fleet-production',
     prune: true,
     maxClustersInProgress: 2,
+    rollout: { stages: [{ name: 'canary', matchLabels: { stage: 'canary' }, soak: '2h' }] },
     suspend: false,
   },
 };
@@ -684,6 +685,8 @@ export const badClusters = rows('a cluster', cluster, [
 const ssh = 'SSH is not supported, use HTTPS';
 const url = 'must be an http(s):// URL without credentials';
 
+const canary = { name: 'canary', matchLabels: { stage: 'canary' } };
+
 export const badFleets = rows('a fleet', fleet, [
   ['metadata/name', 'x'.repeat(46), 'metadata.name must be at most 45 characters'],
   ['metadata/name', 'a.b', 'metadata.name must be lower-case letters'],
@@ -727,6 +730,13 @@ export const badFleets = rows('a fleet', fleet, [
   ['spec/maxClustersInProgress', '0%', 'must be a number from 1 on or a percentage'],
   ['spec/maxClustersInProgress', '101%', 'must be a number from 1 on or a percentage'],
   ['spec/maxClustersInProgress', 1.5, 'must be a string or an integer'],
+  ['spec/rollout', { stages: [] }, 'spec.rollout.stages must have at least one stage'],
+  ['spec/rollout', { stages: [canary, canary] }, 'each with another name'],
+  ['spec/rollout', { stages: [{ name: 'a' }] }, 'spec.rollout.stages[0].matchLabels is required'],
+  ['spec/rollout', { stages: [{ ...canary, matchLabels: {} }] }, 'must name at least one label'],
+  ['spec/rollout', { stages: [{ ...canary, matchLabels: { 'a b': 'c' } }] }, 'must have keys of labels'],
+  ['spec/rollout', { stages: [{ ...canary, soak: '5s' }] }, 'spec.rollout.stages[0].soak must be'],
+  ['spec/rollout', { stages: [{ ...canary, name: 'The First' }] }, 'must be the name of an object'],
   ['spec/git/password', 'hunter2', 'spec.git.password is not a known field'],
 ]);
 

@@ -4,7 +4,7 @@ import { leads } from '../../../know/membership/leadership.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { meanwhile, restartOf } from '../../restarting.ts';
-import { waitToBegin } from '../../wait-for-window.ts';
+import { waitToRoll } from '../../wait-for-window.ts';
 
 /**
  * Another configuration for a healthy cluster: one member at a time, the leader last, gets the template and restarts.
@@ -21,7 +21,7 @@ export function rollConfiguration(situation: Situation): Decision | undefined {
   const [next] = outdated.toSorted((a, b) => reluctance(a, situation) - reluctance(b, situation));
   if (!next?.peer) return undefined;
   const begun = outdated.length < slots.filter(({ peer }) => peer?.current).length;
-  const held = waitToBegin(situation, begun);
+  const held = waitToRoll(situation, begun);
   if (held) return held;
   const left = outdated.length > 1 ? `; ${outdated.length - 1} to follow` : '';
   const restart = restartOf(next, situation);

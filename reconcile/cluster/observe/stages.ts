@@ -1,0 +1,149 @@
+import { parseDuration } from '../../../manifests/api/duration.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import { podName } from '../../../manifests/render/names.ts';
+import { handedOverTo, isMarked, keyOf, memberOf } from '../../fleet/names.ts';
+import { kindOfEntry, withKind } from '../../fleet/objects.ts';
+import { type Stage, stageOf } from '../../fleet/stage-of.ts';
+import { isAsLeft } from '../../fleet/unchanged.ts';
+import { conditionOf, isTrue } from '../../objects/conditions.ts';
+import { says } from '../../reasons/reasons.ts';
+import { timestamp } from '../../time/timestamp.ts';
+import type { StageHold } from '../know/observation.ts';
+import { takesRoom, wantsToChange } from './room.ts';
+import { slotsOf } from './slots.ts';
+import type { ClusterObjects } from './snapshot.ts';
+
+/** Why what comes after may not begin. */
+type Unfinished = Pick<StageHold, 'why' | 'until'>;
+
+interface Context {
+  readonly isLeft: (cluster: EtcdCluster) => boolean;
+  readonly now: Date;
+}
+
+/**
+ * Of clusters that may not begin to take what a commit changed in them, by their UIDs, the stage of `spec.rollout` that
+ * must be over before. Otherwise one bad commit would reach every cluster, however few at once.
+ *
+ * Nothing is remembered: a stage is over while each of its clusters is what the fleet applied last, is well, and has
+ * been so for the soak. So a fleet's next commit, a revert and a cluster that falls ill need no case of their own.
+ *
+ * An invocation may see a cluster that has the commit beside one that lacks it still: a cluster of a later stage waits
+ * until the fleet tells that it applied all of the commit, and until each one that comes before is as it was left.
+ *
+ * Guards I1 across the clusters of a fleet.
+ */
+export function heldByStages(
+  all: readonly ClusterObjects[],
+  fleets: readonly EtcdFleet[],
+  now: Date,
+): ReadonlyMap<string, StageHold> {
+  const held = new Map<string, StageHold>();
+  for (const fleet of fleets) {
+    const { stages = [] } = fleet.spec.rollout ?? {};
+    if (stages.length === 0) continue;
+    const [isMember, isLeft] = [memberOf(fleet), leftBy(fleet)];
+    const own = all.filter(({ cluster }) => isMember(cluster) && !handedOverTo(cluster));
+    const byStage = Map.groupBy(own, ({ cluster }) => stageOf(cluster.metadata.labels, stages));
+    const unfinished = stages.map((stage, index) => unfinishedIn(stage, byStage.get(index) ?? [], { isLeft, now }));
+    const whole = notApplied(fleet) ?? notSeen(fleet, all);
+    for (const { cluster } of all) {
+      if (!isMarked(fleet, cluster)) continue;
+      const before = unfinished.slice(0, stageOf(cluster.metadata.labels, stages));
+      if (before.length === 0) continue;
+      const uid = cluster.metadata.uid ?? '';
+      // It may be one that the fleet has just taken over. What is true of the others is not told to a stranger.
+      if (!isMember(cluster)) held.set(uid, { why: 'it is not known yet whether the cluster is one of that fleet' });
+      const why = whole ?? (isLeft(cluster) ? before.find((one) => one !== undefined) : untold);
+      if (isMember(cluster) && why) held.set(uid, { fleet: keyOf(fleet), ...why });
+    }
+  }
+  return held;
+}
+
+function unfinishedIn({ name, soak }: Stage, clusters: readonly ClusterObjects[], context: Context) {
+  const say = ({ why, until }: Unfinished, others = '') => ({
+    why: `stage ${name} is not over: ${why}${others}`,
+    ...(until && { until }),
+  });
+  const running = clusters.filter(({ cluster }) => !isAtRest(cluster));
+  // A label with a slip in it, or a night's sleep, must not let a commit reach every cluster at once.
+  if (running.length === 0) return say({ why: 'no cluster that runs has its labels' });
+  const found = running.toSorted(byName).flatMap((one) => unfinished(one, soak, context) ?? []);
+  // A soak ends by itself: what may need a person is told first.
+  const [first] = found.toSorted((a, b) => endOf(b) - endOf(a));
+  return first && say(first, found.length > 1 ? `, and ${found.length - 1} more` : '');
+}
+
+/** Nothing of it runs, so nothing can be seen of it. */
+function isAtRest({ metadata, status }: EtcdCluster): boolean {
+  return metadata.deletionTimestamp !== undefined || says(status?.lastDecision, 'Hibernating');
+}
+
+function unfinished(objects: ClusterObjects, soak: string | undefined, context: Context): Unfinished | undefined {
+  const { cluster } = objects;
+  const { status, metadata } = cluster;
+  const name = keyOf(cluster);
+  if (!context.isLeft(cluster)) return { why: `${name} is not as the fleet left it` };
+  if (status?.observedGeneration !== metadata.generation) return { why: `${name} has not been looked at since` };
+  const { lastDecision: last, setAside = [] } = status ?? {};
+  if (!says(last, 'Converged') || !isTrue(status, 'Ready') || setAside.length > 0)
+    return { why: `${name} is not well, or not as asked (${last?.reason})` };
+  const since = readySince(objects);
+  if (since === undefined) return { why: `${name} has a member that is not Ready` };
+  if (wantsToChange(objects) || takesRoom(objects)) return { why: `${name} is being changed` };
+  const until = new Date(since + (soak === undefined ? 0 : parseDuration(soak)));
+  return context.now < until ? { why: `${name} soaks until ${timestamp(until)}`, until } : undefined;
+}
+
+/** When the last of its members started, or became Ready, in milliseconds; `undefined`: not all of them are. */
+function readySince(objects: ClusterObjects): number | undefined {
+  const pods = new Map(objects.pods.map((pod) => [pod.metadata.name, pod]));
+  const times = slotsOf(objects).flatMap(({ name, peer }) => {
+    const pod = pods.get(podName(name));
+    const ready = conditionOf(pod?.status, 'Ready');
+    if (!peer?.current || ready?.status !== 'True' || pod?.metadata.deletionTimestamp !== undefined) return [];
+    const started = pod?.status?.containerStatuses?.find((one) => one.name === 'etcd')?.state?.running?.startedAt;
+    return [Math.max(timeOf(ready.lastTransitionTime), timeOf(started))];
+  });
+  return times.length === objects.cluster.spec.replicas ? Math.max(...times) : undefined;
+}
+
+function timeOf(time: string | undefined): number {
+  return time === undefined ? 0 : Date.parse(time);
+}
+
+const untold: Unfinished = { why: 'the fleet has not told yet that it applied this change' };
+
+function notApplied({ status }: EtcdFleet): Unfinished | undefined {
+  const { attempted, applied } = status?.revision ?? {};
+  if (attempted !== undefined && attempted === applied) return undefined;
+  return { why: 'not all of its commit is applied yet: see the status of the fleet' };
+}
+
+/** Which stage a cluster belongs to that is not there, or not in this invocation's lists, nothing tells. */
+function notSeen({ spec, status }: EtcdFleet, all: readonly ClusterObjects[]): Unfinished | undefined {
+  if (spec.suspend) return undefined;
+  const seen = new Set(all.map(({ cluster }) => cluster.metadata.uid));
+  const gone = status?.inventory?.find((entry) => kindOfEntry(entry) === 'EtcdCluster' && !seen.has(entry.uid));
+  return gone && { why: `${gone.namespace}/${gone.name} is not there, or can't be seen by this invocation` };
+}
+
+/** A suspended fleet applies nothing, and what people change meanwhile is theirs: the stages hold all the same. */
+function leftBy({ spec, status }: EtcdFleet): (cluster: EtcdCluster) => boolean {
+  if (spec.suspend) return () => true;
+  const inventory = new Map((status?.inventory ?? []).map((entry) => [entry.uid, entry]));
+  return (cluster) => {
+    const entry = inventory.get(cluster.metadata.uid ?? '');
+    return entry !== undefined && isAsLeft(entry, withKind('EtcdCluster', cluster));
+  };
+}
+
+function endOf({ until }: Unfinished): number {
+  return until?.getTime() ?? Number.POSITIVE_INFINITY;
+}
+
+function byName(a: ClusterObjects, b: ClusterObjects): number {
+  return keyOf(a.cluster) < keyOf(b.cluster) ? -1 : 1;
+}
