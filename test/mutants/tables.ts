@@ -25,6 +25,7 @@ import { ofRevisions } from './tables/revisions.ts';
 import { ofRules } from './tables/rules.ts';
 import { ofSchedules } from './tables/schedules.ts';
 import { ofSignatures } from './tables/signatures.ts';
+import { ofStages } from './tables/stages.ts';
 import { ofVolumes } from './tables/volumes.ts';
 
 /** All guards that must be missed when they are gone. Whoever moves a guard moves its row. */
@@ -42,6 +43,7 @@ export const mutants: readonly Mutant[] = [
   ...ofRevisions,
   ...ofClients,
   ...ofLooks,
+  ...ofStages,
   ...ofGitops,
   ...ofFourEyes,
   ...ofSignatures,
