@@ -2,7 +2,7 @@ import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../../manifests/api/spec-defaults.ts';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../manifests/render/names.ts';
-import { isMarked, memberOf } from '../../fleet/names.ts';
+import { isMarked, keyOf, memberOf } from '../../fleet/names.ts';
 import { stageOf } from '../../fleet/stage-of.ts';
 import { courseOf, says } from '../../reasons/reasons.ts';
 import { type Life, lifeOf, recordOf } from '../know/life.ts';
@@ -52,7 +52,7 @@ function crowdOf(own: readonly ClusterObjects[], { spec }: EtcdFleet) {
   const stage = ({ cluster }: ClusterObjects) => stageOf(cluster.metadata.labels, stages);
   const byTurn = (a: ClusterObjects, b: ClusterObjects) => stage(a) - stage(b) || byName(a, b);
   const inTurn = [...wanting.toSorted(byTurn), ...others.toSorted(byTurn)];
-  const names = [...busy.toSorted(byName), ...inTurn.slice(0, left)].map(nameOf);
+  const names = [...busy.toSorted(byName), ...inTurn.slice(0, left)].map(({ cluster }) => keyOf(cluster));
   return { waiting: inTurn.slice(left), names };
 }
 
@@ -138,10 +138,6 @@ function parted<T>(items: readonly T[], isFirst: (item: T) => boolean): readonly
   return [groups.get(true) ?? [], groups.get(false) ?? []];
 }
 
-function byName(a: ClusterObjects, b: ClusterObjects): number {
-  return nameOf(a) < nameOf(b) ? -1 : 1;
-}
-
-function nameOf({ cluster: { metadata } }: ClusterObjects): string {
-  return `${metadata.namespace}/${metadata.name}`;
+export function byName(a: ClusterObjects, b: ClusterObjects): number {
+  return keyOf(a.cluster) < keyOf(b.cluster) ? -1 : 1;
 }

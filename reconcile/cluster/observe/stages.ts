@@ -10,7 +10,7 @@ import { conditionOf, isTrue } from '../../objects/conditions.ts';
 import { says } from '../../reasons/reasons.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import type { StageHold } from '../know/observation.ts';
-import { takesRoom, wantsToChange } from './room.ts';
+import { byName, takesRoom, wantsToChange } from './room.ts';
 import { slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -142,8 +142,4 @@ function leftBy({ spec, status }: EtcdFleet): (cluster: EtcdCluster) => boolean 
 
 function endOf({ until }: Unfinished): number {
   return until?.getTime() ?? Number.POSITIVE_INFINITY;
-}
-
-function byName(a: ClusterObjects, b: ClusterObjects): number {
-  return keyOf(a.cluster) < keyOf(b.cluster) ? -1 : 1;
 }
