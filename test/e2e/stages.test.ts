@@ -6,7 +6,6 @@ import { resources } from '../../reconcile/interfaces/kube.ts';
 import { isReady, isStalledFor } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
-import { until } from './support/until.ts';
 
 /** As many at once as there are: what holds them back are the stages. */
 const stage = scene({
@@ -36,10 +35,9 @@ interface Seen {
 /** Ticks until it is so. */
 async function ticksUntil(what: string, isSo: (seen: Seen) => boolean, within = 150): Promise<Seen> {
   let last = '';
-  return until(
+  return stage().ticksUntil(
     what,
     async () => {
-      await stage().tick('--wait=2');
       const clusters = await stage().list<EtcdCluster>(resources.clusters);
       last = clusters.map(({ metadata, status }) => `${metadata.name} ${status?.lastDecision?.reason}`).join(', ');
       const [canary, ...shops] = names.flatMap((name) => clusters.find(({ metadata }) => metadata.name === name) ?? []);
