@@ -15,7 +15,7 @@ import { type Reported, report } from './run/report.ts';
 import { isInRing1 } from './run/rings.ts';
 import { isWhole, type Selection, select } from './run/scenarios.ts';
 import { type SharedCluster, sharedCluster } from './run/shared-cluster.ts';
-import { held, type RoomSeconds } from './run/shares.ts';
+import { held, type Pace, type RoomSeconds } from './run/shares.ts';
 import { unitGroups } from './run/unit-groups.ts';
 import { takeYardstick } from './run/yardstick.ts';
 import { ProvisionError } from './support/cluster/binaries/error.ts';
@@ -76,7 +76,11 @@ async function main(): Promise<number> {
 
   const meter = roomMeter();
   const yardstick = takeYardstick();
-  const events = allEvents(selections, cluster, untilInterrupted(), meter.enter);
+  const enter = (room: Room) => {
+    meter.enter(room);
+    yardstick.enter(room);
+  };
+  const events = allEvents(selections, cluster, untilInterrupted(), enter);
   const reported = await report(events, process.stdout, () => notedProcessorSeconds(times.path));
   const { totals } = reported;
   if (totals.tests === 0) console.error('no test ran');
@@ -91,7 +95,7 @@ async function main(): Promise<number> {
 }
 
 /** @returns whether a room took more than its share, which only a whole run of ring 1 can tell */
-function tellTimes(options: RunOptions, { files }: Reported, used: RoomSeconds, pace: number): boolean {
+function tellTimes(options: RunOptions, { files }: Reported, used: RoomSeconds, pace: Pace): boolean {
   const { extent, scenario, json, rooms } = options;
   if (json !== undefined) {
     const told = files.map(

@@ -1,7 +1,7 @@
 import { currentSandbox } from '../support/cluster/sandbox.ts';
 import { namespaceProcessorSeconds, processorSeconds } from '../support/processor-time.ts';
 import type { Room } from './options.ts';
-import type { RoomSeconds } from './shares.ts';
+import type { Metered, RoomSeconds } from './shares.ts';
 
 /** What a run took of processors before it entered its sandbox, in seconds. */
 export const startedVariable = 'RATCHET_STARTED_SECONDS';
@@ -17,7 +17,7 @@ export interface RoomMeter {
 export function roomMeter(): RoomMeter {
   const inSandbox = currentSandbox() !== undefined;
   const now = inSandbox ? namespaceProcessorSeconds : processorSeconds;
-  const used: Partial<Record<Room | 'start', number>> = {
+  const used: Partial<Record<Metered, number>> = {
     start: now() + (inSandbox ? Number(process.env[startedVariable] ?? 0) : 0),
   };
   let current: { readonly room: Room; readonly from: number } | undefined;

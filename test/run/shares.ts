@@ -1,5 +1,8 @@
 import type { Room } from './options.ts';
 
+/** What seconds are counted for. `start`: bundles, images, the sandbox. */
+export type Metered = Room | 'start';
+
 /**
  * What a run of ring 1 may take, in seconds of processors of the machine that test/run/yardstick.ts names: 1,500 in
  * all, so that it ends within 15 minutes on two cores of it. Binaries are there. A new test makes room by what it
@@ -14,12 +17,18 @@ export const shares = [
 
 interface Share {
   readonly name: string;
-  readonly rooms: readonly (Room | 'start')[];
+  readonly rooms: readonly Metered[];
   readonly seconds: number;
 }
 
-/** Seconds of processors, by room. `start`: bundles, images, the sandbox. */
-export type RoomSeconds = Readonly<Partial<Record<Room | 'start', number>>>;
+/**
+ * How many times as long work took here while these rooms ran, at the median, as on the machine that the shares are
+ * said for. Of rooms that were too short to be measured, what the whole run says.
+ */
+export type Pace = (rooms: readonly Metered[]) => number;
+
+/** Seconds of processors, by room. */
+export type RoomSeconds = Readonly<Partial<Record<Metered, number>>>;
 
 /** What one run takes more than another. */
 const leeway = 1.2;
@@ -27,14 +36,14 @@ const leeway = 1.2;
 /**
  * One line for each share that was used, and the problem where it was exceeded.
  *
- * @param pace how many times as long work takes here (test/run/yardstick.ts); a faster machine has room
+ * @param pace of the machine while those rooms ran; a faster one has room
  */
 export function held(
   used: RoomSeconds,
-  pace: number,
+  pace: Pace,
 ): readonly { readonly line: string; readonly isExceeded: boolean }[] {
-  const slower = Math.max(1, pace);
   return shares.map(({ name, rooms, seconds }) => {
+    const slower = Math.max(1, pace(rooms));
     const taken = rooms.reduce((sum: number, room) => sum + (used[room] ?? 0), 0);
     const isExceeded = taken / slower > seconds * leeway;
     const there =

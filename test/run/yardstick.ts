@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { median } from '../bench/measure.ts';
+import type { Metered, Pace } from './shares.ts';
 
 /**
  * How fast the machine is while it runs tests. Two of the machines that run these differ by three times, and one of
  * them by twice from day to day: seconds of processors say nothing without what a known piece of work takes there.
  */
 export interface Yardstick {
-  /** How often the work fits, at the median, into what it takes here; 1 on the machine that the shares are said for. */
-  end(): Promise<number>;
+  /** Measures for this room from now on: the same machine is slower in some minutes than in others. */
+  enter(room: Metered): void;
+  end(): Promise<Pace>;
 }
 
 const everyMs = 20_000;
@@ -21,16 +23,26 @@ const secondsThere = 0.172;
 
 /** Measures at once, and every 20 s until its end, in a thread of its own: that takes a fiftieth of a processor. */
 export function takeYardstick(take = measureOnce): Yardstick {
-  const seconds: Promise<number | undefined>[] = [];
+  const seconds: { readonly room: Metered; readonly taken: Promise<number | undefined> }[] = [];
+  let current: Metered = 'start';
   // A measurement that fails must end no run, and excuse none.
-  const measure = () => seconds.push(take().catch(() => undefined));
+  const measure = () => seconds.push({ room: current, taken: take().catch(() => undefined) });
   measure();
   const timer = setInterval(measure, everyMs).unref();
   return {
+    enter(room) {
+      current = room;
+      measure();
+    },
     async end() {
       clearInterval(timer);
-      const taken = (await Promise.all(seconds)).filter((one) => one !== undefined);
-      return taken.length === 0 ? 1 : median(taken, (one) => one) / secondsThere;
+      const all = await Promise.all(seconds.map(async ({ room, taken }) => ({ room, seconds: await taken })));
+      const measured = all.flatMap(({ room, seconds }) => (seconds === undefined ? [] : [{ room, seconds }]));
+      return (rooms) => {
+        const inRooms = measured.filter(({ room }) => rooms.includes(room));
+        const used = inRooms.length > 0 ? inRooms : measured;
+        return used.length === 0 ? 1 : median(used, ({ seconds }) => seconds).seconds / secondsThere;
+      };
     },
   };
 }

@@ -111,15 +111,15 @@ test('shares add up to 1,500 s, and one that is exceeded by more than a fifth is
     1500,
   );
   const exceeded = (integration: number, pace: number) =>
-    held({ integration }, pace).filter(({ isExceeded }) => isExceeded).length;
+    held({ integration }, () => pace).filter(({ isExceeded }) => isExceeded).length;
   assert.equal(exceeded(540, 1), 0);
   assert.equal(exceeded(541, 1), 1);
   assert.equal(exceeded(541, 0.5), 1, 'a faster machine has room, and needs none');
   assert.equal(exceeded(1080, 2), 0);
   assert.equal(exceeded(1083, 2), 1);
-  const [both] = held({ unit: 400, explore: 141 }, 1);
+  const [both] = held({ unit: 400, explore: 141 }, () => 1);
   assert.match(both?.line ?? '', /^unit tests and search +541 s of processors, share 450 s: exceeded/);
-  const [slow] = held({ unit: 900 }, 2);
+  const [slow] = held({ unit: 900 }, () => 2);
   assert.match(slow?.line ?? '', /900 s of processors on a machine that is 2.0 times slower: 450 s, share 450 s$/);
 });
 
