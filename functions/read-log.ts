@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { abortAfter } from '../manifests/abort-after.ts';
 import { readDiskLog } from '../reconcile/backup/agent/disk-log.ts';
 import { diskLogText, unreadableText } from '../reconcile/jobs/disk-log.ts';
 
@@ -17,7 +18,7 @@ export async function main(args: readonly string[], answer = terminationLog): Pr
   try {
     const { values } = parseArgs({ args: [...args], options: { data: { type: 'string' } } });
     if (values.data === undefined) throw new Error('usage: read-log --data=<directory>');
-    const text = diskLogText(await readDiskLog(values.data, AbortSignal.timeout(deadline)));
+    const text = diskLogText(await readDiskLog(values.data, abortAfter(deadline)));
     process.stdout.write(`${text}\n`);
     await writeFile(answer, text);
     return 0;

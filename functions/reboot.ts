@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { abortAfter } from '../manifests/abort-after.ts';
 import { version } from '../manifests/release.ts';
 import { connectKube } from '../reconcile/clients/kube.ts';
 import { carryOutOrder, parseMethod, tellHost } from '../reconcile/nodes/agent/agent.ts';
@@ -17,7 +18,7 @@ export async function main(env: NodeJS.ProcessEnv): Promise<number> {
   try {
     const method = parseMethod(json);
     // As the Job's own deadline, which ends this pod at the latest.
-    const signal = AbortSignal.timeout(1000 * parseSeconds(seconds));
+    const signal = abortAfter(1000 * parseSeconds(seconds));
     const pause = () => sleep(interval, true, { signal }).catch(() => false);
     const grant = { id, bootID };
     const words = await carryOutOrder({ kube, node, job, grant, signal, pause, reboot: () => tellHost(method) });

@@ -1,6 +1,7 @@
 import { ForgeError } from '../../gitops/forges/error.ts';
 import type { ChangeRequest, Queue } from '../../gitops/forges/forge.ts';
 import { GitError } from '../../gitops/git/error.ts';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { RequestCheck, RequestsSeen } from '../../manifests/api/etcd-fleet-status.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
@@ -38,7 +39,7 @@ export async function checkFleet(
   context: ChecksContext,
 ): Promise<ChecksOutcome> {
   const { kube, log, deadline } = context;
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(Math.max(0, deadline - Date.now()))]);
+  const signal = abortAfter(Math.max(0, deadline - Date.now()), context.signal);
   const limit = forgeLimit(fleet, Date.now());
   if (limit) return { failure: limit };
   const opened = await openFleetForge(fleet, { kube, signal, shared: context.forges?.shared });
@@ -48,7 +49,7 @@ export async function checkFleet(
   const about = { fleet, forge, target, branch };
   let listed: ChecksOutcome['listed'];
   try {
-    const asking = AbortSignal.any([signal, AbortSignal.timeout(forgeMs)]);
+    const asking = abortAfter(forgeMs, signal);
     // If it fails in the middle of the list, the next look begins at its beginning.
     listed = {};
     const before = seenBefore(fleet, target, context);
@@ -137,7 +138,7 @@ async function checkOpen({ requests, isWhole }: Seen, open: Open, context: Check
     log({ fleet: keyOf(fleet), reason: error.reason, problem: error.message }, 'a check went wrong');
   };
 
-  const asking = AbortSignal.any([context.signal, AbortSignal.timeout(forgeMs)]);
+  const asking = abortAfter(forgeMs, context.signal);
   const { admitted, withheld, why, unknown } = await admit(requests, open, { signal: asking, now }, failed);
   const heads = headsOf(admitted);
   const due = dueRequests(heads, remembered, target, { ...context, fleet, now });

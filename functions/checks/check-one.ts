@@ -1,5 +1,6 @@
 import { GitError } from '../../gitops/git/error.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
+import { abortAfter, firstAbort } from '../../manifests/abort-after.ts';
 import type { CheckReport } from '../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
@@ -38,8 +39,8 @@ export async function checkOne(
   const { number, headSha: head, fork } = request;
   const alike = others.map((other) => ({ number: other.number }));
   const facts = { number, head, target, ...(fork && { fork }), ...(alike.length > 0 && { others: alike }) };
-  const within = AbortSignal.timeout(Math.min(checkMs, Math.max(1, deadline - Date.now() - leastMs / 2)));
-  const signal = AbortSignal.any([context.signal, within]);
+  const within = abortAfter(Math.min(checkMs, Math.max(1, deadline - Date.now() - leastMs / 2)));
+  const signal = firstAbort(context.signal, within);
   // A head that has a verdict keeps it until there is a newer one.
   const onTouched = async () => {
     if (before && before.state !== 'pending') return;

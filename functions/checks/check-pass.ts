@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
 import { type ForgeFailure, retryAfter } from '../../reconcile/fleet/forge-limit.ts';
@@ -81,7 +82,7 @@ async function remember(
   change: Change,
 ): Promise<EtcdFleet | undefined> {
   if (isDeepStrictEqual(change(fleet), fleet.status)) return fleet;
-  const signal = AbortSignal.timeout(reserveMs);
+  const signal = abortAfter(reserveMs);
   const { namespace, name, uid } = fleet.metadata;
   try {
     for (let attempt = 1; ; attempt++) {

@@ -1,5 +1,6 @@
 import { ForgeError } from '../../gitops/forges/error.ts';
 import type { Forge, OpenRequests, Patience, Queue, Validators } from '../../gitops/forges/forge.ts';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import { ownWait } from '../own-wait.ts';
 
 /** Milliseconds that a forge has for one answer. */
@@ -51,7 +52,7 @@ function once<T>(signal: AbortSignal) {
   const asked = new Map<string, Promise<T>>();
   return (own: AbortSignal, question: readonly unknown[], ask: (patience: Patience) => Promise<T>): Promise<T> => {
     const key = JSON.stringify(question);
-    const found = asked.get(key) ?? ask({ signal: AbortSignal.any([signal, AbortSignal.timeout(forgeMs)]) });
+    const found = asked.get(key) ?? ask({ signal: abortAfter(forgeMs, signal) });
     // The fleets that wait are told of its failure; perhaps none does any more.
     found.catch(() => undefined);
     asked.set(key, found);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ForgeError } from '../../gitops/forges/error.ts';
 import type { CommitStatus } from '../../gitops/forges/forge.ts';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import type { CheckReport } from '../../manifests/api/check-report.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
@@ -59,7 +60,7 @@ export async function commented(
     import('./check-request.ts'),
   ]);
   const marker = `<!-- etcd-ratchet plan of fleet ${keyOf(fleet)} -->`;
-  const asking = AbortSignal.any([signal, AbortSignal.timeout(forgeMs)]);
+  const asking = abortAfter(forgeMs, signal);
   const comments: { readonly number: string; readonly comment?: string }[] = [];
   for (const one of [request, ...others].filter(({ queued }) => !queued)) {
     const { number } = one;

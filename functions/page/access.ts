@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
 import { createRoom, remembered } from '../serve/remembered.ts';
 
@@ -121,7 +122,7 @@ async function whoIs(kube: Kube, token: string, audience: string | undefined): P
   const { status } = await kube.create<TokenReview>(
     resources.tokenReviews,
     { metadata: nameless, spec: { token, ...(audience !== undefined && { audiences: [audience] }) } },
-    { signal: AbortSignal.timeout(patienceMs) },
+    { signal: abortAfter(patienceMs) },
   );
   if (status?.authenticated !== true || !status.user?.username) return undefined;
   // An authenticator that knows nothing of audiences leaves them out.
@@ -141,7 +142,7 @@ async function isAllowed(kube: Kube, user: User, { verb, resource, namespace, na
   const { status } = await kube.create<AccessReview>(
     resources.accessReviews,
     { metadata: nameless, spec: { user: username, uid, groups, extra, resourceAttributes } },
-    { signal: AbortSignal.timeout(patienceMs) },
+    { signal: abortAfter(patienceMs) },
   );
   return status?.allowed === true && status.denied !== true;
 }

@@ -1,3 +1,4 @@
+import { abortAfter } from '../../manifests/abort-after.ts';
 import { checkKeys, checkLabel } from '../../manifests/api/check-report.ts';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
@@ -110,7 +111,7 @@ function memory(freshMs: number, entries: number) {
 
 async function readWorld(unbounded: Kube, namespace: string | undefined): Promise<LiveWorld> {
   const kube = unbounded.bounded();
-  const options = { namespace, signal: AbortSignal.timeout(patience.world) };
+  const options = { namespace, signal: abortAfter(patience.world) };
   const [fleets, clusters] = await Promise.all([
     kube.list<EtcdFleet>(resources.fleets, options),
     kube.list<EtcdCluster>(resources.clusters, options),
@@ -126,7 +127,7 @@ async function readAllowed<T extends KubeObject>(
   namespace: string | undefined,
 ): Promise<readonly T[]> {
   try {
-    const signal = AbortSignal.timeout(patience.backups);
+    const signal = abortAfter(patience.backups);
     return (await kube.bounded().list<T>(resource, { namespace, signal })).items;
   } catch (error) {
     // The page's rights end there, or the kind is not installed: as if there were none.
@@ -140,7 +141,7 @@ async function readReports(kube: Kube, namespace: string, sha: string): Promise<
     const { items } = await kube.bounded().list<ConfigMap>(resources.configMaps, {
       namespace,
       labelSelector: `${checkLabel}=${sha}`,
-      signal: AbortSignal.timeout(patience.reports),
+      signal: abortAfter(patience.reports),
     });
     return items.flatMap(({ data }) => {
       const report = parseReport(data?.[checkKeys.json]);
@@ -156,7 +157,7 @@ async function readReports(kube: Kube, namespace: string, sha: string): Promise<
 
 async function makePlan(context: ReaderContext, cluster: EtcdCluster): Promise<PlanView> {
   const { planClusters } = await import('../../reconcile/cluster/foresee/plan-clusters.ts');
-  const signal = AbortSignal.timeout(context.planMs ?? patience.plan);
+  const signal = abortAfter(context.planMs ?? patience.plan);
   const { namespace } = cluster.metadata;
   const unread = nothingUnread();
   const etcd: typeof context.etcd = async (...tls) => notingEtcd(await context.etcd(...tls), unread);

@@ -1,3 +1,4 @@
+import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
@@ -100,7 +101,7 @@ function reasonToSkip(fleet: EtcdFleet, followUp: boolean): 'suspended' | 'follo
 
 async function attempt(fleet: EtcdFleet, world: World, context: FleetContext): Promise<FleetResult | undefined> {
   const { kube, namespace, dryRun, log, signal, gitMs } = context;
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(gitMs)]);
+  const inTime = abortAfter(gitMs, signal);
   using own = shareGit(inTime, context.reader, context.log);
   const listed = world.others ?? (() => listOthers(kube, namespace, signal));
   const applied = world.applied ?? (() => listApplied(kube, namespace, signal));

@@ -1,3 +1,4 @@
+import { abortAfter } from '../../manifests/abort-after.ts';
 import { isWithoutStep } from '../../reconcile/cluster/result.ts';
 import { isAboutAll } from '../../reconcile/stepping/kind.ts';
 import { patiently } from '../../reconcile/stepping/patience.ts';
@@ -62,7 +63,7 @@ export async function onePass(
     onNews: async (news) => {
       if (signal.aborted) log({ problem: String(signal.reason) }, 'the pass was cut short; the next one goes on');
       // Making sure of the next one is worth time of its own, as telling what was done is.
-      const inTime = signal.aborted ? AbortSignal.timeout(leavingMs) : signal;
+      const inTime = signal.aborted ? abortAfter(leavingMs) : signal;
       isLeft = await leaveWork(news, options, { kube, log, env, cronJob, signal: inTime });
     },
   });

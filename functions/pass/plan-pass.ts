@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
@@ -39,7 +40,7 @@ export async function planPass(context: PlanPassContext, table: Kinds = kinds): 
   const world: World = { fleets: fleetList.items, clusters: clusterList.items };
   const gitMs = timeForGit(context.deadline, Date.now());
   using reader = createReader();
-  using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]), reader, context.log);
+  using git = shareGit(abortAfter(gitMs, signal), reader, context.log);
   const looking = { ...context, kube, dryRun: true, followUp: false, gitMs, git, reader };
   const fleets = await Promise.all(
     chosenFleets(context, world.fleets, world.clusters).map(async (fleet) => ({

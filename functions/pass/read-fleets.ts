@@ -1,3 +1,4 @@
+import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { neededForNewCommit } from '../../reconcile/cluster/load-ahead.ts';
@@ -54,7 +55,7 @@ export async function readFleets(context: PassContext, table: Kinds): Promise<Fl
   const chosen = chosenFleets(context, world.fleets, world.clusters);
   const gitMs = timeForGit(context.deadline, Date.now());
   const reader = readerFor(context);
-  const git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]), reader, log);
+  const git = shareGit(abortAfter(gitMs, signal), reader, log);
   const aboutFleets = { ...context, kube: secretsOnce(kube), reader };
   const running = chosen.map((fleet) => passFleet(fleet, world, { ...aboutFleets, gitMs, git }));
   const early = await settledWithin(running, (index) => !wasSilent(chosen[index] ?? {}), patienceMs);

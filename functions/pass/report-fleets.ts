@@ -1,3 +1,4 @@
+import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { listApplied } from '../../reconcile/fleet/objects.ts';
@@ -13,7 +14,7 @@ const forgeMs = 8_000;
 /** What was done is worth saying also when the time for doing is over. */
 export function timeToTell(deadline: number): { readonly signal: AbortSignal; readonly forgeDeadline: number } {
   const left = Math.max(deadline - Date.now(), 3_000);
-  return { signal: AbortSignal.timeout(left), forgeDeadline: Date.now() + Math.min(forgeMs, left - 2_000) };
+  return { signal: abortAfter(left), forgeDeadline: Date.now() + Math.min(forgeMs, left - 2_000) };
 }
 
 export interface FleetTold {

@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import { approvals, group } from '../../manifests/render/names.ts';
 import { type KubeObject, type Resource, resources } from '../../reconcile/interfaces/kube.ts';
 import { printable } from '../printable.ts';
@@ -44,7 +45,7 @@ export async function complete(
     out(`:${directives.files}\n`);
     return;
   }
-  const names = namesIn(typed, open, AbortSignal.any([stop, AbortSignal.timeout(patience)]));
+  const names = namesIn(typed, open, abortAfter(patience, stop));
   const found = await candidates(typed, last, program, names).catch(() => undefined);
   for (const { word, about } of found ?? [])
     if (word.startsWith(last)) out(`${printable(word)}${about === undefined ? '' : `\t${printable(about)}`}\n`);

@@ -1,3 +1,4 @@
+import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { tlsDefaults } from '../../manifests/api/spec-defaults.ts';
 import type { Pod, Secret } from '../../manifests/kube-types.ts';
@@ -62,7 +63,7 @@ async function answersOf(
   };
   const etcd = await reach.etcd(access.kind === 'tls' ? { ...access.tls, serverName } : undefined);
   const scheme = schemeOf(access.kind === 'tls' ? 'Managed' : 'Disabled');
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(milliseconds)]);
+  const signal = abortAfter(milliseconds, stop);
   try {
     return await Promise.all(
       found.map(async ({ name, address }): Promise<Answer> => {
@@ -77,7 +78,7 @@ async function answersOf(
 
 /** As move-leader and etcdctl reach them; `undefined` where no way leads to any of them. */
 async function answersByWays(members: Members, asked: Asked): Promise<readonly Answer[] | undefined> {
-  const signal = AbortSignal.any([asked.stop, AbortSignal.timeout(patience.ways)]);
+  const signal = abortAfter(patience.ways, asked.stop);
   const kubectl: Asked['kubectl'] = { ...asked.kubectl, forward: (to) => asked.kubectl.forward(to, signal) };
   const made = await waysOrWhyNot(members.cluster, { ...asked, kubectl });
   if (made instanceof Refusal) return undefined;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import type { Job, Pod } from '../../manifests/kube-types.ts';
 import { KubeError, resources } from '../../reconcile/interfaces/kube.ts';
 import { parsePlans, type ShownCluster } from '../page/check-report.ts';
@@ -58,7 +59,7 @@ async function logOf(job: string, asked: Asked, readLog: ReadLog): Promise<strin
 
 /** Also one whose creation was cut short. What can't be removed now ends and goes by itself. */
 async function removed(job: string, { kube, namespace, err }: Asked): Promise<void> {
-  const signal = AbortSignal.timeout(removal);
+  const signal = abortAfter(removal);
   try {
     const uid = (await kube.get<Job>(resources.jobs, namespace, job, { signal }))?.metadata.uid;
     if (uid === undefined) return;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import { states } from '../../reconcile/fleet/states.ts';
@@ -149,7 +150,7 @@ export async function foresee(
     wire: reach.wire,
     holder: { pod: 'kubectl-ratchet/plan', uid: 'plan' },
     nonce: () => randomBytes(16).toString('hex'),
-    signal: AbortSignal.any([stop, AbortSignal.timeout(patience)]),
+    signal: abortAfter(patience, stop),
     approved,
   };
   const [made] = await planClusters(context, { namespace, intents: [intent] });

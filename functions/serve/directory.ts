@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdFleet, WebhookType } from '../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/interfaces/kube.ts';
@@ -51,7 +52,7 @@ export function createDirectory({
   const fleets = remembered<ReadonlyMap<string, EtcdFleet>>({ ...memory, most: 1 }, async () => {
     const { items } = await kube.bounded().list<EtcdFleet>(resources.fleets, {
       namespace,
-      signal: AbortSignal.timeout(patienceMs),
+      signal: abortAfter(patienceMs),
     });
     return new Map(items.filter(({ spec }) => spec.webhook).map((fleet) => [keyOf(fleet), fleet]));
   });
@@ -94,7 +95,7 @@ async function readSecrets(
   name: string,
 ): Promise<{ readonly secrets: readonly Uint8Array[]; readonly lack?: string }> {
   try {
-    const signal = AbortSignal.timeout(patienceMs);
+    const signal = abortAfter(patienceMs);
     const secret = await kube.get<FleetSecret>(resources.secrets, namespace, name, { signal });
     if (!secret) return { secrets: [], lack: 'there is no such Secret: create it, or correct spec.webhook.secretName' };
     if (!isShared(secret)) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { MalformedDelivery, type WebhookEvent } from '../../gitops/webhooks/receiver.ts';
 import { isProven, proofs, receiverOf } from '../../gitops/webhooks/receivers.ts';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { isFinal, KubeError } from '../../reconcile/interfaces/kube.ts';
 import { identityFrom } from '../environment.ts';
@@ -61,7 +62,7 @@ export async function webhooks({ kube, log, env, namespace }: ServeContext): Pro
     if (meaning.kind === 'nothing') return context.text(`nothing to do for ${name}: ${meaning.because}\n`);
     if (!cronJob) return context.text('CRONJOB_NAME and POD_NAMESPACE are not set: no Job can be made\n', 500);
     const { reason } = meaning;
-    const signal = AbortSignal.timeout(patienceMs);
+    const signal = abortAfter(patienceMs);
     // Each looks at what the one before has made: together they keep within the bound.
     const result = await inTurn(name, () =>
       handOver({ fleet, reason, ...delivery, id: delivery.id?.slice(0, 256) }, { kube, cronJob, signal }),

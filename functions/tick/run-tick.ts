@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import { connectKube } from '../../reconcile/clients/kube.ts';
 import { pageLinks } from '../../reconcile/fleet/page-links.ts';
 import { type Kube, KubeError } from '../../reconcile/interfaces/kube.ts';
@@ -25,7 +26,7 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
   const { log, stop, env, out, version } = context;
   if (options.delay) await pause(options.delay * 1000, undefined, { signal: stop }).catch(() => undefined);
   const deadline = Date.now() + options.timeout * 1000;
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(options.timeout * 1000)]);
+  const signal = abortAfter(options.timeout * 1000, stop);
   const identity = identityFrom(env);
   const page = pageUrlFrom(env);
   if (page.problem) log({ problem: page.problem }, 'commit statuses lead nowhere');

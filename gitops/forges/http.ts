@@ -1,5 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { abortAfter, firstAbort } from '../../manifests/abort-after.ts';
 import { routeTo, type Way } from '../net/agent.ts';
 import { codeOf, connectionProblem } from '../net/connection-codes.ts';
 import { ForgeError } from './error.ts';
@@ -32,11 +33,11 @@ const maxRedirects = 2;
  * RedirectRefused, HostRefused, PlainHttpRefused
  */
 export async function send(request: ForgeRequest, signal: AbortSignal): Promise<ForgeAnswer> {
-  const deadline = AbortSignal.timeout(requestMs);
+  const deadline = abortAfter(requestMs);
   let url = new URL(request.url);
   try {
     for (let redirects = 0; ; redirects++) {
-      const found = await once(url, request, AbortSignal.any([signal, deadline]));
+      const found = await once(url, request, firstAbort(signal, deadline));
       if ('status' in found) return found;
       if (found.location.origin !== url.origin || redirects === maxRedirects) {
         throw new ForgeError(

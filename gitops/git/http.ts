@@ -1,5 +1,6 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { abortAfter, firstAbort } from '../../manifests/abort-after.ts';
 import { type Network, type Route, routeTo } from '../net/agent.ts';
 import { type ByteBudget, type ByteShare, createByteBudget } from './budget.ts';
 import type { Earlier } from './earlier.ts';
@@ -75,8 +76,8 @@ export function connect(
   let base = source.url.replace(/\/+$/, '');
 
   async function send(request: GitRequest, signal: AbortSignal): Promise<void> {
-    const deadline = AbortSignal.timeout(bounds.requestMs);
-    const either = AbortSignal.any([signal, deadline, share.signal]);
+    const deadline = abortAfter(bounds.requestMs);
+    const either = firstAbort(signal, deadline, share.signal);
     let idle = false;
     let url = new URL(`${connection.base}/${request.resource}`);
     either.addEventListener('abort', end, { once: true });

@@ -1,3 +1,4 @@
+import { abortAfter } from '../../manifests/abort-after.ts';
 import { ForgeError, type ForgeReason } from '../forges/error.ts';
 import type { CommitStatus, Forge } from '../forges/forge.ts';
 import { describe } from './describe.ts';
@@ -83,7 +84,7 @@ async function attempt(
     const left = deadline - now();
     if (left <= 0 || signal.aborted) return new ForgeError('Timeout', `no time was left to tell ${forge.address}`);
     try {
-      await forge.post(status, { signal: AbortSignal.any([signal, AbortSignal.timeout(left)]) });
+      await forge.post(status, { signal: abortAfter(left, signal) });
       return undefined;
     } catch (error) {
       if (!(error instanceof ForgeError)) throw error;

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { ISnapshotResponse } from 'etcd3';
+import { firstAbort } from '../../manifests/abort-after.ts';
 import { EtcdError } from '../interfaces/etcd.ts';
 import { type EtcdOptions, guardedCalls } from './etcd-calls.ts';
 
@@ -38,7 +39,7 @@ export function connectSnapshots(options: EtcdOptions = {}): EtcdSnapshots {
 
   async function* snapshot(endpoint: string, { signal, timeoutMs, stallMs = 60_000 }: SnapshotOptions) {
     const leaving = new AbortController();
-    const stop = AbortSignal.any([signal, leaving.signal]);
+    const stop = firstAbort(signal, leaving.signal);
     const taken = new PassThrough({ objectMode: true, highWaterMark: waiting });
     const asked = calls.ask(
       'snapshot',

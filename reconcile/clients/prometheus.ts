@@ -1,3 +1,5 @@
+import { abortAfter } from '../../manifests/abort-after.ts';
+
 /** How long the whole answer may take, in milliseconds. */
 const patience = 5_000;
 /** An alert has about 500 bytes. */
@@ -5,7 +7,7 @@ const mostBytes = 4 * 1024 * 1024;
 
 /** The text of `GET <url>/api/v1/alerts`; follows no redirect. @throws {Error} when it is late or too long */
 export async function readAlerts(url: string, signal: AbortSignal): Promise<string> {
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+  const inTime = abortAfter(patience, signal);
   const options = { signal: inTime, redirect: 'error', headers: { accept: 'application/json' } } as const;
   const response = await fetch(`${url.replace(/\/+$/, '')}/api/v1/alerts`, options);
   if (response.status !== 200 || !response.body) {

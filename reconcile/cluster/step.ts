@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { traced } from '../stepping/traced.ts';
@@ -130,7 +131,7 @@ async function carryOut(
   const now = kube.now() ?? situation.at;
   const deadline = performance.now() + stepSeconds * 1000;
   // From before the lease is sent: whatever the answer takes counts against us, never for us.
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(stepSeconds * 1000)]);
+  const inTime = abortAfter(stepSeconds * 1000, signal);
   const existing = existingKept(situation, action);
   const leased = await takeLease(kube, cluster, { action, reason, holder, now, ...(existing && { existing }) }, inTime);
   if (!leased) return { outcome: { kind: 'lost' }, written: cluster };
@@ -155,7 +156,7 @@ async function carryOut(
 
 /** A pass that is out of time still says what it did: that is worth a few seconds of their own. */
 function reportSignal(signal: AbortSignal): AbortSignal {
-  return signal.aborted ? AbortSignal.timeout(3000) : signal;
+  return signal.aborted ? abortAfter(3000) : signal;
 }
 
 /** @param next what is left to do: an action that was refused leaves what is decided without it. */

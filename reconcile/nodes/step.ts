@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { Node } from '../../manifests/kube-types.ts';
 import { failureOf } from '../cluster/know/outcome.ts';
@@ -74,7 +75,7 @@ async function carryOut(
   { kube, signal, image, rebootsIn, holder, deadline }: NodeStepContext & { readonly deadline: number },
 ): Promise<CarriedOut> {
   if (!action) return { outcome: { kind: 'none' }, written: policy };
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.ceil(deadline - performance.now())))]);
+  const inTime = abortAfter(Math.max(0, Math.ceil(deadline - performance.now())), signal);
   try {
     const shut = fenced(kube, inTime, deadline);
     const deed = await runNodeAction(actOnNode(action, observed.seen), {

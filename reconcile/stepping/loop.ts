@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { firstAbort } from '../../manifests/abort-after.ts';
 import { KubeError } from '../interfaces/kube.ts';
 import { isAboutAll, type Kind, type KindContext, type Waits } from './kind.ts';
 import { inTime, patiently, whileWaiting } from './patience.ts';
@@ -66,7 +67,7 @@ export async function stepAndWait(
   const { waits } = kind;
   if (!waits || waitMs <= 0 || dryRun) return { ...nothing, ...(await withLate(name, context, late, first)) };
   using waker = wakerFor(waits, resourceVersion, context);
-  const until = AbortSignal.any([inWait, done]);
+  const until = firstAbort(inWait, done);
   return await waitAndStep({ name, kind, waits, context, waker, until, late }, first);
 }
 
@@ -189,7 +190,7 @@ async function waitAndStep(waking: Waking, first: readonly StepResult[]): Promis
     }
     if (isOver(waits, results)) break;
     const wakes = waits.wakesOn(results, context.kube.now() ?? new Date());
-    const woken = await waitFor(waker, wakes, late ? AbortSignal.any([until, late.isIn]) : until);
+    const woken = await waitFor(waker, wakes, late ? firstAbort(until, late.isIn) : until);
     if (woken.size === 0 && late) continue;
     if (woken.size === 0) break;
     const looked = waits.again === 'all' ? new Set(results.filter(hasWork).map(keyOf)) : woken;

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { abortAfter } from '../../manifests/abort-after.ts';
 import { KubeError } from '../interfaces/kube.ts';
 import type { Log } from './traced.ts';
 
@@ -18,7 +19,7 @@ export function whileWaiting({
   readonly signal: AbortSignal;
   readonly waitMs: number;
 }): AbortSignal {
-  return waitMs > 0 ? AbortSignal.any([signal, AbortSignal.timeout(waitMs)]) : AbortSignal.abort();
+  return waitMs > 0 ? abortAfter(waitMs, signal) : AbortSignal.abort();
 }
 
 /**

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { firstAbort } from '../../manifests/abort-after.ts';
 import type { Wake } from '../cluster/know/decision.ts';
 import { type Kube, KubeError, type KubeObject, type Resource, resources } from '../interfaces/kube.ts';
 import { type Changing, matterOf } from './matter.ts';
@@ -185,7 +186,7 @@ function problemOf(error: unknown): string {
 /** Resolves at the news, when the time is over, or when the wait is cancelled. */
 async function firstOf(heard: Promise<void>, ms: number | undefined, until: AbortSignal): Promise<void> {
   const over = new AbortController();
-  const signal = AbortSignal.any([over.signal, until]);
+  const signal = firstAbort(over.signal, until);
   const longest = 2 ** 31 - 1;
   await Promise.race([heard, slept(Math.min(ms ?? longest, longest), signal)]);
   over.abort();

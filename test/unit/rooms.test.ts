@@ -79,6 +79,12 @@ for (const [room, allowed] of Object.entries(mayKnow)) {
   });
 }
 
+test('signals of several, or of a time, are made where no garbage collector takes them', () => {
+  const files = globSync(`{${Object.keys(mayImport).join(',')}}/**/*.ts`, { cwd: checkout });
+  const found = files.filter((file) => /AbortSignal\.(any|timeout)\(/.test(readFileSync(join(checkout, file), 'utf8')));
+  assert.deepEqual(found, ['manifests/abort-after.ts']);
+});
+
 for (const room of ['requests', 'interfaces', 'jobs', 'objects', 'time', 'x509', 'reasons']) {
   test(`reconcile/${room} lies below the kinds, and imports none of them`, () => {
     const files = globSync(`reconcile/${room}/**/*.ts`, { cwd: checkout });

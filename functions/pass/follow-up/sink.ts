@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { RequestOptions } from 'node:https';
+import { abortAfter } from '../../../manifests/abort-after.ts';
 import { jsonIn } from '../../../manifests/json.ts';
 
 /** Where follow-ups go as events instead of Jobs: what Knative's SinkBinding puts into the environment. */
@@ -83,7 +84,7 @@ async function post({ url, authorities }: Sink, headers: Record<string, string>,
   const options: RequestOptions = {
     method: 'POST',
     headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-    signal: AbortSignal.timeout(patienceMs),
+    signal: abortAfter(patienceMs),
     ...(authorities && { ca: authorities }),
   };
   const status = await new Promise<number>((resolve, reject) => {

@@ -1,3 +1,4 @@
+import { abortAfter } from '../../../manifests/abort-after.ts';
 import { tlsDefaults } from '../../../manifests/api/spec-defaults.ts';
 import type { Secret } from '../../../manifests/kube-types.ts';
 import {
@@ -36,7 +37,7 @@ export async function askPods(cluster: Asking, sought: Sought, asked: Asked): Pr
   if (access.kind === 'none')
     return { pods: endpoints.map((endpoint) => ({ endpoint, says: { silent: access.cause } })) };
   const etcd = await reach.etcd(access.kind === 'tls' ? namingThem(access.tls, endpoints) : undefined);
-  const options = () => ({ signal: AbortSignal.any([stop, AbortSignal.timeout(patience)]) });
+  const options = () => ({ signal: abortAfter(patience, stop) });
   try {
     const pods = await Promise.all(
       endpoints.map(async (endpoint) => ({

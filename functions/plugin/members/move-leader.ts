@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { abortAfter } from '../../../manifests/abort-after.ts';
 import { maxLag } from '../../../reconcile/cluster/know/health/health.ts';
 import { quorumOf } from '../../../reconcile/cluster/know/membership/quorum.ts';
 import { type EndpointStatus, EtcdError } from '../../../reconcile/interfaces/etcd.ts';
@@ -87,7 +88,7 @@ export async function moveLeader(name: string, asked: Asked, { to }: MoveOptions
 }
 
 function bounded({ stop }: Asked): AbortSignal {
-  return AbortSignal.any([stop, AbortSignal.timeout(patience)]);
+  return abortAfter(patience, stop);
 }
 
 function urlsOf({ ways }: Ways): readonly string[] {

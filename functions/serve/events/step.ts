@@ -1,3 +1,4 @@
+import { abortAfter } from '../../../manifests/abort-after.ts';
 import { isHeld } from '../../../reconcile/cluster/quiet.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { keyOf } from '../../../reconcile/fleet/names.ts';
@@ -52,7 +53,7 @@ export async function carryOut(
   const { cronJob } = identityFrom(env);
   using holder = holders.enter();
   const ms = limits[task.kind] * 1000;
-  const signal = AbortSignal.timeout(ms);
+  const signal = abortAfter(ms);
   const stopped = async () => {
     if (!cronJob) return false;
     const { isStopped } = await import('../../pass/follow-up/follow-up.ts');

@@ -1,3 +1,4 @@
+import { firstAbort } from '../../../manifests/abort-after.ts';
 import { EtcdError } from '../../interfaces/etcd.ts';
 import { BackupFailure, exitCodeOf, exitCodes, type FailureReason, failures } from '../../jobs/failure.ts';
 import { placed, withStore } from './carry-out.ts';
@@ -22,7 +23,7 @@ export async function runAgent(
     request = parseRequest(json);
     noted({ operation: request.operation });
     timer = setTimeout(() => deadline.abort(tooLate(request)), request.deadlineSeconds * 1000);
-    const signal = AbortSignal.any([context.signal, deadline.signal]);
+    const signal = firstAbort(context.signal, deadline.signal);
     if (request.operation === 'place') noted(await placed(request, signal));
     else if (request.operation === 'stage-trial') await stageTrial(request, context.now());
     else if (request.operation === 'copy-own') await copyOwn(request, context.now());

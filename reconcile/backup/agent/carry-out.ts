@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { firstAbort } from '../../../manifests/abort-after.ts';
 import type { ObjectLocation } from '../../../manifests/api/object-template.ts';
 import { connectEtcd } from '../../clients/etcd.ts';
 import { connectSnapshots } from '../../clients/etcd-snapshot.ts';
@@ -33,7 +34,7 @@ export async function withStore(
   const readOnly = !writing.has(request.operation);
   const store = await openStore(request.location, request.store, context.egress, { readOnly });
   const ending = new AbortController();
-  const signal = AbortSignal.any([context.signal, ending.signal]);
+  const signal = firstAbort(context.signal, ending.signal);
   const work = carryOut(request, store, { ...context, signal }, noted);
   // After a refusal, the rest of the work goes on under the same guard.
   const closed = work.catch(() => undefined).then(() => store.close());
@@ -169,7 +170,7 @@ async function backUp(
       { ...asked, encoding: { compression, ...(recipients && { recipients }) } },
       {
         ...{ etcd, snapshots, store, now, timeoutMs: deadlineSeconds * 1000 },
-        signal: guard ? AbortSignal.any([signal, guard.refused]) : signal,
+        signal: guard ? firstAbort(signal, guard.refused) : signal,
       },
     );
   } catch (error) {

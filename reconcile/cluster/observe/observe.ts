@@ -1,3 +1,4 @@
+import { abortAfter } from '../../../manifests/abort-after.ts';
 import type { Egress } from '../../../manifests/egress/egress.ts';
 import type { NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
 import type { EtcdTls } from '../../interfaces/etcd.ts';
@@ -72,7 +73,7 @@ export async function observe(context: ObserveContext, listed: ClusterObjects, s
 async function observeThese(context: ObserveContext, objects: ClusterObjects, signal: AbortSignal): Promise<Observed> {
   const { kube, holder, nonce, thorough = false, mayTry = false, nameAllowances, egress } = context;
   const at = kube.now() ?? new Date();
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
+  const inTime = abortAfter(etcdBudget, signal);
   const { cluster } = objects;
   const [
     lease,

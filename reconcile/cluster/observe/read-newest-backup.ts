@@ -1,3 +1,4 @@
+import { abortAfter } from '../../../manifests/abort-after.ts';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import { snapshotOf } from '../../../manifests/render/restored-cluster.ts';
 import { sourceOf } from '../../../manifests/render/snapshot-id.ts';
@@ -26,7 +27,7 @@ export async function readNewestBackup(
   const { namespace, name } = metadata;
   if (status?.clusterID === undefined || slots.some(isAsleep)) return undefined;
   if (membership.kind === 'known' && !areVolumesLost(membership.members, slots)) return undefined;
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(budget)]);
+  const inTime = abortAfter(budget, signal);
   try {
     const { items } = await kube.list<EtcdBackup>(resources.backups, { namespace, signal: inTime });
     const ofName = items.filter(({ spec }) => spec.clusterName === name).toSorted(newestFirst);

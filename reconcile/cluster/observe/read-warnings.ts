@@ -1,3 +1,4 @@
+import { abortAfter } from '../../../manifests/abort-after.ts';
 import type { Event } from '../../../manifests/kube-types.ts';
 import { type Kube, KubeError, resources } from '../../interfaces/kube.ts';
 import { downFor, graceOf, notedSince } from '../know/health/grace.ts';
@@ -26,7 +27,7 @@ export async function readWarnings(
   when: When,
   signal: AbortSignal,
 ): Promise<Warnings> {
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(budget)]);
+  const inTime = abortAfter(budget, signal);
   const due = slots.filter((slot) => isRefusedSoon(slot, when) || downFor(slot, when) >= graceOf(when).pod);
   const found = await Promise.all(
     due.map(async (slot) => {

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type BlobItem, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
+import { firstAbort } from '../../../../manifests/abort-after.ts';
 import { BackupFailure } from '../../../jobs/failure.ts';
 import { missing, type StoreCall } from '../failures.ts';
 import { cutBody, sendParts } from '../parts.ts';
@@ -146,7 +147,7 @@ export function openAzure(containerName: string, { account, endpoint, credential
   ): Promise<T> {
     const given = new AbortController();
     try {
-      return await patiently(send(AbortSignal.any([signal, given.signal])), `${place}/${name}`);
+      return await patiently(send(firstAbort(signal, given.signal)), `${place}/${name}`);
     } catch (error) {
       given.abort();
       signal.throwIfAborted();

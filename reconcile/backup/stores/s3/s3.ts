@@ -13,6 +13,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { abortAfter } from '../../../../manifests/abort-after.ts';
 import { BackupFailure } from '../../../jobs/failure.ts';
 import { isLocked, locked, missing, replaced } from '../failures.ts';
 import { forToken } from '../guard.ts';
@@ -115,7 +116,7 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
     } catch (error) {
       // With a signal of its own: what is told to stop must not leave parts that cost money.
       await client
-        .send(new AbortMultipartUploadCommand(upload), { abortSignal: AbortSignal.timeout(10_000) })
+        .send(new AbortMultipartUploadCommand(upload), { abortSignal: abortAfter(10_000) })
         .catch(() => undefined);
       throw error;
     }
