@@ -5,6 +5,7 @@ import { measureBirths } from './bench/birth.ts';
 import { measureChecks } from './bench/checks.ts';
 import { conditions, load } from './bench/conditions.ts';
 import { measureEvents } from './bench/events.ts';
+import { measureFleet } from './bench/fleet.ts';
 import { measureFullSize } from './bench/full-size.ts';
 import { measureGit } from './bench/git.ts';
 import { measureHostile } from './bench/hostile.ts';
@@ -22,6 +23,7 @@ import { binariesEnvironment, provisionBinaries } from './support/cluster/binari
 import { startLocalCluster } from './support/cluster/local-cluster.ts';
 import { buildOwnImage } from './support/cluster/own-image.ts';
 import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
+import { tools } from './support/cluster/tools.ts';
 
 /** Figures, all measured in this run. `--help` says which there are. */
 
@@ -52,7 +54,8 @@ if (bench === 'backup' && !fullSize && !currentSandbox()) {
   if (mebibytes !== undefined || stores !== storeNames) process.exit();
 }
 const binaries = await provisionBinaries();
-const sandbox = await enterSandbox(binariesEnvironment(binaries));
+const kwok = bench === 'fleet' ? await tools.kwok.provide() : undefined;
+const sandbox = await enterSandbox({ ...binariesEnvironment(binaries), ...(kwok && tools.kwok.environment(kwok)) });
 const { directory } = sandbox;
 // The pods' image is this checkout's bundle.
 await buildOwnImage(sandbox);
@@ -78,6 +81,9 @@ if (bench === 'backup') {
   await measureTls(stage, { directory: join(directory, 'app'), quick });
 } else if (bench === 'life') {
   await measureLife(stage, { directory: join(directory, 'app') });
+} else if (kwok) {
+  const sizes = quick ? { real: 4, all: [20] } : { real: 10, all: [100, 300] };
+  await measureFleet(stage, { directory: join(directory, 'app'), kwok, sizes });
 } else if (bench === 'reboots') {
   await measureReboots(stage);
 } else if (bench === 'events') {

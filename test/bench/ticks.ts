@@ -33,9 +33,13 @@ export interface TickFigures {
   readonly load: number;
 }
 
-/** The first ones tell the forge how it ended. */
-const warmUps = 3;
-const times = 20;
+/** How often a tick is measured; the first ones tell the forge how it ended. */
+interface Counts {
+  readonly warmUps: number;
+  readonly times: number;
+}
+
+const counts: Counts = { warmUps: 3, times: 20 };
 /** Of `kubectl get`, and MiB. */
 const limits = { skipped: 1.5, full: 2.5, peak: 64, requests: 12 };
 
@@ -53,10 +57,12 @@ export async function measureTicks(
     for (const look of ['skipped', 'full'] as const)
       all.push(await measureSize(stage, { look, clusters, members, directory, env }));
   }
-  print(all);
+  print(all, counts);
+  console.log('');
+  for (const look of ['skipped', 'full'] as const) printAims(all.filter((one) => one.look === look));
 }
 
-interface Size {
+export interface Size {
   readonly look: Look;
   readonly clusters: number;
   readonly members: number;
@@ -64,7 +70,13 @@ interface Size {
   readonly env: NodeJS.ProcessEnv;
 }
 
-async function measureSize(stage: Stage, { look, clusters, members, directory, env }: Size): Promise<TickFigures> {
+/** Ticks of one kind of look, in turns with kubectl. `options` are Node's. @throws when one had something to do */
+export async function measureSize(
+  stage: Stage,
+  { look, clusters, members, directory, env }: Size,
+  { warmUps, times }: Counts = counts,
+  options: readonly string[] = [],
+): Promise<TickFigures> {
   const runs: Measured[] = [];
   const beside: Timed[] = [];
   const before = () => ({ git: stage.git.requests.length, forge: stage.forge.requests.length });
@@ -73,7 +85,7 @@ async function measureSize(stage: Stage, { look, clusters, members, directory, e
     // Skipped ones follow a full look at all, for the next two minutes at least.
     if (look === 'full' || n === 0) await forgetFullLooks(stage);
     counted = before();
-    const tick = await measure(`${directory}/tick.js`, ['--output', 'json'], env);
+    const tick = await measure(`${directory}/tick.js`, ['--output', 'json'], env, options);
     if (n >= warmUps) runs.push(tick);
     if (n >= warmUps) beside.push(await timeKubectl(stage));
     if (n >= warmUps) refuseWork(tick.stdout, look, clusters);
@@ -134,7 +146,7 @@ function refuseWork(stdout: string, look: Look, expected: number): void {
   throw new Error(`of ${expected} clusters, the measured tick saw ${clusters.length}, and had work to do: ${what}`);
 }
 
-function print(all: readonly TickFigures[]): void {
+export function print(all: readonly TickFigures[], { times, warmUps }: Counts): void {
   const rows = all.map((figures) => [
     `${figures.clusters} (${figures.members} members), ${figures.look}`,
     middle(figures.runs, wall).toFixed(0),
@@ -164,7 +176,7 @@ function print(all: readonly TickFigures[]): void {
   console.log("compile cache that it has in its pod and image; the pod's own start is not in it.");
   console.log('In turns with `kubectl get etcdclusters -A`: how many times its wall and processor time a tick takes.');
   console.log(
-    'Every cluster is real, with etcd processes of its own: the first 10 have three members, the others one.\n',
+    'Clusters are real, with etcd processes of their own: the first 10 have three members, the others one.\n',
   );
   console.log(table([head, ...rows]));
   for (const { clusters, look, api } of all) {
@@ -174,15 +186,13 @@ function print(all: readonly TickFigures[]): void {
         .join(', ')}`,
     );
   }
-  console.log('');
-  for (const look of ['skipped', 'full'] as const) printAims(all.filter((one) => one.look === look));
 }
 
 const wall = ({ wallMilliseconds }: Timed) => wallMilliseconds;
-const cpu = ({ cpuMilliseconds }: Timed) => cpuMilliseconds;
+export const cpu = ({ cpuMilliseconds }: Timed) => cpuMilliseconds;
 const peak = ({ peakMegabytes }: Measured) => peakMegabytes;
 
-function middle<T>(runs: readonly T[], by: (run: T) => number): number {
+export function middle<T>(runs: readonly T[], by: (run: T) => number): number {
   return by(median(runs, by));
 }
 

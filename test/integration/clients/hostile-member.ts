@@ -123,7 +123,7 @@ function respond(stream: ServerHttp2Stream, headers: Readonly<Record<string, str
 }
 
 /** gRPC's frame: whether it is compressed, and its length. */
-function framed(message: Buffer, { flag = 0, length = message.length } = {}): Buffer {
+export function framed(message: Buffer, { flag = 0, length = message.length } = {}): Buffer {
   const head = Buffer.alloc(5);
   head[0] = flag;
   head.writeUInt32BE(length, 1);

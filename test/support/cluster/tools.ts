@@ -11,6 +11,7 @@ import {
   helm as helmBinary,
   knative as knativeBinaries,
   kustomize as kustomizeBinary,
+  kwok as kwokBinary,
   type LibraryBinary,
   libraries as libraryBinaries,
   type MonitoringBinary,
@@ -128,6 +129,17 @@ const realNode = handed<RealNodeBinaries>('RATCHET_REAL_NODE_BINARIES', async (o
   };
 });
 
+export interface Kwok {
+  readonly path: string;
+  /** The directory of what it plays: `pod/fast`, `node/fast`. */
+  readonly stages: string;
+}
+
+const kwok = handed<Kwok>('RATCHET_KWOK_BINARY', async (options) => ({
+  path: await only(kwokBinary, options),
+  stages: join(await sourceOf(kwokBinary.module, 'sigs.k8s.io/kwok'), 'kustomize/stage'),
+}));
+
 export interface ConsumerTools {
   /** The Python that has Patroni and etcd3. */
   readonly python: string;
@@ -152,6 +164,7 @@ export const tools = {
   goClient,
   libraries,
   coreDns,
+  kwok,
   realNode,
   consumers,
   knative,

@@ -14,6 +14,8 @@ export type EmulatorBinary = 'fake-gcs-server' | 'versitygw';
 export type ChartBinary = 'helm';
 /** What people change kustomizations with; kubectl only renders them. */
 export type KustomizationBinary = 'kustomize';
+/** What plays nodes that run nothing. */
+export type SimulatorBinary = 'kwok';
 /** What makes metrics of objects, what judges rules by a table of samples, and a collector that prints what it gets. */
 export type MonitoringBinary = 'kube-state-metrics' | 'otlp-sink' | 'promtool';
 
@@ -68,6 +70,7 @@ export interface OnlyBuilt extends Source {
     | MonitoringBinary
     | ConsumerBinary
     | PauseBinary
+    | SimulatorBinary
     | KnativeBinary;
   readonly onlyBuilt: true;
 }
@@ -132,6 +135,18 @@ export const kustomize = {
   goPackage: 'sigs.k8s.io/kustomize/kustomize/v5',
   ldflags: '-s -w',
   buildSeconds: 20,
+  onlyBuilt: true,
+} as const satisfies Wanted;
+
+/** Nodes whose pods are said to run, for clusters in numbers that no machine here could run. */
+export const kwok = {
+  name: 'kwok',
+  version: '0.8.0',
+  variable: 'RATCHET_KWOK',
+  module: 'kwok',
+  goPackage: 'sigs.k8s.io/kwok/cmd/kwok',
+  ldflags: '-s -w',
+  buildSeconds: 170,
   onlyBuilt: true,
 } as const satisfies Wanted;
 

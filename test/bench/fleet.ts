@@ -1,0 +1,134 @@
+import { build } from '../../functions/build.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
+import { inParallel } from '../../reconcile/stepping/in-parallel.ts';
+import { until } from '../e2e/support/until.ts';
+import type { Kwok } from '../support/cluster/tools.ts';
+import { pushUntilConverged } from './converged.ts';
+import { measure } from './measure.ts';
+import { enterServiceAccount, fillCompileCache, heapOfPod } from './pod-like.ts';
+import type { Stage } from './stage.ts';
+import { startStandInMembers } from './stand-ins/members.ts';
+import { addVolumes, podTemplate, startStandInNodes, storageClass } from './stand-ins/nodes.ts';
+import { aim } from './table.ts';
+import { cpu, measureSize, middle, print, type TickFigures } from './ticks.ts';
+
+const counts = { warmUps: 1, times: 5 };
+/** Of one namespace, as a team may have. */
+const perNamespace = 50;
+const replicas = 1;
+/** Milliseconds, for each hundred that is born. */
+const patience = 300_000;
+
+export interface FleetSizes {
+  readonly real: number;
+  /** With the real ones. */
+  readonly all: readonly number[];
+}
+
+/**
+ * Prints what a tick costs beside many clusters: some are real, and the others have nodes that kwok plays and members
+ * that a program stands in for. All objects are real, born by the ticks themselves.
+ */
+export async function measureFleet(
+  stage: Stage,
+  { directory, kwok, sizes }: { readonly directory: string; readonly kwok: Kwok; readonly sizes: FleetSizes },
+): Promise<void> {
+  await build(directory);
+  await fillCompileCache(directory);
+  const env = await enterServiceAccount(stage.kubectl, directory);
+  await using _nodes = await startStandInNodes(stage.cluster, kwok);
+  await using _members = await startStandInMembers(stage.kube);
+  const { members } = await pushUntilConverged(stage, sizes.real, directory, env);
+  const figures: TickFigures[] = [];
+  let made = 0;
+  for (const clusters of sizes.all) {
+    const before = { clusters: made + sizes.real, at: performance.now() };
+    await make(stage, made, clusters - sizes.real - made);
+    made = clusters - sizes.real;
+    await untilConverged({ directory, env }, clusters);
+    const seconds = (performance.now() - before.at) / 1000;
+    console.log(`from ${before.clusters} to ${clusters} clusters in ${seconds.toFixed(0)} s of ticks`);
+    await untilNoFollowUp(stage);
+    for (const look of ['skipped', 'full'] as const) {
+      const size = { look, clusters, members: members + made * replicas, directory, env };
+      figures.push(await measureSize(stage, size, counts, heapOfPod));
+    }
+    print(figures.slice(-2), counts);
+  }
+  console.log(`\nOf them ${sizes.real} are real. The others have a member each, which a program stands in for.\n`);
+  printAims(figures);
+}
+
+/** Before what they would change under the measured tick. */
+async function untilNoFollowUp({ kubectl }: Stage): Promise<void> {
+  const active = ['-n', 'etcd-ratchet', 'get', 'jobs', '-o', 'jsonpath={.items[*].status.active}'];
+  await until('no follow-up runs', async () => (await kubectl(active)).trim() === '', { within: 180, every: 1_000 });
+}
+
+async function make({ kube, kubectl }: Stage, first: number, count: number): Promise<void> {
+  await addVolumes(kubectl, first * replicas, count * replicas);
+  const numbers = [...Array(count).keys()].map((n) => first + n);
+  for (const namespace of new Set(numbers.map(namespaceOf))) await ensureNamespace(kube, namespace);
+  await inParallel(numbers, 8, (n) => kube.create<EtcdCluster>(resources.clusters, standIn(n)));
+}
+
+function namespaceOf(number: number): string {
+  return `team-${Math.floor(number / perNamespace)}`;
+}
+
+async function ensureNamespace(kube: Kube, name: string): Promise<void> {
+  if (await kube.get(resources.namespaces, undefined, name)) return;
+  await kube.create(resources.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+}
+
+function standIn(number: number): EtcdCluster {
+  return {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdCluster',
+    metadata: { name: `orders-${number}`, namespace: namespaceOf(number) },
+    spec: { replicas, version: '3.6.16', storage: { size: '1Gi', storageClassName: storageClass }, podTemplate },
+  };
+}
+
+interface Born {
+  readonly clusters: readonly {
+    readonly namespace: string;
+    readonly name: string;
+    readonly decision: { readonly kind: string; readonly reason: string; readonly message: string };
+  }[];
+  readonly namespacesLeftOut?: Readonly<Record<string, unknown>>;
+}
+
+/** @throws with what most of them wait for, when that takes too long */
+async function untilConverged(
+  { directory, env }: { readonly directory: string; readonly env: NodeJS.ProcessEnv },
+  count: number,
+): Promise<void> {
+  const deadline = performance.now() + patience * Math.ceil(count / 100);
+  for (;;) {
+    const { stdout } = await measure(`${directory}/tick.js`, ['--output', 'json', '--wait', '20'], env, heapOfPod);
+    const { clusters, namespacesLeftOut = {} } = JSON.parse(stdout) as Born;
+    const busy = clusters.filter(({ decision }) => decision.kind !== 'done');
+    if (Object.keys(namespacesLeftOut).length > 0) throw new Error(`left out: ${JSON.stringify(namespacesLeftOut)}`);
+    if (clusters.length === count && busy.length === 0) return;
+    const reasons = Map.groupBy(busy, ({ decision }) => decision.reason);
+    const words = [...reasons].map(([reason, { length }]) => `${length} ${reason}`).join(', ');
+    if (process.stderr.isTTY) process.stderr.write(`\r${words}\u001b[K\r`);
+    if (performance.now() > deadline) throw new Error(`not converged: ${words}; ${busy[0]?.decision.message}`);
+  }
+}
+
+const goal = { clusters: 100, cpuSeconds: 1 };
+
+function printAims(figures: readonly TickFigures[]): void {
+  for (const { look, runs } of figures.filter(({ clusters }) => clusters === goal.clusters)) {
+    const isMet = middle(runs, cpu) / 1000 <= goal.cpuSeconds;
+    console.log(
+      aim(
+        `a tick of ${look} looks at ${goal.clusters} clusters: at most ${goal.cpuSeconds} s of processor time`,
+        isMet,
+      ),
+    );
+  }
+}
