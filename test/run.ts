@@ -221,7 +221,7 @@ async function keepLogs({ directory }: LocalCluster): Promise<void> {
   console.error(`the logs of the local cluster are in ${target}`);
 }
 
-process.exitCode = await main().catch((error: unknown) => {
+const code = await main().catch((error: unknown) => {
   if (error instanceof UsageError) {
     console.error(error.message);
     return 2;
@@ -232,3 +232,6 @@ process.exitCode = await main().catch((error: unknown) => {
   }
   throw error;
 });
+// Left to end by itself, Node once ran in its own clean-up for good, after all was told (`Environment::CleanupHandles`
+// waits for every request, and one never came back): the run would never have ended.
+process.exit(code);
