@@ -22,8 +22,8 @@ export function firstAbort(...signals: readonly (AbortSignal | undefined)[]): Ab
 }
 
 /**
- * Aborts after so many milliseconds, or with the first of the others, whichever is first. Keeps no process running:
- * Node holds a timeout that has a listener, and no longer.
+ * Aborts after so many milliseconds, whole ones, or with the first of the others. Less than none is none. Keeps no
+ * process running: Node holds a timeout that has a listener, and no longer.
  */
 export function abortAfter(milliseconds: number, ...others: readonly (AbortSignal | undefined)[]): AbortSignal {
   return firstAbort(...others, AbortSignal.timeout(Math.max(0, milliseconds)));

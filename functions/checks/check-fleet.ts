@@ -39,7 +39,7 @@ export async function checkFleet(
   context: ChecksContext,
 ): Promise<ChecksOutcome> {
   const { kube, log, deadline } = context;
-  const signal = abortAfter(Math.max(0, deadline - Date.now()), context.signal);
+  const signal = abortAfter(deadline - Date.now(), context.signal);
   const limit = forgeLimit(fleet, Date.now());
   if (limit) return { failure: limit };
   const opened = await openFleetForge(fleet, { kube, signal, shared: context.forges?.shared });

@@ -75,7 +75,7 @@ async function carryOut(
   { kube, signal, image, rebootsIn, holder, deadline }: NodeStepContext & { readonly deadline: number },
 ): Promise<CarriedOut> {
   if (!action) return { outcome: { kind: 'none' }, written: policy };
-  const inTime = abortAfter(Math.max(0, Math.ceil(deadline - performance.now())), signal);
+  const inTime = abortAfter(Math.ceil(deadline - performance.now()), signal);
   try {
     const shut = fenced(kube, inTime, deadline);
     const deed = await runNodeAction(actOnNode(action, observed.seen), {

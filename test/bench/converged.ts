@@ -13,6 +13,7 @@ interface TickOutput {
   }[];
   readonly clusters: readonly { readonly decision: { readonly kind: string; readonly reason: string } }[];
   readonly workRemains: boolean;
+  readonly namespacesLeftOut?: Readonly<Record<string, unknown>>;
 }
 
 /** Pushes so many clusters at once and ticks until none has anything left to do. @throws when that takes too long. */
@@ -27,20 +28,40 @@ export async function pushUntilConverged(
   const documents = names.map((name, n) => clusterYaml(name, sizes[n] ?? 1));
   await work.push(`${clusters} clusters`, { 'clusters/prod/birth.yaml': documents.join('---\n') });
 
-  const deadline = performance.now() + patience;
+  await untilConverged({ directory, env }, clusters);
+  return { members: sizes.reduce((sum, size) => sum + size, 0) };
+}
+
+export interface Ticking {
+  readonly directory: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Node's. */
+  readonly options?: readonly string[];
+  /** Milliseconds until all must be there. */
+  readonly patienceMs?: number;
+}
+
+/** Ticks until there are so many clusters, and none has anything left to do. @throws when that takes too long */
+export async function untilConverged(
+  { directory, env, options = [], patienceMs = patience }: Ticking,
+  clusters: number,
+): Promise<void> {
+  const deadline = performance.now() + patienceMs;
   let seen: TickOutput | undefined;
   while (!isConverged(seen, clusters)) {
     if (performance.now() > deadline) throw new Error(`${clusters} clusters did not converge: ${summary(seen)}`);
-    const { stdout }: Measured = await measure(`${directory}/tick.js`, ['--output', 'json', '--wait', '30'], env);
+    const args = ['--output', 'json', '--wait', '30'];
+    const { stdout }: Measured = await measure(`${directory}/tick.js`, args, env, options);
     seen = JSON.parse(stdout) as TickOutput;
     refuseFailure(seen);
     if (process.stderr.isTTY) process.stderr.write(`\r${summary(seen)}\u001b[K\r`);
   }
-  return { members: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-/** @throws at once when Git could not be read or applied: no more ticks will cure that here. */
-function refuseFailure({ fleets, clusters }: TickOutput): void {
+/** @throws at once when Git could not be read or applied, or a namespace is left out: no more ticks will cure that. */
+function refuseFailure({ fleets, clusters, namespacesLeftOut = {} }: TickOutput): void {
+  const leftOut = Object.keys(namespacesLeftOut);
+  if (leftOut.length > 0) throw new Error(`namespaces are left out: ${leftOut.join(', ')}`);
   if (clusters.length > 0) return;
   for (const { name, ready } of fleets)
     if (ready?.status === 'False') throw new Error(`fleet ${name} is not Ready: ${ready.message}`);

@@ -4,8 +4,7 @@ import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
 import { inParallel } from '../../reconcile/stepping/in-parallel.ts';
 import { until } from '../e2e/support/until.ts';
 import type { Kwok } from '../support/cluster/tools.ts';
-import { pushUntilConverged } from './converged.ts';
-import { measure } from './measure.ts';
+import { pushUntilConverged, untilConverged } from './converged.ts';
 import { enterServiceAccount, fillCompileCache, heapOfPod } from './pod-like.ts';
 import type { Stage } from './stage.ts';
 import { startStandInMembers } from './stand-ins/members.ts';
@@ -46,7 +45,8 @@ export async function measureFleet(
     const before = { clusters: made + sizes.real, at: performance.now() };
     await make(stage, made, clusters - sizes.real - made);
     made = clusters - sizes.real;
-    await untilConverged({ directory, env }, clusters);
+    const patienceMs = patience * Math.ceil(clusters / 100);
+    await untilConverged({ directory, env, options: heapOfPod, patienceMs }, clusters);
     const seconds = (performance.now() - before.at) / 1000;
     console.log(`from ${before.clusters} to ${clusters} clusters in ${seconds.toFixed(0)} s of ticks`);
     await untilNoFollowUp(stage);
@@ -89,34 +89,6 @@ function standIn(number: number): EtcdCluster {
     metadata: { name: `orders-${number}`, namespace: namespaceOf(number) },
     spec: { replicas, version: '3.6.16', storage: { size: '1Gi', storageClassName: storageClass }, podTemplate },
   };
-}
-
-interface Born {
-  readonly clusters: readonly {
-    readonly namespace: string;
-    readonly name: string;
-    readonly decision: { readonly kind: string; readonly reason: string; readonly message: string };
-  }[];
-  readonly namespacesLeftOut?: Readonly<Record<string, unknown>>;
-}
-
-/** @throws with what most of them wait for, when that takes too long */
-async function untilConverged(
-  { directory, env }: { readonly directory: string; readonly env: NodeJS.ProcessEnv },
-  count: number,
-): Promise<void> {
-  const deadline = performance.now() + patience * Math.ceil(count / 100);
-  for (;;) {
-    const { stdout } = await measure(`${directory}/tick.js`, ['--output', 'json', '--wait', '20'], env, heapOfPod);
-    const { clusters, namespacesLeftOut = {} } = JSON.parse(stdout) as Born;
-    const busy = clusters.filter(({ decision }) => decision.kind !== 'done');
-    if (Object.keys(namespacesLeftOut).length > 0) throw new Error(`left out: ${JSON.stringify(namespacesLeftOut)}`);
-    if (clusters.length === count && busy.length === 0) return;
-    const reasons = Map.groupBy(busy, ({ decision }) => decision.reason);
-    const words = [...reasons].map(([reason, { length }]) => `${length} ${reason}`).join(', ');
-    if (process.stderr.isTTY) process.stderr.write(`\r${words}\u001b[K\r`);
-    if (performance.now() > deadline) throw new Error(`not converged: ${words}; ${busy[0]?.decision.message}`);
-  }
 }
 
 const goal = { clusters: 100, cpuSeconds: 1 };

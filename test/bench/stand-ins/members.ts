@@ -10,7 +10,7 @@ import { createSecureContext, createServer as createTlsServer, type SecureContex
 import type { PersistentVolumeClaim, Secret } from '../../../manifests/kube-types.ts';
 import { memberSecretName } from '../../../manifests/render/certificate-names.ts';
 import { parseInitialCluster } from '../../../manifests/render/initial-cluster.ts';
-import { ports } from '../../../manifests/render/names.ts';
+import { annotations, ports } from '../../../manifests/render/names.ts';
 import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 import { framed } from '../../integration/clients/hostile-member.ts';
 
@@ -93,7 +93,7 @@ function placeOf(server: string): Place {
 
 async function readMember(kube: Kube, { namespace, peer }: Place): Promise<Member> {
   const claim = await kube.get<PersistentVolumeClaim>(resources.volumeClaims, namespace, peer);
-  const text = claim?.metadata.annotations?.['etcd.ratchet.dev/initial-cluster'] ?? '';
+  const text = claim?.metadata.annotations?.[annotations.initialCluster] ?? '';
   const parsed = parseInitialCluster(text);
   if ('problem' in parsed) throw new Error(`${namespace}/${peer}: ${parsed.problem}`);
   const members = parsed.members.map(({ name, url }) => ({ id: idOf(url), name, peerURLs: [url] }));

@@ -1,6 +1,7 @@
 /** Azure's client against Azurite, also on bad days. */
 
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { after, describe, test } from 'node:test';
 import {
   ContainerSASPermissions,
@@ -44,6 +45,16 @@ describe('Azure Blob Storage', async () => {
     assert.deepEqual(await Array.fromAsync(store.list('sas/', limited())), [stored]);
     await store.delete(stored, limited());
     assert.equal(await store.stat('sas/a.db', limited()), undefined);
+  });
+
+  test('a call that is over leaves nothing on the signal of the whole backup', async () => {
+    const { signal } = new AbortController();
+    const [store, name] = [open(), 'left/a.db'];
+    const stored = await store.put(name, pieces(Buffer.alloc(11 * 1024 * 1024)), { signal });
+    assert.deepEqual(await Array.fromAsync(store.list('left/', { signal })), [stored]);
+    await store.delete(stored, { signal });
+    assert.equal(await store.stat(name, { signal }), undefined);
+    assert.deepEqual(getEventListeners(signal, 'abort'), []);
   });
 
   test('a missing container, wrong credentials and a dead endpoint are named, and no credential', async () => {

@@ -149,9 +149,11 @@ export function openAzure(containerName: string, { account, endpoint, credential
     try {
       return await patiently(send(firstAbort(signal, given.signal)), `${place}/${name}`);
     } catch (error) {
-      given.abort();
       signal.throwIfAborted();
       throw azureFailure(error, { place, name, call });
+    } finally {
+      // What was given up ends, and nothing of a call stays on the signal of them all.
+      given.abort();
     }
   }
 
