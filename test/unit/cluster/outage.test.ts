@@ -206,7 +206,7 @@ describe('an outage is told, whatever is waited for', () => {
         const told = toldOf(observation);
         seen.add(`${told.available?.reason} ${told.fleet.state}`);
         assert.equal(told.available?.status, 'False');
-        const words = refuses ? /no writes|writes are accepted again/ : /quorum/;
+        const words = refuses ? /no writes|writes are accepted again/ : /quorum|every member of \S+ is lost/;
         assert.match(told.ready, words);
         assert.match(told.fleet.message, words);
         assert.notEqual(told.fleet.state, 'success');
