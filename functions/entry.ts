@@ -19,6 +19,16 @@ const argumentOf: Readonly<Record<Entry, string>> = {
 };
 
 /**
+ * Source that ends the process with the code of `main`, when all that it wrote has left. Not by `process.exitCode`: a
+ * handle that was left open would hold a pod until its Job's deadline, and Node has spun in its own clean-up.
+ */
+export function endWith(main: string): string {
+  return `const code = await ${main};
+  for (const stream of [process.stdout, process.stderr]) await new Promise((done) => stream.write('', done));
+  process.exit(code);`;
+}
+
+/**
  * Starts `node dist/<name>.js`. It needs nothing that an old Node lacks, so that an old one says so; in a checkout the
  * Node that `npm ci` brought takes over. Without an unconditional call an old Node would do nothing, with exit code 0.
  * @param bundle where it is, from the entry point
@@ -28,7 +38,7 @@ export function entryOf(name: Entry, bundle = `./chunks/${name}.js`): string {
   const shebang = name === 'plugin' ? '#!/usr/bin/env node\n' : '';
   return `${shebang}if (Number(process.versions.node.split('.')[0]) >= ${oldestNode}) {
   const { main } = await import('${bundle}');
-  process.exitCode = await main(${argumentOf[name]});
+  ${endWith(`main(${argumentOf[name]})`)}
 } else {
   const { spawnSync } = await import('node:child_process');
   const { existsSync } = await import('node:fs');

@@ -9,6 +9,7 @@ import { build } from 'esbuild';
 import { version } from '../../manifests/release.ts';
 import { bundling } from '../build.ts';
 import { plugins } from '../bundled/plugins.ts';
+import { endWith } from '../entry.ts';
 import { billOfMaterials, materials, writeNotices } from '../materials.ts';
 import { completionScript } from '../plugin/complete.ts';
 import { type KrewPlatform, krewManifest } from './krew.ts';
@@ -86,9 +87,9 @@ async function bundleInto(staging: string): Promise<void> {
     plugins: [...plugins, billOfMaterials()],
     stdin: {
       contents: `import { main } from './functions/plugin.ts';
-main(process.argv.slice(2)).then((code) => {
-  process.exitCode = code;
-});`,
+(async () => {
+  ${endWith('main(process.argv.slice(2))')}
+})();`,
       resolveDir: checkout,
       loader: 'ts',
     },

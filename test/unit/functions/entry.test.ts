@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { build } from '../../../functions/build.ts';
-import { type Entry, oldestNode } from '../../../functions/entry.ts';
+import { type Entry, entryOf, oldestNode } from '../../../functions/entry.ts';
 
 /** The built command line, on Nodes that are too old for it: a gate in CI must never pass because nothing ran. */
 
@@ -53,6 +53,25 @@ test('the built commands run', async () => {
   assert.match(run('read-log', []).stderr, /usage: read-log/);
   assert.match(run('backup', []).stdout, /"reason":"InvalidRequest"/);
   assert.equal(run('backup', []).code, 2);
+});
+
+test('a process ends when its work is done, whatever is left open, and all that it wrote arrives', async () => {
+  const length = 3_000_000;
+  await writeFile(
+    join(checkout, 'lingers.js'),
+    `export async function main() {
+      setInterval(() => {}, 1000);
+      process.stdout.write('o'.repeat(${length}));
+      process.stderr.write('e'.repeat(${length}));
+      return 3;
+    }`,
+  );
+  const program = join(checkout, 'lingering.mjs');
+  await writeFile(program, entryOf('tick', './lingers.js'));
+  const done = spawnSync(process.execPath, [program], { encoding: 'utf8', timeout: 20_000, maxBuffer: 2 * length });
+  assert.deepEqual([done.status, done.signal], [3, null]);
+  assert.equal(done.stdout, 'o'.repeat(length));
+  assert.equal(done.stderr, 'e'.repeat(length));
 });
 
 for (const pretend of ['18.20.8', '20.20.2', '22.21.1', '23.11.1']) {
