@@ -1,9 +1,9 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { durationBetween, objectName } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
 import { labelsToSelect } from './network-policy.ts';
-import { rule } from './rule.ts';
-import { list, object, text } from './schema.ts';
+import { matching, rule } from './rule.ts';
+import { int32, list, object, type ReadonlyDeep, text } from './schema.ts';
 
 const selectsSome = rule<Readonly<Record<string, string>>>({
   message: 'must name at least one label: the clusters that no stage selects come after all stages',
@@ -16,6 +16,46 @@ const namesAreTold = rule<readonly { readonly name: string }[]>({
   cel: 'size(self) > 0 && self.all(one, self.exists_one(other, other.name == one.name))',
   holds: (stages) => stages.length > 0 && new Set(stages.map(({ name }) => name)).size === stages.length,
 });
+
+/**
+ * The bounds of the buckets in which etcd counts how long these take, in each of its minors that we run:
+ * `ExponentialBuckets(0.001, 2, 14)`, server/storage/wal/metrics.go and server/storage/backend/metrics.go.
+ */
+export const latencies = Array.from({ length: 14 }, (_, n) => `${2 ** n}ms`);
+
+const aBucket = matching(
+  `^(${latencies.join('|')})$`,
+  'must be a bound of the buckets of etcd: 1ms, 2ms, 4ms and so on to 8192ms',
+);
+
+function latency(description: string) {
+  return Type.Optional(text(6, { description, rules: [aBucket] }));
+}
+
+const limitsSome = rule<Readonly<Record<string, unknown>>>({
+  message: 'must name at least one limit; without haltAbove no count halts a rollout',
+  cel: 'has(self.leaderChanges) || has(self.failedProposals) || has(self.walFsyncP99) || has(self.backendCommitP99)',
+  holds: (limits) => Object.keys(limits).length > 0,
+});
+
+/** What members count, and how much of it a cluster may have that is called well. */
+export const haltAboveSchema = object(
+  {
+    leaderChanges: Type.Optional(
+      int32({ minimum: 0, maximum: 1000, description: 'Changes of the leader that the members saw, in ten minutes.' }),
+    ),
+    failedProposals: Type.Optional(
+      int32({ minimum: 0, maximum: 1_000_000, description: 'Proposals that failed, of all members, in ten minutes.' }),
+    ),
+    walFsyncP99: latency('What 99 of 100 fsyncs of the write-ahead log take at most, like 512ms.'),
+    backendCommitP99: latency('What 99 of 100 commits of the database take at most, like 256ms.'),
+  },
+  {
+    rules: [limitsSome],
+    description:
+      'Beyond any of these, in a cluster of the fleet and for as long as the soak of its stage, no other cluster of its stage and of those after begins. Read from the metrics port of the members.',
+  },
+);
 
 /** Of an EtcdFleet: the order in which its clusters take what a commit changes. */
 export const rolloutSchema = object(
@@ -39,9 +79,12 @@ export const rolloutSchema = object(
       6,
       { description: 'In order. Clusters that none of them selects come last.', rules: [namesAreTold] },
     ),
+    haltAbove: Type.Optional(haltAboveSchema),
   },
   {
     description:
       'Another version, configuration or pod template begins in a cluster only when every cluster of the stages before has it and is well. Sizes, births and healing wait for no stage.',
   },
 );
+
+export type HaltAbove = ReadonlyDeep<Static<typeof haltAboveSchema>>;

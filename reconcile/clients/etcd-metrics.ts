@@ -1,4 +1,10 @@
-import { EtcdError, type MemberId, type MemberMetrics } from '../interfaces/etcd.ts';
+import {
+  EtcdError,
+  type MemberCounters,
+  type MemberId,
+  type MemberMetrics,
+  type SlowAbove,
+} from '../interfaces/etcd.ts';
 import { mostMembers } from './etcd-values.ts';
 import type { Limit } from './limit.ts';
 import { getBounded } from './metrics-port.ts';
@@ -21,15 +27,45 @@ const names = {
 const labelOfId: Readonly<Record<string, string>> = { [names.id]: 'server_id', [names.other]: 'To' };
 const counted: ReadonlySet<string> = new Set([names.hasLeader, names.isLearner, names.applied, names.revision]);
 
+const durations = {
+  fsync: 'etcd_disk_wal_fsync_duration_seconds',
+  commit: 'etcd_disk_backend_commit_duration_seconds',
+} as const;
+
+const counters = {
+  leaderChanges: 'etcd_server_leader_changes_seen_total',
+  failedProposals: 'etcd_server_proposals_failed_total',
+  fsyncs: `${durations.fsync}_count`,
+  commits: `${durations.commit}_count`,
+} as const;
+
 /** `GET /metrics`. @throws {EtcdError} for an answer that is not etcd's */
-export async function readMetrics(endpoint: string, { signal }: Limit): Promise<MemberMetrics> {
-  const sifted = sift();
+export function readMetrics(endpoint: string, limit: Limit): Promise<MemberMetrics> {
+  return readOf(endpoint, limit, ({ name }) => counted.has(name) || labelOfId[name] !== undefined, metricsIn);
+}
+
+/** `GET /metrics`. @throws {EtcdError} for an answer that is not etcd's */
+export function readCounters(endpoint: string, slow: SlowAbove, limit: Limit): Promise<MemberCounters> {
+  const totals: ReadonlySet<string> = new Set(Object.values(counters));
+  const buckets = [bucketOf('fsync', slow.fsyncMs), bucketOf('commit', slow.commitMs)];
+  const isAsked = ({ name, labels }: Sample) =>
+    totals.has(name) || buckets.some((one) => one?.name === name && one.labels === labels);
+  return readOf(endpoint, limit, isAsked, (samples) => countersIn(samples, slow));
+}
+
+async function readOf<T>(
+  endpoint: string,
+  { signal }: Limit,
+  isAsked: (sample: Sample) => boolean,
+  read: (samples: readonly Sample[]) => T | undefined,
+): Promise<T> {
+  const sifted = sift(isAsked);
   const status = await getBounded(new URL('/metrics', endpoint), { signal, mostBytes, take: sifted.take });
   const refused = (words: string) => new EtcdError(`GET /metrics at ${endpoint}: ${words}`, 'refused');
   if (status !== 200) throw refused(`HTTP ${status}`);
-  const metrics = metricsIn(sifted.samples());
-  if (!metrics) throw refused('the answer is not etcd’s');
-  return metrics;
+  const found = read(sifted.samples());
+  if (!found) throw refused('the answer is not etcd’s');
+  return found;
 }
 
 /** A name, labels if any, and a value: https://prometheus.io/docs/instrumenting/exposition_formats */
@@ -42,13 +78,13 @@ interface Sample {
 }
 
 /** Keeps the few lines that are asked for, and some more than there can be. */
-function sift() {
+function sift(isAsked: (sample: Sample) => boolean) {
   const kept: Sample[] = [];
   let rest = '';
   const look = (line: string) => {
     const [, name = '', labels = '', value = ''] = sample.exec(line) ?? [];
-    const isAsked = counted.has(name) || labelOfId[name] !== undefined;
-    if (isAsked && kept.length < 2 * mostMembers) kept.push({ name, labels, value: Number(value) });
+    const found = { name, labels, value: Number(value) };
+    if (isAsked(found) && kept.length < 2 * mostMembers) kept.push(found);
   };
   return {
     take(chunk: Buffer): void {
@@ -80,9 +116,36 @@ function idsIn(samples: readonly Sample[], name: string): readonly MemberId[] {
   return samples.flatMap((one) => (one.name === name ? (label.exec(one.labels)?.[1] ?? []) : []));
 }
 
+/** `undefined`: one is missing, there twice, or no such value. */
+function countersIn(samples: readonly Sample[], slow: SlowAbove): MemberCounters | undefined {
+  const total = (what: keyof typeof counters) => countIn(samples, counters[what]);
+  const within = (what: keyof typeof durations, ms: number | undefined) => {
+    const bucket = bucketOf(what, ms);
+    return bucket ? countIn(samples, bucket.name, bucket.labels) : total(`${what}s`);
+  };
+  const [leaderChanges, failedProposals] = [total('leaderChanges'), total('failedProposals')];
+  const [fsyncs, quickFsyncs] = [total('fsyncs'), within('fsync', slow.fsyncMs)];
+  const [commits, quickCommits] = [total('commits'), within('commit', slow.commitMs)];
+  if (leaderChanges === undefined || failedProposals === undefined) return undefined;
+  if (fsyncs === undefined || quickFsyncs === undefined || quickFsyncs > fsyncs) return undefined;
+  if (commits === undefined || quickCommits === undefined || quickCommits > commits) return undefined;
+  return {
+    leaderChanges: Number(leaderChanges),
+    failedProposals: Number(failedProposals),
+    fsyncs: Number(fsyncs),
+    slowFsyncs: Number(fsyncs - quickFsyncs),
+    commits: Number(commits),
+    slowCommits: Number(commits - quickCommits),
+  };
+}
+
+function bucketOf(what: keyof typeof durations, ms: number | undefined): Omit<Sample, 'value'> | undefined {
+  return ms === undefined ? undefined : { name: `${durations[what]}_bucket`, labels: `le="${ms / 1000}"` };
+}
+
 /** They are doubles: above 2^53 they are not exact. */
-function countIn(samples: readonly Sample[], name: string): bigint | undefined {
+function countIn(samples: readonly Sample[], name: string, labels = ''): bigint | undefined {
   const [found, ...more] = samples.filter((one) => one.name === name);
-  const isCount = found?.labels === '' && Number.isSafeInteger(found.value) && found.value >= 0;
+  const isCount = found?.labels === labels && Number.isSafeInteger(found.value) && found.value >= 0;
   return found && isCount && more.length === 0 ? BigInt(found.value) : undefined;
 }

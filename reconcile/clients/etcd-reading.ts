@@ -3,14 +3,16 @@ import { ports } from '../../manifests/render/names.ts';
 import { type EndpointStatus, type Etcd, EtcdError, type MemberList } from '../interfaces/etcd.ts';
 import type { Calls } from './etcd-calls.ts';
 import { allFailed } from './etcd-errors.ts';
-import { readMetrics } from './etcd-metrics.ts';
+import { readCounters, readMetrics } from './etcd-metrics.ts';
 import { memberListOf, statusOf } from './etcd-values.ts';
 import { readVersion } from './etcd-version.ts';
 
 /** How long an endpoint may be silent before the next one is asked as well. */
 const patienceMs = 300;
 
-export function reading(calls: Calls): Pick<Etcd, 'members' | 'lastMembers' | 'status' | 'version' | 'metrics'> {
+export function reading(
+  calls: Calls,
+): Pick<Etcd, 'members' | 'lastMembers' | 'status' | 'version' | 'metrics' | 'counters'> {
   return {
     members: (endpoints, { signal, barrier = false }) =>
       fromAny('member list', endpoints, signal, async (endpoint, attempt) => {
@@ -27,10 +29,18 @@ export function reading(calls: Calls): Pick<Etcd, 'members' | 'lastMembers' | 's
     version: (endpoint, { signal }) =>
       calls.fetch('GET /version', endpoint, signal, (limit, own) => readVersion(endpoint, limit, own)),
     metrics: (endpoint, { signal }) => {
-      const url = urlOf('http', unbracketed(new URL(endpoint).hostname), ports.metrics);
+      const url = metricsUrlOf(endpoint);
       return calls.fetch('GET /metrics', url, signal, (limit) => readMetrics(url, limit));
     },
+    counters: (endpoint, { signal, slow }) => {
+      const url = metricsUrlOf(endpoint);
+      return calls.fetch('GET /metrics', url, signal, (limit) => readCounters(url, slow, limit));
+    },
   };
+}
+
+function metricsUrlOf(endpoint: string): string {
+  return urlOf('http', unbracketed(new URL(endpoint).hostname), ports.metrics);
 }
 
 /** The first answer of any endpoint. Only for reads. @throws {EtcdError} that names each endpoint, made by `failed` */

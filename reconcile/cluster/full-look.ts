@@ -7,6 +7,7 @@ import type { Listed } from '../stepping/lists.ts';
 import { traced } from '../stepping/traced.ts';
 import { wait } from './know/decision.ts';
 import { failureOf } from './know/outcome.ts';
+import { haltsAbove } from './observe/halts.ts';
 import { knownFleets } from './observe/read-four-eyes.ts';
 import { clustersWithoutRoom } from './observe/room.ts';
 import { readObjects } from './observe/snapshot.ts';
@@ -33,12 +34,14 @@ export async function readFull(context: StepContext, scope: FullScope): Promise<
   const objects = await readObjects(kube, all, { namespace, signal, onConfigMaps });
   const without = clustersWithoutRoom(objects, fleets);
   const stages = heldByStages(objects, fleets, kube.now() ?? new Date());
+  const halts = haltsAbove(objects, fleets);
   const known = knownFleets(kube, fleets, signal);
   return new Map(
     objects.map((one) => {
       const { uid = '' } = one.cluster.metadata;
-      const [crowdedBy, stage] = [without.get(uid), stages.get(uid)];
-      return [uid, { ...one, ...(crowdedBy && { crowdedBy }), ...(stage && { stage }), fleets: known }];
+      const [crowdedBy, stage, haltAbove] = [without.get(uid), stages.get(uid), halts.get(uid)];
+      const held = { ...(crowdedBy && { crowdedBy }), ...(stage && { stage }), ...(haltAbove && { haltAbove }) };
+      return [uid, { ...one, ...held, fleets: known }];
     }),
   );
 }

@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { HaltAbove } from '../../manifests/api/rollout.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { traced } from '../stepping/traced.ts';
 import { act } from './act/act.ts';
@@ -15,11 +16,12 @@ import { outgrown, parseShown } from './know/plan/costs.ts';
 import { beginsPlan, type Foretold, justTold } from './know/plan/followed.ts';
 import { withoutApprovals } from './know/refused-approvals.ts';
 import { type Situation, situate } from './know/situation.ts';
+import { askCounters } from './observe/ask-counters.ts';
 import { observe } from './observe/observe.ts';
 import { type KnownFleets, knownFleets, readFourEyes } from './observe/read-four-eyes.ts';
 import type { ClusterObjects } from './observe/snapshot.ts';
 import { goingOn } from './report/going-on.ts';
-import { report } from './report/report.ts';
+import { isAtRest, report } from './report/report.ts';
 import type { ClusterResult } from './result.ts';
 import { digestOf } from './skipped-look.ts';
 import type { StepContext } from './step-context.ts';
@@ -42,6 +44,8 @@ export interface StepObjects extends ClusterObjects {
   readonly crowdedBy?: readonly string[];
   /** The stage of its fleet that comes before it and is not over. */
   readonly stage?: StageHold;
+  /** Of its fleet: its members are asked for what they count. Or the fleet is in no list of this invocation. */
+  readonly haltAbove?: HaltAbove | 'unseen';
   readonly fleets?: KnownFleets;
   /** A member did not say that it is well when it was asked for that alone. */
   readonly unheard?: true;
@@ -77,7 +81,15 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   const foretold =
     quiet || !beginsPlan(situation, decision) ? undefined : (ahead ?? (await foretoldOf(seen, context.log)));
   const look = context.health && { look: { seen: digestOf(objects, context), unheard: objects.unheard === true } };
-  const all = { situation, decision, outcome, written, objects: read, ...(foretold && { foretold }), ...look };
+  const { haltAbove: above } = objects;
+  const isAsked = above !== undefined && above !== 'unseen';
+  // Nothing that is to be done waits for it.
+  const isCounted = isAsked && isAtRest(decision);
+  const counted = isCounted ? await askCounters(etcd, seen, above, signal) : isAsked ? { above } : above && {};
+  const all = {
+    ...{ situation, decision, outcome, written, objects: read, ...(foretold && { foretold }), ...look },
+    ...(counted && { counted }),
+  };
   const telling = () => report(kube, all, { log: context.log, signal: reportSignal(signal) });
   const cluster = quiet ? written : await traced('report', {}, telling);
   return resultOf(cluster, decision, outcome, goingOn(situation, decision, outcome));

@@ -61,6 +61,25 @@ export interface MemberMetrics {
   readonly others: readonly MemberId[];
 }
 
+/** What a member counts since it started. */
+export interface MemberCounters {
+  /** The first leader that it sees is one. */
+  readonly leaderChanges: number;
+  readonly failedProposals: number;
+  /** Of the write-ahead log; slow ones took longer than asked for. */
+  readonly fsyncs: number;
+  readonly slowFsyncs: number;
+  /** Of the database. */
+  readonly commits: number;
+  readonly slowCommits: number;
+}
+
+/** From which time on something is slow, in milliseconds: a bound of etcd's own buckets. Absent: nothing is. */
+export interface SlowAbove {
+  readonly fsyncMs?: number;
+  readonly commitMs?: number;
+}
+
 export interface EtcdCallOptions {
   readonly signal: AbortSignal;
 }
@@ -77,6 +96,8 @@ export interface Etcd {
   version(endpoint: string, options: EtcdCallOptions): Promise<EndpointVersion>;
   /** Of the member with this client URL, from its metrics port, without TLS. @throws {EtcdError} */
   metrics(endpoint: string, options: EtcdCallOptions): Promise<MemberMetrics>;
+  /** As `metrics`. @throws {EtcdError} */
+  counters(endpoint: string, options: EtcdCallOptions & { readonly slow: SlowAbove }): Promise<MemberCounters>;
   close(): void;
 }
 

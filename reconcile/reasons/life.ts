@@ -38,6 +38,10 @@ export const life = {
     means: 'The fleet rolls out in stages (`spec.rollout`), and one that comes before is not over.',
     cure: 'nothing, unless a cluster that the message names needs you: see its status; to go back, revert the commit; to go on all the same, change the stages ([how](docs/how-to/stages.md#when-a-stage-does-not-end))',
   },
+  RolloutHalted: {
+    means: 'A cluster that has the commit counts more than `spec.rollout.haltAbove` of its fleet allows.',
+    cure: 'see what the cluster that the message names suffers from; to go back, revert the commit; to go on all the same, raise or remove that limit ([how](docs/how-to/stages.md#when-a-rollout-halts))',
+  },
   PlanOutgrown: {
     means: 'The change takes more restarts or removals than its request showed, and is told before it begins.',
     cure: 'nothing, if it may cost that; else revert the commit, or set `spec.suspend`, within the minute ([how](docs/how-to/plans.md#whether-it-was-kept))',

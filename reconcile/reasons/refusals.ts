@@ -27,6 +27,8 @@ export const refusals = {
   RenewalFailed: 'itself',
   CertManagerSilent: 'itself',
 
+  RolloutHalted: 'person',
+
   PodRefused: 'itself',
   PodStays: 'itself',
   OldObjectsStay: 'itself',

@@ -42,10 +42,13 @@ function lookingAt(etcd: EtcdAdmin, there: (endpoint: string) => string): EtcdAd
     hashKv: (endpoint, options) => etcd.hashKv(there(endpoint), options),
     alarms: (endpoints, options) => etcd.alarms(endpoints.map(there), options),
     hasHistory: (endpoints, revision, options) => etcd.hasHistory(endpoints.map(there), revision, options),
-    metrics: async (endpoint) => {
-      throw new EtcdError(`no way leads to the metrics of ${endpoint}`, 'down');
-    },
+    metrics: noWay,
+    counters: noWay,
   };
+}
+
+async function noWay(endpoint: string): Promise<never> {
+  throw new EtcdError(`no way leads to the metrics of ${endpoint}`, 'down');
 }
 
 /** The name in a certificate is that of the member, whatever port leads to it. */

@@ -180,7 +180,7 @@ function unlessOutOfSpace(passing?: Passing): Passes {
  */
 function inStages(otherwise: Passes): Passes {
   const staged: Passing = { ...cares, holds: [upgrade, rollConfiguration, renewAuthorities] };
-  return (said, situation) => (says(said, 'WaitingForStage') ? staged : otherwise(said, situation));
+  return (said, situation) => (says(said, 'WaitingForStage', 'RolloutHalted') ? staged : otherwise(said, situation));
 }
 
 /**

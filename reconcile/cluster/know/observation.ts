@@ -93,6 +93,8 @@ export interface StageHold {
   readonly why: string;
   /** When it ends by itself. */
   readonly until?: Date;
+  /** A person is to look: a cluster that has the commit is beyond `spec.rollout.haltAbove`. */
+  readonly isHalt?: true;
 }
 
 /** One ordinal's objects side by side: what should exist together, and does or does not. */

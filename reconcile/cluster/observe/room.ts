@@ -69,7 +69,7 @@ function limitOf(limit: number | string, clusters: number): number {
 }
 
 /** A person stopped it and answers for it: neither its half-done change nor its wish holds up the others for good. */
-function isStopped({ cluster: { spec, metadata } }: ClusterObjects): boolean {
+export function isStopped({ cluster: { spec, metadata } }: ClusterObjects): boolean {
   return spec.suspend === true || metadata.annotations?.[annotations.paused] !== undefined;
 }
 
@@ -77,7 +77,7 @@ function isStopped({ cluster: { spec, metadata } }: ClusterObjects): boolean {
 function isHeld({ cluster: { status } }: ClusterObjects): boolean {
   const last = status?.lastDecision;
   if (status?.soak && says(last, 'WaitingForRoom')) return true;
-  return says(last, 'OutsideWindows', 'PlanOutgrown', 'Soaking', 'WaitingForStage');
+  return says(last, 'OutsideWindows', 'PlanOutgrown', 'Soaking', 'WaitingForStage', 'RolloutHalted');
 }
 
 export function takesRoom(objects: ClusterObjects): boolean {

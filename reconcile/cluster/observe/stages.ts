@@ -1,6 +1,7 @@
 import { parseDuration } from '../../../manifests/api/duration.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import type { HaltAbove } from '../../../manifests/api/rollout.ts';
 import { podName } from '../../../manifests/render/names.ts';
 import { handedOverTo, isMarked, keyOf, memberOf } from '../../fleet/names.ts';
 import { kindOfEntry, withKind } from '../../fleet/objects.ts';
@@ -10,6 +11,7 @@ import { conditionOf, isTrue } from '../../objects/conditions.ts';
 import { says } from '../../reasons/reasons.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import type { StageHold } from '../know/observation.ts';
+import { haltsAmong, isAtRest, isCounted } from './halts.ts';
 import { byName, takesRoom, wantsToChange } from './room.ts';
 import { slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
@@ -20,6 +22,7 @@ type Unfinished = Pick<StageHold, 'why' | 'until'>;
 interface Context {
   readonly isLeft: (cluster: EtcdCluster) => boolean;
   readonly now: Date;
+  readonly above: HaltAbove | undefined;
 }
 
 /**
@@ -32,6 +35,9 @@ interface Context {
  * An invocation may see a cluster that has the commit beside one that lacks it still: a cluster of a later stage waits
  * until the fleet tells that it applied all of the commit, and until each one that comes before is as it was left.
  *
+ * A cluster that counts more than `haltAbove` halts the rest of its own stage, too; but not itself, or its revert would
+ * wait for it.
+ *
  * Guards I1 across the clusters of a fleet.
  */
 export function heldByStages(
@@ -41,31 +47,40 @@ export function heldByStages(
 ): ReadonlyMap<string, StageHold> {
   const held = new Map<string, StageHold>();
   for (const fleet of fleets) {
-    const { stages = [] } = fleet.spec.rollout ?? {};
+    const { stages = [], haltAbove: above } = fleet.spec.rollout ?? {};
     if (stages.length === 0) continue;
     const [isMember, isLeft] = [memberOf(fleet), leftBy(fleet)];
+    const stageIn = ({ cluster }: ClusterObjects) => stageOf(cluster.metadata.labels, stages);
+    const placeOf = (one: ClusterObjects) => ({ stage: stageIn(one), soak: stages[stageIn(one)]?.soak });
     const own = all.filter(({ cluster }) => isMember(cluster) && !handedOverTo(cluster));
-    const byStage = Map.groupBy(own, ({ cluster }) => stageOf(cluster.metadata.labels, stages));
-    const unfinished = stages.map((stage, index) => unfinishedIn(stage, byStage.get(index) ?? [], { isLeft, now }));
-    const whole = notApplied(fleet) ?? notSeen(fleet, all);
-    for (const { cluster } of all) {
-      if (!isMarked(fleet, cluster)) continue;
-      const before = unfinished.slice(0, stageOf(cluster.metadata.labels, stages));
-      if (before.length === 0) continue;
-      const uid = cluster.metadata.uid ?? '';
+    const byStage = Map.groupBy(own, stageIn);
+    const context = { isLeft, now, above };
+    const unfinished = stages.map((stage, index) => unfinishedIn(stage, byStage.get(index) ?? [], context));
+    const haltFor = haltsAmong(own, { now, above, placeOf });
+    const unseen = notSeen(fleet, all);
+    const whole = notApplied(fleet) ?? unseen;
+    const holdOf = (one: ClusterObjects): StageHold | undefined => {
+      const before = unfinished.slice(0, stageIn(one));
+      const halt = haltFor(one) ?? (above && unseen);
+      if (halt || before.length === 0) return halt;
+      return whole ?? (isLeft(one.cluster) ? before.find((other) => other !== undefined) : untold);
+    };
+    for (const one of all) {
+      if (!isMarked(fleet, one.cluster)) continue;
+      const { uid = '' } = one.cluster.metadata;
       // It may be one that the fleet has just taken over. What is true of the others is not told to a stranger.
-      if (!isMember(cluster)) held.set(uid, { why: 'it is not known yet whether the cluster is one of that fleet' });
-      const why = whole ?? (isLeft(cluster) ? before.find((one) => one !== undefined) : untold);
-      if (isMember(cluster) && why) held.set(uid, { fleet: keyOf(fleet), ...why });
+      if (!isMember(one.cluster) && stageIn(one) > 0) held.set(uid, unknownMember);
+      const hold = isMember(one.cluster) ? holdOf(one) : undefined;
+      if (hold) held.set(uid, { fleet: keyOf(fleet), ...hold });
     }
   }
   return held;
 }
 
 function unfinishedIn({ name, soak }: Stage, clusters: readonly ClusterObjects[], context: Context) {
-  const say = ({ why, until }: Unfinished, others = '') => ({
+  const say = ({ why, ...rest }: Unfinished, others = '') => ({
+    ...rest,
     why: `stage ${name} is not over: ${why}${others}`,
-    ...(until && { until }),
   });
   const running = clusters.filter(({ cluster }) => !isAtRest(cluster));
   // A label with a slip in it, or a night's sleep, must not let a commit reach every cluster at once.
@@ -74,11 +89,6 @@ function unfinishedIn({ name, soak }: Stage, clusters: readonly ClusterObjects[]
   // A soak ends by itself: what may need a person is told first.
   const [first] = found.toSorted((a, b) => endOf(b) - endOf(a));
   return first && say(first, found.length > 1 ? `, and ${found.length - 1} more` : '');
-}
-
-/** Nothing of it runs, so nothing can be seen of it. */
-function isAtRest({ metadata, status }: EtcdCluster): boolean {
-  return metadata.deletionTimestamp !== undefined || says(status?.lastDecision, 'Hibernating');
 }
 
 function unfinished(objects: ClusterObjects, soak: string | undefined, context: Context): Unfinished | undefined {
@@ -93,8 +103,11 @@ function unfinished(objects: ClusterObjects, soak: string | undefined, context: 
   const since = readySince(objects);
   if (since === undefined) return { why: `${name} has a member that is not Ready` };
   if (wantsToChange(objects) || takesRoom(objects)) return { why: `${name} is being changed` };
+  const { above, now } = context;
   const until = new Date(since + (soak === undefined ? 0 : parseDuration(soak)));
-  return context.now < until ? { why: `${name} soaks until ${timestamp(until)}`, until } : undefined;
+  if (now < until) return { why: `${name} soaks until ${timestamp(until)}`, until };
+  const isUncounted = above && !isCounted(objects, { above, soak, now });
+  return isUncounted ? { why: `${name} is measured (spec.rollout.haltAbove)` } : undefined;
 }
 
 /** When the last of its members started, or became Ready, in milliseconds; `undefined`: not all of them are. */
@@ -114,6 +127,7 @@ function timeOf(time: string | undefined): number {
   return time === undefined ? 0 : Date.parse(time);
 }
 
+const unknownMember: StageHold = { why: 'it is not known yet whether the cluster is one of that fleet' };
 const untold: Unfinished = { why: 'the fleet has not told yet that it applied this change' };
 
 function notApplied({ status }: EtcdFleet): Unfinished | undefined {
@@ -141,5 +155,5 @@ function leftBy({ spec, status }: EtcdFleet): (cluster: EtcdCluster) => boolean 
 }
 
 function endOf({ until }: Unfinished): number {
-  return until?.getTime() ?? Number.POSITIVE_INFINITY;
+  return until?.getTime() ?? Number.MAX_VALUE;
 }

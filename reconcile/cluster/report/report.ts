@@ -6,6 +6,7 @@ import type { Kube } from '../../interfaces/kube.ts';
 import { isReason, KubeError, resources } from '../../interfaces/kube.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import { isUnheard } from '../at-rest.ts';
+import { type Counted, countersAfter } from '../know/counters.ts';
 import type { Decision } from '../know/decision.ts';
 import { failureOf, type Outcome } from '../know/outcome.ts';
 import type { Foretold } from '../know/plan/followed.ts';
@@ -38,6 +39,7 @@ export async function report(
     objects,
     foretold,
     look,
+    counted,
   }: {
     readonly situation: Situation;
     readonly decision: Decision;
@@ -48,11 +50,15 @@ export async function report(
     readonly foretold?: Foretold;
     /** What a later look compares. Absent: none is skipped on it. */
     readonly look?: FullLook;
+    /** Where its fleet halts on what members count. */
+    readonly counted?: Counted;
   },
   { log, signal }: Pick<StepContext, 'log' | 'signal'>,
 ): Promise<EtcdCluster> {
+  const counters = countersAfter(situation.cluster, counted, situation.at);
   const status = {
     ...statusFor(situation, decision, outcome, foretold),
+    ...(counters && { counters }),
     ...(look && isAtRest(decision) && { fullLook: fullLookAfter(look, situation) }),
   };
   const [cluster] = await Promise.all([
@@ -86,7 +92,7 @@ function fullLookAfter(
 }
 
 /** Nothing is to be done, and nothing is asked of a person. */
-function isAtRest({ kind, reason, besides = [] }: Decision): boolean {
+export function isAtRest({ kind, reason, besides = [] }: Decision): boolean {
   return kind === 'done' && reason === 'Converged' && besides.length === 0;
 }
 

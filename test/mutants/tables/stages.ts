@@ -2,27 +2,29 @@ import type { Mutant } from '../mutant.ts';
 
 const file = 'reconcile/cluster/observe/stages.ts';
 const killers: Mutant['killers'] = ['test/unit/cluster/stages.test.ts'];
+const haltsFile = 'reconcile/cluster/observe/halts.ts';
+const ofHalts: Mutant['killers'] = ['test/unit/cluster/halts.test.ts'];
 
 /** Stages of a fleet in which a commit begins. */
 export const ofStages: readonly Mutant[] = [
   {
     file,
-    from: 'const whole = notApplied(fleet) ?? notSeen(fleet, all);',
-    to: 'const whole = notSeen(fleet, all);',
+    from: 'const whole = notApplied(fleet) ?? unseen;',
+    to: 'const whole = unseen;',
     without: 'a document that is refused in the first stage lets the commit reach all others',
     killers,
   },
   {
     file,
-    from: 'const whole = notApplied(fleet) ?? notSeen(fleet, all);',
+    from: 'const whole = notApplied(fleet) ?? unseen;',
     to: 'const whole = notApplied(fleet);',
     without: 'the first stage is over when one of its clusters was deleted',
     killers,
   },
   {
     file,
-    from: '(isLeft(cluster) ? before.find((one) => one !== undefined) : untold)',
-    to: 'before.find((one) => one !== undefined)',
+    from: '(isLeft(one.cluster) ? before.find((other) => other !== undefined) : untold)',
+    to: 'before.find((other) => other !== undefined)',
     without: 'an invocation that sees half of an apply begins with the last stage',
     killers,
   },
@@ -98,7 +100,7 @@ export const ofStages: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/what-may-go-on.ts',
-    from: "(says(said, 'WaitingForStage') ? staged : otherwise(said, situation))",
+    from: "(says(said, 'WaitingForStage', 'RolloutHalted') ? staged : otherwise(said, situation))",
     to: 'otherwise(said, situation)',
     without: 'a cluster that waits for its stage does not grow and is not defragmented',
     killers,
@@ -119,8 +121,8 @@ export const ofStages: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/observe/room.ts',
-    from: ", 'WaitingForStage');",
-    to: ');',
+    from: ", 'WaitingForStage', 'RolloutHalted');",
+    to: ", 'RolloutHalted');",
     without: 'what waits for its stage keeps the room from what may begin',
     killers,
   },
@@ -130,5 +132,103 @@ export const ofStages: readonly Mutant[] = [
     to: 'byName(a, b)',
     without: 'a cluster of a later stage that waits for a person keeps the only room',
     killers,
+  },
+  {
+    file: 'reconcile/cluster/observe/room.ts',
+    from: ", 'WaitingForStage', 'RolloutHalted');",
+    to: ", 'WaitingForStage');",
+    without: 'clusters that a halt holds keep the room from the revert',
+    killers: ofHalts,
+  },
+  {
+    file: haltsFile,
+    from: 'return first?.one === one ? undefined : first?.halt;',
+    to: 'return first?.halt;',
+    without: 'the revert of a commit that halts waits for itself',
+    killers: ofHalts,
+  },
+  {
+    file: haltsFile,
+    from: 'return first?.one === one ? undefined : first?.halt;',
+    to: 'return halts.some((other) => other.one === one) ? undefined : first?.halt;',
+    without: 'clusters on slow disks take a commit that hurts, because they halt as well',
+    killers: ofHalts,
+  },
+  {
+    file: haltsFile,
+    from: 'other.stage <= stage)',
+    to: 'other.stage < stage)',
+    without: 'a commit that hurts goes on within its stage',
+    killers: ofHalts,
+  },
+  {
+    file: haltsFile,
+    from: '|| isAtRest(cluster) || isStopped(objects)) return undefined;',
+    to: ') return undefined;',
+    without: 'a cluster that was put to sleep halts its fleet for weeks',
+    killers: ofHalts,
+  },
+  {
+    file: haltsFile,
+    from: '!isDeepStrictEqual(of, above) ||',
+    to: '',
+    without: 'a limit that a person raised halts on',
+    killers: ofHalts,
+  },
+  {
+    file: haltsFile,
+    from: 'if (given !== processesOf(slotsOf(objects)).given) return undefined;',
+    to: '',
+    without: 'a cluster that was reverted halts on',
+    killers: ofHalts,
+  },
+  {
+    file: haltsFile,
+    from: '!isOf(counters, { ...processesOf(slotsOf(objects)), above })',
+    to: '!isDeepStrictEqual(counters?.above, above)',
+    without: 'what was counted before the roll ends the stage after it',
+    killers: ofHalts,
+  },
+  {
+    file: haltsFile,
+    from: 'now.getTime() - Date.parse(last.at) < windowMs && span',
+    to: 'span',
+    without: 'a cluster whose members can not be asked any more is called measured',
+    killers: ofHalts,
+  },
+  {
+    file,
+    from: '?? (above && unseen)',
+    to: '',
+    without: 'a look at one namespace passes by what halts in another',
+    killers: ofHalts,
+  },
+  {
+    file: 'reconcile/cluster/know/counters.ts',
+    from: '!isLate && !wentBack;',
+    to: '!isLate;',
+    without: 'a restart that no clock shows hides what is beyond a limit',
+    killers: ['test/unit/cluster/counters.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/know/counters.ts',
+    from: '!isLate && !wentBack;',
+    to: '!wentBack;',
+    without: 'the counts of a day without a look halt a fleet',
+    killers: ['test/unit/cluster/counters.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/know/counters.ts',
+    from: 'ofLimits?.given === of.given ? ofLimits.exceeded : undefined;',
+    to: 'undefined;',
+    without: 'any restart of a member ends a halt, with the bad commit still there',
+    killers: ['test/unit/cluster/counters.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/observe/ask-counters.ts',
+    from: 'members.length === 0 || ',
+    to: '',
+    without: 'no cluster of such a fleet is adopted: each of its steps fails',
+    killers: ['test/unit/cluster/counters.test.ts'],
   },
 ];

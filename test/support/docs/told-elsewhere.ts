@@ -12,6 +12,7 @@ const onRealParts: Readonly<Record<string, readonly string[]>> = {
   'e2e/older-disk': ['AnotherDisk'],
   'e2e/rollback': ['RollbackNotApproved', 'RollbackOutdated'],
   'e2e/adopt': ['AdoptionNotApproved'],
+  'e2e/halts': ['RolloutHalted'],
   'e2e/storage-class': ['StorageClassRefused'],
   'e2e/tls-managed': ['TlsModeRefused', 'AuthorityLost'],
   'e2e/cert-manager': ['CertManagerNotInstalled', 'NamesNotApproved'],

@@ -73,6 +73,9 @@ export function reaching({ pods, peerUrlOf }: Source, answering: Answering = {})
     metrics: async (endpoint) => {
       throw new EtcdError(`${endpoint}: ${cause}`, 'down');
     },
+    counters: async (endpoint) => {
+      throw new EtcdError(`${endpoint}: ${cause}`, 'down');
+    },
     alarms: async () => [],
     close: () => undefined,
   };

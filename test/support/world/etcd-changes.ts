@@ -12,7 +12,7 @@ import type { Formation, Process, State } from './state.ts';
 export function changing(
   state: State,
   reachedBy: (endpoints: readonly string[]) => readonly Process[],
-): Omit<EtcdAdmin, 'members' | 'lastMembers' | 'status' | 'version' | 'metrics' | 'close'> {
+): Omit<EtcdAdmin, 'members' | 'lastMembers' | 'status' | 'version' | 'metrics' | 'counters' | 'close'> {
   return {
     addLearner: async (endpoints, peerUrl, { clusterId }) => {
       const { formation } = served(endpoints, clusterId);

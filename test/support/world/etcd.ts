@@ -54,6 +54,10 @@ export function etcdOf(state: State, tls?: EtcdTls): EtcdAdmin {
         others: members.flatMap(({ id }) => (id === data.memberId ? [] : [id])),
       };
     },
+    counters: async (endpoint) => {
+      running(state, endpoint);
+      return { leaderChanges: 1, failedProposals: 0, fsyncs: 0, slowFsyncs: 0, commits: 0, slowCommits: 0 };
+    },
     ...changing(state, reachedBy),
     close: () => undefined,
   };

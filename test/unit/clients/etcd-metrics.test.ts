@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
-import { readMetrics } from '../../../reconcile/clients/etcd-metrics.ts';
-import { limitOf } from '../../../reconcile/clients/limit.ts';
-import type { MemberMetrics } from '../../../reconcile/interfaces/etcd.ts';
+import { readCounters, readMetrics } from '../../../reconcile/clients/etcd-metrics.ts';
+import { type Limit, limitOf } from '../../../reconcile/clients/limit.ts';
+import type { MemberCounters, MemberMetrics, SlowAbove } from '../../../reconcile/interfaces/etcd.ts';
 
 const lines = [
   '# HELP etcd_server_id Server or member ID in hexadecimal format. 1 for "server_id" label with current ID.',
@@ -25,14 +25,22 @@ const instead = (name: string, ...by: readonly string[]) =>
   text(lines.flatMap((line) => (line.startsWith(name) ? by : [line])));
 
 /** What becomes of the answer of a member that a tenant may have made. */
-async function answered(listener: RequestListener, ms = 5_000): Promise<MemberMetrics> {
+function answered(listener: RequestListener, ms = 5_000): Promise<MemberMetrics> {
+  return asking(listener, readMetrics, ms);
+}
+
+async function asking<T>(
+  listener: RequestListener,
+  read: (endpoint: string, limit: Limit) => Promise<T>,
+  ms = 5_000,
+): Promise<T> {
   const server = createServer(listener);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const limit = limitOf(undefined, ms);
   try {
     const { port } = server.address() as AddressInfo;
-    return await limit.race(readMetrics(`http://127.0.0.1:${port}`, limit));
+    return await limit.race(read(`http://127.0.0.1:${port}`, limit));
   } finally {
     limit.release();
     server.closeAllConnections();
@@ -127,4 +135,43 @@ test('a member that sends a byte now and then is left when its time is over', as
     response.write('etcd_');
   };
   await assert.rejects(answered(slow, 200), /no end after 200 ms/);
+});
+
+describe('what a member has counted', () => {
+  const histogram = (name: string, within: number, all: number) => [
+    `${name}_bucket{le="0.256"} ${within - 1}`,
+    `${name}_bucket{le="0.512"} ${within}`,
+    `${name}_bucket{le="+Inf"} ${all}`,
+    `${name}_sum 12.5`,
+    `${name}_count ${all}`,
+  ];
+  const told = [
+    'etcd_server_leader_changes_seen_total 3',
+    'etcd_server_proposals_failed_total 7',
+    ...histogram('etcd_disk_wal_fsync_duration_seconds', 990, 1000),
+    ...histogram('etcd_disk_backend_commit_duration_seconds', 1_234_000, 1_234_567),
+  ];
+  const slow = { fsyncMs: 512, commitMs: 512 };
+  const counting = (body: string, of: SlowAbove = slow): Promise<MemberCounters> =>
+    asking(
+      (_, response) => response.end(body),
+      (endpoint, limit) => readCounters(endpoint, of, limit),
+    );
+
+  test('is told, with how many took longer than asked for', async () => {
+    const all = { leaderChanges: 3, failedProposals: 7, fsyncs: 1000, commits: 1_234_567 };
+    assert.deepEqual(await counting(text(told)), { ...all, slowFsyncs: 10, slowCommits: 567 });
+    assert.deepEqual(await counting(text(told), {}), { ...all, slowFsyncs: 0, slowCommits: 0 });
+  });
+
+  for (const [what, body, of] of [
+    ['one that lacks a count', text(told.slice(1)), slow],
+    ['a bucket that it does not have', text(told), { fsyncMs: 500 }],
+    ['a bucket that is there twice', text([...told, told[3] ?? '']), slow],
+    ['more within a bound than there are', text(told).replace('_count 1000', '_count 10'), slow],
+    ['a page', '<html>', {}],
+  ] as const)
+    test(`is no answer of etcd: ${what}`, async () => {
+      await assert.rejects(counting(body, of), /the answer is not etcd’s/);
+    });
 });

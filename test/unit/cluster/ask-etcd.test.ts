@@ -19,6 +19,7 @@ function answering(version: () => string) {
       return { server: '3.6.16', cluster: version() };
     },
     metrics: async (url) => assert.fail(url),
+    counters: async (url) => assert.fail(url),
     close: () => {},
   };
   return { connect: async () => etcd, asked: () => asked };

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import type { EtcdFleetStatus } from '../../../manifests/api/etcd-fleet-status.ts';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import { labels } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
@@ -9,7 +7,6 @@ import { startingInputs } from '../../../reconcile/cluster/decide/held-version.t
 import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { clustersWithoutRoom } from '../../../reconcile/cluster/observe/room.ts';
-import type { ClusterObjects } from '../../../reconcile/cluster/observe/snapshot.ts';
 import { heldByStages } from '../../../reconcile/cluster/observe/stages.ts';
 import { handOverAnnotation } from '../../../reconcile/fleet/names.ts';
 import { fleet, fleetUid, objectsOf } from './fleet-objects.ts';
@@ -27,50 +24,7 @@ import {
   withPod,
   withRecord,
 } from './observations.ts';
-
-const now = new Date('2026-01-02T12:00:00Z');
-const stages = [
-  { name: 'canary', matchLabels: { stage: 'canary' }, soak: '1h' },
-  { name: 'eu', matchLabels: { region: 'eu' } },
-];
-
-type Objects = NonNullable<Parameters<typeof objectsOf>[1]>;
-
-/** As an apply left it, and as asked, for a day. */
-function one(name: string, stage: Readonly<Record<string, string>>, { status, metadata, ...rest }: Objects = {}) {
-  const since = '2026-01-01T12:00:00Z';
-  const ready = { type: 'Ready', status: 'True', reason: 'Converged', message: '', lastTransitionTime: since } as const;
-  return objectsOf(name, {
-    states: ['sealed', 'sealed', 'sealed'],
-    ...rest,
-    metadata: { generation: 1, labels: { [labels.fleet]: fleetUid, ...stage }, ...metadata },
-    status: {
-      conditions: [ready],
-      lastDecision: { kind: 'Done', reason: 'Converged', message: '' },
-      ...status,
-    },
-  });
-}
-
-const canary = (differences?: Objects) => one('a', { stage: 'canary' }, differences);
-const eu = (differences?: Objects) => one('b', { region: 'eu' }, differences);
-const rest = (differences?: Objects) => one('c', {}, differences);
-
-function fleetOf(clusters: readonly ClusterObjects[], status: Partial<EtcdFleetStatus> = {}): EtcdFleet {
-  const revision = `main@sha1:${'a'.repeat(40)}`;
-  const inventory = clusters.map(({ cluster: { metadata } }) => ({
-    namespace: 'shop',
-    name: metadata.name,
-    uid: metadata.uid ?? '',
-    generation: metadata.generation ?? 0,
-    source: 'a.yaml',
-  }));
-  const told = { observedGeneration: 1, revision: { attempted: revision, applied: revision }, inventory, ...status };
-  const { spec, ...others } = fleet('100%');
-  return { ...others, spec: { ...spec, rollout: { stages } }, status: told };
-}
-
-const heldAmong = (clusters: readonly ClusterObjects[], of = fleetOf(clusters)) => heldByStages(clusters, [of], now);
+import { canary, eu, fleetOf, heldAmong, now, type Objects, one, rest } from './staged-objects.ts';
 
 describe('a commit that changes every cluster of a fleet with stages', () => {
   test('begins with those of the first one', () => {

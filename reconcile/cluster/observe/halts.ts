@@ -1,0 +1,94 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parseDuration } from '../../../manifests/api/duration.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import type { HaltAbove } from '../../../manifests/api/rollout.ts';
+import { keyOf, memberOf, ownerOf } from '../../fleet/names.ts';
+import { says } from '../../reasons/reasons.ts';
+import { isOf, processesOf, windowMs, wordsFor } from '../know/counters.ts';
+import type { StageHold } from '../know/observation.ts';
+import { byName, isStopped } from './room.ts';
+import { slotsOf } from './slots.ts';
+import type { ClusterObjects } from './snapshot.ts';
+
+type Halt = Pick<StageHold, 'why' | 'isHalt'>;
+
+interface Question {
+  readonly above: HaltAbove;
+  /** Of the cluster's stage. */
+  readonly soak: string | undefined;
+  readonly now: Date;
+}
+
+/** For its soak after it was beyond a limit, on what its members were given since. */
+function haltOf(objects: ClusterObjects, { above, soak, now }: Question): Halt | undefined {
+  const { cluster } = objects;
+  const { exceeded, above: of, given } = cluster.status?.counters ?? {};
+  if (!exceeded || !isDeepStrictEqual(of, above) || isAtRest(cluster) || isStopped(objects)) return undefined;
+  if (given !== processesOf(slotsOf(objects)).given) return undefined;
+  const age = now.getTime() - Date.parse(exceeded.at);
+  const isOver = age >= Math.max(windowMs, soak === undefined ? 0 : parseDuration(soak));
+  return isOver ? undefined : { why: wordsFor(exceeded.limit, above, keyOf(cluster)), isHalt: true };
+}
+
+/** Whether the present members were measured for the soak, or for as long as a limit is about, and until lately. */
+export function isCounted(objects: ClusterObjects, { above, soak, now }: Question): boolean {
+  const { counters } = objects.cluster.status ?? {};
+  const [first, last] = [counters?.samples.at(0), counters?.samples.at(-1)];
+  if (!first || !last || !isOf(counters, { ...processesOf(slotsOf(objects)), above })) return false;
+  const span = Date.parse(last.at) - Date.parse(first.at);
+  const least = soak === undefined ? windowMs : Math.min(windowMs, parseDuration(soak));
+  return now.getTime() - Date.parse(last.at) < windowMs && span >= least;
+}
+
+/** Nothing of it runs, so nothing can be seen of it. */
+export function isAtRest({ metadata, status }: EtcdCluster): boolean {
+  return metadata.deletionTimestamp !== undefined || says(status?.lastDecision, 'Hibernating');
+}
+
+interface Among {
+  readonly above: HaltAbove | undefined;
+  readonly now: Date;
+  readonly placeOf: (one: ClusterObjects) => { readonly stage: number; readonly soak: string | undefined };
+}
+
+/**
+ * By which other cluster of its stage, or of one before, a cluster is halted. The first of those that halt is not
+ * halted so: its revert would wait for itself. Then the next one is the first.
+ */
+export function haltsAmong(
+  own: readonly ClusterObjects[],
+  { above, now, placeOf }: Among,
+): (one: ClusterObjects) => Halt | undefined {
+  if (!above) return () => undefined;
+  const halts = own.toSorted(byName).flatMap((one) => {
+    const { stage, soak } = placeOf(one);
+    const halt = haltOf(one, { above, soak, now });
+    return halt ? [{ one, stage, halt }] : [];
+  });
+  return (one) => {
+    const { stage } = placeOf(one);
+    const first = halts.filter((other) => other.stage <= stage).toSorted((a, b) => a.stage - b.stage)[0];
+    return first?.one === one ? undefined : first?.halt;
+  };
+}
+
+/** The limits that members are asked about, by the UIDs of their clusters. */
+export function haltsAbove(
+  all: readonly ClusterObjects[],
+  fleets: readonly EtcdFleet[],
+): ReadonlyMap<string, HaltAbove | 'unseen'> {
+  const found = new Map<string, HaltAbove | 'unseen'>();
+  const seen = new Set(fleets.map(({ metadata }) => metadata.uid));
+  for (const { cluster } of all) {
+    const owner = ownerOf(cluster);
+    if (owner !== undefined && !seen.has(owner)) found.set(cluster.metadata.uid ?? '', 'unseen');
+  }
+  for (const fleet of fleets) {
+    const { haltAbove } = fleet.spec.rollout ?? {};
+    const isMember = memberOf(fleet);
+    for (const { cluster } of haltAbove ? all : [])
+      if (haltAbove && isMember(cluster)) found.set(cluster.metadata.uid ?? '', haltAbove);
+  }
+  return found;
+}
