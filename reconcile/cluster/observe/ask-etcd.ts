@@ -1,3 +1,4 @@
+import { abortAfter } from '../../../manifests/abort-after.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
 import { isVersion, parseVersion, type Version } from '../../../manifests/api/version.ts';
@@ -7,6 +8,15 @@ import { type Etcd, EtcdError } from '../../interfaces/etcd.ts';
 import { hasDeparted, recordOf } from '../know/life.ts';
 import type { Endpoint, InheritedView, Membership, Slot } from '../know/observation.ts';
 import { type ExistingEndpoint, inheritedAmong, listBeside, needsOthers } from './ask-existing.ts';
+
+/** How long etcd may take to answer what is asked at once, in milliseconds, from when it is asked. */
+export const etcdBudget = 4_000;
+
+/**
+ * For what needs no quorum, when there is none: of its own, because the wait for one may have taken all of the other.
+ * With many members of which most are on dead nodes it does, and a recovery goes on from that list.
+ */
+const lastBudget = 2_000;
 
 export interface EtcdAnswers {
   readonly membership: Membership;
@@ -32,13 +42,14 @@ export async function askEtcd(
     return { membership: { kind: 'unknown', cause: 'no member runs' }, slots };
   }
   const etcd = await connect();
+  const inTime = abortAfter(etcdBudget, signal);
   try {
     const [membership, clusterVersion, asked] = await Promise.all([
-      askMembers(etcd, reachable.map(endpointOf), { signal, barrier: slots.some(isChanging) }),
-      settledVersion(cluster, slots) ?? askVersion(etcd, reachable.map(endpointOf), signal),
+      askMembers(etcd, reachable.map(endpointOf), { signal, inTime, barrier: slots.some(isChanging) }),
+      settledVersion(cluster, slots) ?? askVersion(etcd, reachable.map(endpointOf), inTime),
       Promise.all(
         slots.map(async (slot) =>
-          reachable.includes(slot) ? { ...slot, endpoint: await statusAt(etcd, endpointOf(slot), signal) } : slot,
+          reachable.includes(slot) ? { ...slot, endpoint: await statusAt(etcd, endpointOf(slot), inTime) } : slot,
         ),
       ),
     ]);
@@ -77,14 +88,15 @@ export async function askExisting(
   const { slots } = answers;
   if (endpoints.length === 0) return { answers: withInherited(answers, existing, []), theirs: [] };
   const etcd = await connect();
+  const inTime = abortAfter(etcdBudget, signal);
   try {
-    const statuses = await Promise.all(endpoints.map(({ url }) => statusAt(etcd, url, signal)));
+    const statuses = await Promise.all(endpoints.map(({ url }) => statusAt(etcd, url, inTime)));
     const theirs = endpoints.filter((_, index) => !isOfAnother(statuses[index], existing));
     // Of pods that are all of another cluster the list says which.
     const urls = (theirs.length > 0 ? theirs : endpoints).map(({ url }) => url);
     const [told, clusterVersion] = await Promise.all([
-      needsOthers(answers) ? askMembers(etcd, urls, { signal, barrier: slots.some(isChanging) }) : undefined,
-      answers.clusterVersion ?? askVersion(etcd, urls, signal),
+      needsOthers(answers) ? askMembers(etcd, urls, { signal, inTime, barrier: slots.some(isChanging) }) : undefined,
+      answers.clusterVersion ?? askVersion(etcd, urls, inTime),
     ]);
     const membership = listBeside(answers, existing, told);
     const all = { ...answers, membership, ...(clusterVersion !== undefined && { clusterVersion }) };
@@ -114,13 +126,18 @@ function withInherited(
 async function askMembers(
   etcd: Etcd,
   endpoints: readonly string[],
-  options: { readonly signal: AbortSignal; readonly barrier: boolean },
+  {
+    signal,
+    inTime,
+    barrier,
+  }: { readonly signal: AbortSignal; readonly inTime: AbortSignal; readonly barrier: boolean },
 ): Promise<Membership> {
   try {
-    const { clusterId, members } = await etcd.members(endpoints, options);
+    const { clusterId, members } = await etcd.members(endpoints, { signal: inTime, barrier });
     return { kind: 'known', clusterId, members };
   } catch (error) {
-    const last = await etcd.lastMembers(endpoints, options).catch(() => undefined);
+    const ofItsOwn = { signal: abortAfter(lastBudget, signal) };
+    const last = await etcd.lastMembers(endpoints, ofItsOwn).catch(() => undefined);
     const wantsUser = error instanceof EtcdError && error.reason === 'UserNeeded';
     return {
       kind: 'unknown',

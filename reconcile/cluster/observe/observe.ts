@@ -9,7 +9,7 @@ import type { EtcdWay } from '../etcd-way.ts';
 import type { Holder } from '../know/holder.ts';
 import type { Certificates, Observation } from '../know/observation.ts';
 import { needsPerson } from '../know/outcome.ts';
-import { askEtcd, askExisting, type EtcdAnswers, endpointOf, isReachable } from './ask-etcd.ts';
+import { askEtcd, askExisting, type EtcdAnswers, endpointOf, etcdBudget, isReachable } from './ask-etcd.ts';
 import { callsForExisting, type ExistingEndpoint, existingEndpoints, namingThem } from './ask-existing.ts';
 import { askHashes } from './ask-hashes.ts';
 import { askMetrics } from './ask-metrics.ts';
@@ -50,9 +50,6 @@ export interface ObserveContext {
 const credentialsCure =
   'put the Secret back (from a backup, or from where spec.tls says that it comes), or grant the service account of etcd-ratchet "get" on it; with spec.tls.mode Managed a Secret that is deleted is made anew';
 
-/** How long etcd may take to answer all that is asked of it, in milliseconds. */
-const etcdBudget = 4000;
-
 export interface Observed {
   readonly observation: Observation;
   readonly etcd: EtcdWay;
@@ -73,7 +70,6 @@ export async function observe(context: ObserveContext, listed: ClusterObjects, s
 async function observeThese(context: ObserveContext, objects: ClusterObjects, signal: AbortSignal): Promise<Observed> {
   const { kube, holder, nonce, thorough = false, mayTry = false, nameAllowances, egress } = context;
   const at = kube.now() ?? new Date();
-  const inTime = abortAfter(etcdBudget, signal);
   const { cluster } = objects;
   const [
     lease,
@@ -86,7 +82,7 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
     judged,
   ] = await Promise.all([
     readLease(kube, cluster, { now: at, holder, signal }),
-    askMembers(context, objects, at, { signal, inTime }),
+    askMembers(context, objects, at, signal),
     readRecovery(kube, objects, slotsOf(objects), { at, signal }),
     readPlaces(kube, slotsOf(objects), { at, cluster }, signal),
     readWarnings(kube, slotsOf(objects), { at, cluster }, signal),
@@ -140,7 +136,7 @@ async function askMembers(
   { kube, etcd, wire, thorough = false, nameAllowances }: ObserveContext,
   objects: ClusterObjects,
   at: Date,
-  { signal, inTime }: { readonly signal: AbortSignal; readonly inTime: AbortSignal },
+  signal: AbortSignal,
 ): Promise<EtcdAnswers & Pick<Observation, 'certificates' | 'hasHistory' | 'hashes'> & Pick<Observed, 'etcd'>> {
   const { cluster, requested } = objects;
   const slots = slotsOf(objects);
@@ -150,16 +146,16 @@ async function askMembers(
   const first: EtcdAnswers =
     access.kind === 'none'
       ? { membership: { kind: 'unknown', cause: access.cause } as const, slots }
-      : await askEtcd(ours.connect, { cluster, slots }, inTime);
+      : await askEtcd(ours.connect, { cluster, slots }, signal);
   const existing = access.kind === 'none' ? undefined : callsForExisting(cluster, first);
   const endpoints = existing ? await existingEndpoints(kube, cluster, existing, signal) : [];
   const { connect } = wayBeside(ours, endpoints, access, etcd);
   const { answers, theirs } = existing
-    ? await askExisting(connect, first, { existing, endpoints }, inTime)
+    ? await askExisting(connect, first, { existing, endpoints }, signal)
     : { answers: first, theirs: [] };
   const way = theirs.length === 0 ? ours : wayBeside(ours, theirs, access, etcd);
   const told = access.kind === 'none' ? {} : await askMetrics(ours, { ...answers, at }, signal);
-  const space = await askSpace(way, answers, inTime);
+  const space = await askSpace(way, answers, abortAfter(etcdBudget, signal));
   // Not within the budget of the others: whole databases are read for it.
   const data = await askHashes(way, answers, signal);
   const doubtful = certificates.kind === 'unread' && (thorough || isShutOut(answers));

@@ -318,4 +318,11 @@ export const ofRecovery: readonly Mutant[] = [
     without: 'an attempt that comes too late deletes what a later one makes (I10)',
     killers: [ownData],
   },
+  {
+    file: 'reconcile/cluster/observe/ask-etcd.ts',
+    from: 'const ofItsOwn = { signal: abortAfter(lastBudget, signal) };',
+    to: 'const ofItsOwn = { signal: inTime };',
+    without: 'an approved recovery never begins where members of dead nodes take all the time to answer',
+    killers: ['test/unit/cluster/ask-etcd.test.ts'],
+  },
 ];

@@ -64,3 +64,21 @@ test('a member is asked at the address of its pod, of whichever family that is',
   assert.equal(new URL(at('10.244.1.2')).host, '10.244.1.2:2379');
   assert.equal(new URL(at('fd00:244::1:2')).host, '[fd00:244::1:2]:2379');
 });
+
+test('what members knew last is asked for also when the wait for a quorum has used up its time', async () => {
+  const { connect } = answering(() => '3.6.0');
+  const silent = async () => ({
+    ...(await connect()),
+    members: (_: unknown, { signal }: { readonly signal: AbortSignal }) =>
+      new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(new EtcdError('no quorum', 'down')), { once: true });
+      }),
+    lastMembers: async (_: unknown, { signal }: { readonly signal: AbortSignal }) => {
+      signal.throwIfAborted();
+      return members(3);
+    },
+  });
+  const { membership } = await askEtcd(silent, healthy(3), new AbortController().signal);
+  assert.ok(membership.kind === 'unknown');
+  assert.equal(membership.last?.length, 3);
+});

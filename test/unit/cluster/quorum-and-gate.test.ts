@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { gate } from '../../../reconcile/cluster/decide/rules/general/gate.ts';
 import { awaitQuorum } from '../../../reconcile/cluster/decide/rules/recovery/await-quorum.ts';
@@ -226,6 +227,20 @@ describe('a lost quorum', () => {
     );
     assert.match(decision.message, /orders-1 \(.*\), orders-2 \(/);
     assert.match(decision.message, /orders-3 has the most data \(term 2, index 9000, revision 10\)/);
+  });
+
+  test('says of its approval that nothing can begin while no member tells the list', () => {
+    const approvedWith = (membership: Observation['membership']) => {
+      const asked = decide(healthy(3, { membership, slots: lost }));
+      const value = asked.kind === 'refuse' ? (asked.approval?.value ?? '') : '';
+      assert.notEqual(value, '');
+      const metadata = { annotations: { [annotations.recoverQuorum]: value } };
+      return decide(healthy(3, { membership, slots: lost, metadata }));
+    };
+    const end = /; that is approved, and can't begin: orders-0 does not tell the member list$/;
+    assert.match(approvedWith(down).message, end);
+    const { kind, reason } = approvedWith({ kind: 'unknown', cause: 'no quorum', last: listed.members });
+    assert.deepEqual([kind, reason], ['act', 'RecoveringQuorum']);
   });
 
   test('is not assumed while a quorum answers', () => {

@@ -227,9 +227,6 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
     );
   }
   const { id, text } = approvalOf(life.clusterId, loss);
-  const given = approvalGiven(situation);
-  const other =
-    given === undefined ? '' : `; the present approval (${annotations.recoverQuorum}) is for another loss, and void`;
   const approves = `the cluster goes on with the data of ${best.name}, and without the others for ever`;
   const givenUp = listed([...lost, ...silent]);
   return refuseUntil(
@@ -244,8 +241,19 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
       cluster,
     },
     'QuorumLost',
-    `${gone}; ${holding(loss)}${unseen}${other}`,
+    `${gone}; ${holding(loss)}${unseen}${whyNotBegun(text, best, situation)}`,
   );
+}
+
+/** Where there is an approval, and nothing was begun on it. */
+function whyNotBegun(asked: string, { slot, others }: Survivor, situation: Situation): string {
+  const { membership } = situation;
+  const given = approvalGiven(situation);
+  if (given === undefined) return '';
+  if (given !== asked) return `; the present approval (${annotations.recoverQuorum}) is for another loss, and void`;
+  const hasList = membership.kind === 'unknown' && (membership.last ?? others) !== undefined;
+  const missing = hasList ? `${slot.name} lacks its EtcdPeer or its PVC` : `${slot.name} does not tell the member list`;
+  return `; that is approved, and can't begin: ${missing}`;
 }
 
 /** Whether clients that watch go on by themselves. */
