@@ -5,7 +5,7 @@ import { UsageError } from '../run/options.ts';
 export const benches = {
   births: 'from a push to Ready members, beside the same pods by kubectl',
   ticks: 'invocations for 1, 10 and 100 clusters that have converged',
-  fleet: 'invocations for 100 and 300 clusters, most of whose members are stand-ins',
+  fleet: 'invocations for 100 and 400 clusters, most of whose members are stand-ins',
   tls: 'TLS: births, rotations, and the gaps between writes',
   life: 'a cluster’s life: scaled, upgraded, healed, under writes',
   git: 'fetches and checks of a large repository',
