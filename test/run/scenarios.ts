@@ -45,6 +45,9 @@ export const measuring: readonly string[] = [
   'update',
 ];
 
+/** These compare times within themselves: what runs beside them, and ends in the middle, is a difference. */
+export const comparing: readonly string[] = ['neighbours'];
+
 /** Minutes in which clocks of ours and of Kubernetes run out, and the processors have little to do. */
 const waiting: readonly string[] = ['runbooks', 'runbooks-data', 'chain-recovery'];
 
@@ -138,7 +141,12 @@ function ofExtent(
 /** Of all that ring 1 leaves out. */
 export function slices(): readonly (readonly string[])[] {
   const rest = (['integration', 'e2e'] as const).flatMap(testFiles).filter((file) => !isInRing1(file));
-  return slicesOf(rest, measuredTimes());
+  const measured = measuredTimes();
+  return slicesOf(rest, (file) => {
+    const times = measured(file);
+    // Alone, it takes as long as four others would beside each other.
+    return times && comparing.includes(nameOf(file)) ? { ...times, seconds: 4 * times.seconds } : times;
+  });
 }
 
 /** What failed in the last runs is what a person waits to hear of. */
@@ -158,9 +166,10 @@ function selectionsOf(room: Room): readonly Selection[] {
   if (room !== 'e2e') return [{ ...whole, files }];
   const among = (names: readonly string[]) => files.filter((file) => names.includes(nameOf(file)));
   return [
+    { ...whole, files: among(comparing), sideBySide: 1 },
     { ...whole, files: among(measuring), sideBySide: 2 },
     { ...whole, files: among(waiting), sideBySide: 2, isBeside: true },
-    { ...whole, files: files.filter((file) => ![...measuring, ...waiting].includes(nameOf(file))) },
+    { ...whole, files: files.filter((file) => ![...comparing, ...measuring, ...waiting].includes(nameOf(file))) },
   ];
 }
 

@@ -4,7 +4,7 @@ import { basename, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { parseOptions, rooms, UsageError } from '../../run/options.ts';
 import { perMinor } from '../../run/per-minor.ts';
-import { measuring, select } from '../../run/scenarios.ts';
+import { comparing, measuring, select } from '../../run/scenarios.ts';
 
 for (const [args, expected, scenario, extent] of [
   [[], rooms, undefined, 'ring1'],
@@ -96,7 +96,7 @@ test('an unknown scenario lists those there are', async () => {
   });
 });
 
-test('what holds a gap between writes to a limit runs beside one other, and what waits', async () => {
+test('what compares times runs alone, and what holds a gap to a limit beside one other', async () => {
   const selections = await select({ rooms: ['e2e'], scenario: undefined, extent: 'all', json: undefined }, []);
   const holding = /gap\w*(\.milliseconds)? < |gap: 'bounded'/i;
   for (const { files, sideBySide } of selections) {
@@ -106,7 +106,8 @@ test('what holds a gap between writes to a limit runs beside one other, and what
       if (isHolding) assert.equal(sideBySide, 2, file);
     }
   }
-  const [, beside, others, ...more] = selections.filter(({ files }) => files.length > 0);
+  const [alone, , beside, others, ...more] = selections.filter(({ files }) => files.length > 0);
+  assert.deepEqual([alone?.sideBySide, alone?.files.map((file) => basename(file, '.test.ts'))], [1, comparing]);
   assert.deepEqual([beside?.isBeside, beside?.files.length, beside?.sideBySide], [true, 3, 2], 'that mostly wait');
   assert.ok(others && others.files.length > measuring.length);
   assert.deepEqual(more, []);
