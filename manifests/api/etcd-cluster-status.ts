@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { approvalsAsked } from './approval.ts';
+import { countersSchema } from './cluster-counters.ts';
 import { existingClusterSchema } from './existing-cluster.ts';
 import { conditionsSchema } from './metadata.ts';
-import { haltAboveSchema } from './rollout.ts';
 import { int32, int64, list, object, preserved, type ReadonlyDeep, text, time } from './schema.ts';
 import { etcdId, memberRole, observedGeneration, reasonWord, stepTarget } from './status-fields.ts';
 
@@ -58,42 +58,6 @@ const stepSchema = object(
     deadline: time({ description: 'When another invocation takes over, whatever became of the pod.' }),
   },
   { description: 'The step that an invocation has taken on (its lease).' },
-);
-
-const count = (description: string) => int64({ minimum: 0, description });
-
-const countersSchema = object(
-  {
-    members: int32({ minimum: 0, description: 'So many members.' }),
-    processes: text(64, { description: 'A digest of which of their processes: counts are those since they started.' }),
-    given: text(64, { description: 'A digest of the version and the configuration that they were given.' }),
-    above: haltAboveSchema,
-    samples: list(
-      object({
-        at: time({ description: 'When they were read.' }),
-        leaderChanges: count('Of the leader, as the members saw it.'),
-        failedProposals: count('Of all members, as the next ones.'),
-        fsyncs: count('Of the write-ahead log.'),
-        slowFsyncs: count('Of those: longer than above.walFsyncP99.'),
-        commits: count('Of the database.'),
-        slowCommits: count('Of those: longer than above.backendCommitP99.'),
-      }),
-      12,
-      { description: 'What they were, the newest last.' },
-    ),
-    exceeded: Type.Optional(
-      object(
-        {
-          at: time({ description: 'When they were beyond it last.' }),
-          limit: text(32, { description: 'The field of above.' }),
-        },
-        { description: 'The limit that they were beyond last.' },
-      ),
-    ),
-  },
-  {
-    description: 'What the members count, where the fleet halts on it (spec.rollout.haltAbove), of ten minutes.',
-  },
 );
 
 const refusalSchema = object({
@@ -272,7 +236,6 @@ export const etcdClusterStatusSchema = object({
 });
 
 export type EtcdClusterStatus = ReadonlyDeep<Static<typeof etcdClusterStatusSchema>>;
-export type ClusterCounters = ReadonlyDeep<Static<typeof countersSchema>>;
 export type ClusterMemberStatus = ReadonlyDeep<Static<typeof memberStatusSchema>>;
 export type ClusterStep = ReadonlyDeep<Static<typeof stepSchema>>;
 export type ClusterSetAside = ReadonlyDeep<Static<typeof setAsideSchema>>;

@@ -9,6 +9,7 @@ import { stepSeconds, takeLease } from './act/lease.ts';
 import { decide } from './decide/decide.ts';
 import { type EtcdWay, fencedEtcd } from './etcd-way.ts';
 import { existingKept } from './know/adoption/kept.ts';
+import type { Counted } from './know/counters.ts';
 import { type Decision, wakesOn } from './know/decision.ts';
 import type { Observation, StageHold } from './know/observation.ts';
 import { failureOf, type Outcome } from './know/outcome.ts';
@@ -81,18 +82,35 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   const foretold =
     quiet || !beginsPlan(situation, decision) ? undefined : (ahead ?? (await foretoldOf(seen, context.log)));
   const look = context.health && { look: { seen: digestOf(objects, context), unheard: objects.unheard === true } };
-  const { haltAbove: above } = objects;
-  const isAsked = above !== undefined && above !== 'unseen';
-  // Nothing that is to be done waits for it.
-  const isCounted = isAsked && isAtRest(decision);
-  const counted = isCounted ? await askCounters(etcd, seen, above, signal) : isAsked ? { above } : above && {};
+  const counted = objects.haltAbove && {
+    counted: await countedOf(objects.haltAbove, { etcd, seen, decision, signal }),
+  };
   const all = {
-    ...{ situation, decision, outcome, written, objects: read, ...(foretold && { foretold }), ...look },
-    ...(counted && { counted }),
+    situation,
+    decision,
+    outcome,
+    written,
+    objects: read,
+    ...(foretold && { foretold }),
+    ...look,
+    ...counted,
   };
   const telling = () => report(kube, all, { log: context.log, signal: reportSignal(signal) });
   const cluster = quiet ? written : await traced('report', {}, telling);
   return resultOf(cluster, decision, outcome, goingOn(situation, decision, outcome));
+}
+
+interface Stepping {
+  readonly etcd: EtcdWay;
+  readonly seen: Observation;
+  readonly decision: Decision;
+  readonly signal: AbortSignal;
+}
+
+/** Asked only at rest: nothing that is to be done waits for it. */
+async function countedOf(above: HaltAbove | 'unseen', { etcd, seen, decision, signal }: Stepping): Promise<Counted> {
+  if (above === 'unseen') return {};
+  return isAtRest(decision) ? askCounters(etcd, seen, above, signal) : { above };
 }
 
 /**

@@ -35,7 +35,7 @@ interface Seen {
   readonly shop: EtcdCluster;
 }
 
-/** Ticks that look at both in full until it is so. */
+/** Ticks until it is so. */
 async function ticksUntil(what: string, isSo: (seen: Seen) => boolean): Promise<Seen> {
   let last = '';
   return stage().ticksUntil(

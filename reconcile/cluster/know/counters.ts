@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type ClusterCounters, mostSamples } from '../../../manifests/api/cluster-counters.ts';
 import { parseDuration } from '../../../manifests/api/duration.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import type { ClusterCounters } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { HaltAbove } from '../../../manifests/api/rollout.ts';
 import { hashOf, inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import type { MemberCounters, SlowAbove } from '../../interfaces/etcd.ts';
@@ -16,25 +16,26 @@ import type { Slot } from './observation.ts';
 /** Whose counts they are. Of other processes, or for other limits, nothing is compared. */
 export type CountersOf = Pick<ClusterCounters, 'processes' | 'members' | 'above'>;
 
+/** The members that there are: how many, their processes, and what they were given. */
+type Processes = Pick<ClusterCounters, 'members' | 'processes' | 'given'>;
+
 export interface Counted {
   /** Absent: the fleet is not seen by this invocation, and what the status has stays. */
   readonly above?: HaltAbove;
   /** Absent: nothing was read in this step. */
-  readonly read?: Omit<ClusterCounters, 'above' | 'samples' | 'exceeded'> & { readonly sum: MemberCounters };
+  readonly read?: Processes & { readonly sum: MemberCounters };
 }
 
 /** The time that limits are about, in milliseconds. */
 export const windowMs = 600_000;
 
-/** Between samples, in milliseconds: twelve of them are more than the window. */
+/** Between samples, in milliseconds: `mostSamples` of them are more than the window. */
 const betweenMs = 60_000;
-const most = 12;
 
 /** Of so few slow ones nothing follows, however few there were in all. */
 const fewSlow = 5;
 
-/** Of the members that there are: their processes, and what they were given. A name may have begun more than once. */
-export function processesOf(slots: readonly Slot[]): Omit<ClusterCounters, 'above' | 'samples' | 'exceeded'> {
+export function processesOf(slots: readonly Slot[]): Processes {
   const members = slots.filter(({ peer }) => peer?.current);
   const starts = members.map(({ name, pod }) => `${name} ${pod?.container.startedAt?.toISOString()}`);
   const given = new Set(members.flatMap(({ peer }) => (peer ? [inputsHash(peer.inputs)] : [])));
@@ -106,7 +107,7 @@ function goesOn(
 /** The oldest is the last one that is not younger than the window, so that what is compared spans it. */
 function recent(samples: readonly Sample[], at: Date): readonly Sample[] {
   const first = samples.findLastIndex((one) => at.getTime() - Date.parse(one.at) >= windowMs);
-  return samples.slice(Math.max(0, first)).slice(-most);
+  return samples.slice(Math.max(0, first)).slice(-mostSamples);
 }
 
 /** The limit that the counts since the first sample are beyond; where they span more than the window, in proportion. */

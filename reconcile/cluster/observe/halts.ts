@@ -24,7 +24,7 @@ interface Question {
 function haltOf(objects: ClusterObjects, { above, soak, now }: Question): Halt | undefined {
   const { cluster } = objects;
   const { exceeded, above: of, given } = cluster.status?.counters ?? {};
-  if (!exceeded || !isDeepStrictEqual(of, above) || isAtRest(cluster) || isStopped(objects)) return undefined;
+  if (!exceeded || !isDeepStrictEqual(of, above) || runsNothing(cluster) || isStopped(objects)) return undefined;
   if (given !== processesOf(slotsOf(objects)).given) return undefined;
   const age = now.getTime() - Date.parse(exceeded.at);
   const isOver = age >= Math.max(windowMs, soak === undefined ? 0 : parseDuration(soak));
@@ -41,8 +41,8 @@ export function isCounted(objects: ClusterObjects, { above, soak, now }: Questio
   return now.getTime() - Date.parse(last.at) < windowMs && span >= least;
 }
 
-/** Nothing of it runs, so nothing can be seen of it. */
-export function isAtRest({ metadata, status }: EtcdCluster): boolean {
+/** It hibernates or is being deleted: nothing can be seen of it. */
+export function runsNothing({ metadata, status }: EtcdCluster): boolean {
   return metadata.deletionTimestamp !== undefined || says(status?.lastDecision, 'Hibernating');
 }
 
@@ -66,29 +66,23 @@ export function haltsAmong(
     const halt = haltOf(one, { above, soak, now });
     return halt ? [{ one, stage, halt }] : [];
   });
-  return (one) => {
-    const { stage } = placeOf(one);
-    const first = halts.filter((other) => other.stage <= stage).toSorted((a, b) => a.stage - b.stage)[0];
-    return first?.one === one ? undefined : first?.halt;
-  };
+  const [first] = halts.toSorted((a, b) => a.stage - b.stage);
+  return (one) => (first && first.one !== one && first.stage <= placeOf(one).stage ? first.halt : undefined);
 }
 
-/** The limits that members are asked about, by the UIDs of their clusters. */
+/** The limits that members are asked about, by the UIDs of their clusters; `unseen`: their fleet is in no list. */
 export function haltsAbove(
   all: readonly ClusterObjects[],
   fleets: readonly EtcdFleet[],
 ): ReadonlyMap<string, HaltAbove | 'unseen'> {
+  const known = new Map(fleets.map((fleet) => [fleet.metadata.uid, { fleet, isMember: memberOf(fleet) }]));
   const found = new Map<string, HaltAbove | 'unseen'>();
-  const seen = new Set(fleets.map(({ metadata }) => metadata.uid));
   for (const { cluster } of all) {
     const owner = ownerOf(cluster);
-    if (owner !== undefined && !seen.has(owner)) found.set(cluster.metadata.uid ?? '', 'unseen');
-  }
-  for (const fleet of fleets) {
-    const { haltAbove } = fleet.spec.rollout ?? {};
-    const isMember = memberOf(fleet);
-    for (const { cluster } of haltAbove ? all : [])
-      if (haltAbove && isMember(cluster)) found.set(cluster.metadata.uid ?? '', haltAbove);
+    const { fleet, isMember } = known.get(owner) ?? {};
+    const limits = fleet ? fleet.spec.rollout?.haltAbove : 'unseen';
+    if (owner !== undefined && limits && (!isMember || isMember(cluster)))
+      found.set(cluster.metadata.uid ?? '', limits);
   }
   return found;
 }

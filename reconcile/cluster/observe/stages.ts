@@ -11,7 +11,7 @@ import { conditionOf, isTrue } from '../../objects/conditions.ts';
 import { says } from '../../reasons/reasons.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import type { StageHold } from '../know/observation.ts';
-import { haltsAmong, isAtRest, isCounted } from './halts.ts';
+import { haltsAmong, isCounted, runsNothing } from './halts.ts';
 import { byName, takesRoom, wantsToChange } from './room.ts';
 import { slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
@@ -35,8 +35,7 @@ interface Context {
  * An invocation may see a cluster that has the commit beside one that lacks it still: a cluster of a later stage waits
  * until the fleet tells that it applied all of the commit, and until each one that comes before is as it was left.
  *
- * A cluster that counts more than `haltAbove` halts the rest of its own stage, too; but not itself, or its revert would
- * wait for it.
+ * A cluster that counts more than `haltAbove` halts the rest of its own stage, too (`haltsAmong`).
  *
  * Guards I1 across the clusters of a fleet.
  */
@@ -82,7 +81,7 @@ function unfinishedIn({ name, soak }: Stage, clusters: readonly ClusterObjects[]
     ...rest,
     why: `stage ${name} is not over: ${why}${others}`,
   });
-  const running = clusters.filter(({ cluster }) => !isAtRest(cluster));
+  const running = clusters.filter(({ cluster }) => !runsNothing(cluster));
   // A label with a slip in it, or a night's sleep, must not let a commit reach every cluster at once.
   if (running.length === 0) return say({ why: 'no cluster that runs has its labels' });
   const found = running.toSorted(byName).flatMap((one) => unfinished(one, soak, context) ?? []);

@@ -51,6 +51,7 @@ export const onlyHere = {
     onlyHere: 'a forge of other people signs webhooks, takes statuses and shows a plan until its merge',
     ring: 1,
   },
+  halts: { onlyHere: 'members of real clusters count how often their leader changes', ring: 2 },
   heal: { onlyHere: 'etcd replaces a member whose dead node never ends its pod, under a writer', ring: 1 },
   'held-up': { onlyHere: 'kubelet and admission say why pods do not start, and the birth goes on later', ring: 2 },
   'knative-real': {
@@ -124,7 +125,6 @@ export const onlyHere = {
   'set-aside': { onlyHere: 'a storage class refuses to grow, and a member is healed beside that', ring: 2 },
   soak: { onlyHere: 'an etcd of the minor before joins under a leader of the next, and all members go back', ring: 2 },
   space: { onlyHere: 'files of etcd shrink when it is defragmented, within the gap that clients bear', ring: 2 },
-  halts: { onlyHere: 'members of real clusters count how often their leader changes', ring: 2 },
   stages: { onlyHere: 'a real etcd refuses a flag in the first stage, and a soak takes its minute', ring: 2 },
   'storage-class': { onlyHere: 'a provisioner makes volumes of another class, one member after the other', ring: 2 },
   sweep: { onlyHere: 'a birth that a killed process left is finished under another spec', ring: 2 },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { ClusterCounters } from '../../../manifests/api/cluster-counters.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import type { ClusterCounters } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { HaltAbove } from '../../../manifests/api/rollout.ts';
 import { type Counted, countersAfter, isSampleDue, wordsFor } from '../../../reconcile/cluster/know/counters.ts';
 import type { Slot } from '../../../reconcile/cluster/know/observation.ts';

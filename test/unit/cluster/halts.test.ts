@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ClusterCounters } from '../../../manifests/api/etcd-cluster-status.ts';
+import type { ClusterCounters } from '../../../manifests/api/cluster-counters.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { HaltAbove } from '../../../manifests/api/rollout.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
@@ -179,7 +179,8 @@ test('clusters of such a fleet are measured, and nothing is forgotten where it i
   const clusters = [canary(), eu(), rest()];
   const stranger = one('x', {});
   const uids = clusters.map(({ cluster }) => cluster.metadata.uid);
-  const fleets = [halting(clusters), fleetOf([stranger])];
+  const { metadata, ...other } = fleetOf([stranger]);
+  const fleets = [halting(clusters), { ...other, metadata: { ...metadata, uid: 'other' } }];
   assert.deepEqual(
     [...haltsAbove([...clusters, stranger], fleets)],
     uids.map((uid) => [uid, haltAbove]),
