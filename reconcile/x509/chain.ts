@@ -3,6 +3,7 @@ import type { Usage } from '../../manifests/render/certificate-names.ts';
 import { rawNamesOf } from './der.ts';
 import type { CertificateFacts } from './facts.ts';
 import { keyFlawOf } from './keys.ts';
+import { lastAnswers } from './last-answers.ts';
 
 /** Whether a certificate can be verified, as the other end of a TLS connection would do it. */
 
@@ -45,7 +46,6 @@ export function chainOf(question: ChainQuestion): Chain {
     ...trust.map((facts) => candidateOf(facts, true)),
     ...intermediates.map((facts) => candidateOf(facts, false)),
   ];
-  const verified = verifier();
   let level = new Map([[leaf.fingerprint, { child: candidateOf(leaf, false), endsAt: leaf.notAfter }]]);
   let best: Date | undefined;
   let why = '';
@@ -98,15 +98,13 @@ function refusalOf(child: Candidate, issuer: Candidate, below: number, question:
     : 'has another key identifier than the one named';
 }
 
+const signatures = lastAnswers<boolean>(256);
+
 /** Signatures last, as they cost the most, and each only once. */
-function verifier(): (child: Candidate, issuer: Candidate) => string | undefined {
-  const results = new Map<string, boolean>();
-  return (child, issuer) => {
-    const pair = `${child.facts.fingerprint} ${issuer.facts.fingerprint}`;
-    const good = results.get(pair) ?? child.certificate.verify(issuer.certificate.publicKey);
-    results.set(pair, good);
-    return good ? undefined : 'has another key than the one that signed: it is another CA of the same name';
-  };
+function verified(child: Candidate, issuer: Candidate): string | undefined {
+  const pair = `${child.facts.fingerprint} ${issuer.facts.fingerprint}`;
+  const good = signatures(pair, () => child.certificate.verify(issuer.certificate.publicKey));
+  return good ? undefined : 'has another key than the one that signed: it is another CA of the same name';
 }
 
 function candidate(facts: CertificateFacts, trusted: boolean, parsed: ChainQuestion['parsed']): Candidate {

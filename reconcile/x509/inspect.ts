@@ -1,6 +1,7 @@
-import type { KeyObject, X509Certificate } from 'node:crypto';
+import { createHash, type X509Certificate } from 'node:crypto';
 import { type CertificateFacts, factsOf } from './facts.ts';
 import { type Intermediate, intermediateIn, intermediateKey, isCross, lengthFlaw } from './intermediate.ts';
+import { lastAnswers } from './last-answers.ts';
 import { type Read, readCertificates, readPrivateKey } from './read-entry.ts';
 
 /** What the certificates in a Secret say. No private key, nor any part of one, comes out of here. */
@@ -100,7 +101,7 @@ interface Parts {
   readonly kind: 'parts';
   readonly chain: AtLeastOne<X509Certificate>;
   readonly chainFacts: AtLeastOne<CertificateFacts>;
-  readonly key: KeyObject;
+  readonly keyMatches: boolean;
   readonly authorities: readonly CertificateFacts[];
   readonly parsed: ReadonlyMap<string, X509Certificate>;
 }
@@ -110,7 +111,7 @@ function readAll(data: SecretData): Parts | Unreadable {
   if (missing.length > 0) return { kind: 'missing-keys', keys: missing };
   const chain = readChain(data['tls.crt']);
   if ('problem' in chain) return { kind: 'unreadable', key: 'tls.crt', problem: chain.problem };
-  const key = readPrivateKey(data['tls.key']);
+  const key = matching(chain.value, data['tls.key']);
   if ('problem' in key) return { kind: 'unreadable', key: 'tls.key', problem: key.problem };
   const trust = readChain(data['ca.crt']);
   if ('problem' in trust) return { kind: 'unreadable', key: 'ca.crt', problem: trust.problem };
@@ -118,7 +119,7 @@ function readAll(data: SecretData): Parts | Unreadable {
     kind: 'parts',
     chain: chain.value.certificates,
     chainFacts: chain.value.facts,
-    key: key.value,
+    keyMatches: key.value,
     authorities: trust.value.facts,
     parsed: new Map([...parsedIn(chain.value), ...parsedIn(trust.value)]),
   };
@@ -136,8 +137,34 @@ interface Chain {
   readonly facts: AtLeastOne<CertificateFacts>;
 }
 
+const matches = lastAnswers<Read<boolean>>(64);
+
+/** Whether that is the key of the first of them. Of the key itself only its hash is remembered. */
+function matching({ certificates: [certificate], facts: [{ fingerprint }] }: Chain, encoded: unknown): Read<boolean> {
+  const ask = () => {
+    const key = readPrivateKey(encoded);
+    return 'problem' in key ? key : { value: certificate.checkPrivateKey(key.value) };
+  };
+  if (typeof encoded !== 'string') return ask();
+  return matches(`${fingerprint} ${hashOf(encoded)}`, ask);
+}
+
+/** A private key may have been put where certificates belong. */
+function hashOf(encoded: string): string {
+  return createHash('sha256').update(encoded).digest('base64');
+}
+
+/** Base64 of a leaf and its intermediates, or of the CAs of an issuer. Longer ones are read each time. */
+const usualLength = 16 * 1024;
+const chains = lastAnswers<Read<Chain>>(32);
+
 /** All certificates under one key of a Secret. What an issuer answers is read like this, too: it goes behind leaves. */
-export function readChain(encoded: string | undefined): Read<Chain> {
+export function readChain(encoded: unknown): Read<Chain> {
+  const isUsual = typeof encoded === 'string' && encoded.length <= usualLength;
+  return isUsual ? chains(hashOf(encoded), () => chainIn(encoded)) : chainIn(encoded);
+}
+
+function chainIn(encoded: unknown): Read<Chain> {
   const read = readCertificates(encoded);
   if ('problem' in read) return read;
   const [first, ...rest] = read.value;
@@ -157,7 +184,7 @@ function hasDates({ notBefore, notAfter }: CertificateFacts): boolean {
   return Number.isFinite(notBefore.getTime()) && Number.isFinite(notAfter.getTime());
 }
 
-function trustingOf({ chain: [certificate], key, authorities }: Parts): Trusting {
+function trustingOf({ keyMatches, authorities }: Parts): Trusting {
   const trust = [...new Set(authorities.map(({ fingerprint }) => fingerprint))].sort();
-  return { trust, authorities, keyMatches: certificate.checkPrivateKey(key) };
+  return { trust, authorities, keyMatches };
 }
