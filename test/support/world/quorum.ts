@@ -44,7 +44,9 @@ export function leaderOf(state: State, clusterId: string): Process | undefined {
 
 /** A connection outlives the certificates that it was made with: etcd looks at them at a handshake, and never again. */
 export function hear(state: State, a: Process, b: Process): boolean {
-  const connection = [a.address, b.address].sort().join();
-  if (whyNotPeers(state, a, b) === undefined) state.connections.add(connection);
-  return state.connections.has(connection);
+  const connection = a.address < b.address ? `${a.address},${b.address}` : `${b.address},${a.address}`;
+  if (state.connections.has(connection)) return true;
+  if (whyNotPeers(state, a, b) !== undefined) return false;
+  state.connections.add(connection);
+  return true;
 }

@@ -4,6 +4,7 @@ import type { EtcdNodePolicy, EtcdNodePolicySpec } from '../../../manifests/api/
 import type { Event, Job, Node, Pod } from '../../../manifests/kube-types.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
+import { partOf } from '../../run/part.ts';
 import { crashesIn, killer } from '../../support/world/crash.ts';
 import { type NodesWorld, nodesWorld } from '../../support/world/nodes.ts';
 
@@ -313,7 +314,7 @@ test('a look that ends at any of its writes is finished by the next one, without
     await whole.step(counted);
     await whole.pass();
   }
-  for (const crash of crashesIn(Math.min(counted.writes(), 14))) {
+  for (const crash of partOf(crashesIn(Math.min(counted.writes(), 14)))) {
     const stage = await sentinelStage();
     const faults = killer(crash);
     for (let round = 0; !faults.struck() && round < 60; round += 1) {

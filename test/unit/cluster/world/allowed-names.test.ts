@@ -16,7 +16,7 @@ import { leafData } from '../../../../reconcile/x509/secret-data.ts';
 import { secretData, secretNamed } from '../../../support/world/applications.ts';
 import { type CertManager, certManagerIn } from '../../../support/world/cert-manager.ts';
 import { assertOneCluster, type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
-import { type Crash, crashesIn, killer } from '../../../support/world/crash.ts';
+import { crashesIn, killer, sample } from '../../../support/world/crash.ts';
 import type { Faults } from '../../../support/world/invocation.ts';
 import type { Process } from '../../../support/world/state.ts';
 import { leafIn, partyOf, whyNotClient, whyNotPeers } from '../../../support/world/tls.ts';
@@ -372,7 +372,7 @@ describe('a cluster that lets in every certificate, and is to let in names', () 
     };
     const writes = killer();
     await moved(writes);
-    for (const crash of some(crashesIn(writes.writes()), 3)) {
+    for (const crash of sample(crashesIn(writes.writes()), 3)) {
       const faults = killer(crash);
       const stage = await moved(faults);
       assert.ok(faults.struck());
@@ -492,15 +492,10 @@ test('an invocation may die at any write of such a birth', async () => {
   const writes = killer();
   await born(named(), writes);
   assert.ok(writes.writes() > 20);
-  for (const crash of some(crashesIn(writes.writes()), 13)) {
+  for (const crash of sample(crashesIn(writes.writes()), 13)) {
     const faults = killer(crash);
     const { world } = await born(named(), faults);
     assert.ok(faults.struck());
     assertOneCluster(world, 3, `${crash.when} ${crash.write}`);
   }
 });
-
-/** Every so many; `EXHAUSTIVE=1` gives all. */
-function some(crashes: readonly Crash[], every: number): readonly Crash[] {
-  return process.env.EXHAUSTIVE ? crashes : crashes.filter((_, index) => index % every === 0);
-}

@@ -12,7 +12,7 @@ import { inspectLeaf, type LeafFacts } from '../../../../reconcile/x509/inspect.
 import { rememberClient } from '../../../support/world/applications.ts';
 import { type CertManager, certManagerIn } from '../../../support/world/cert-manager.ts';
 import { assertOneCluster } from '../../../support/world/converge.ts';
-import { type Crash, crashesIn, killer } from '../../../support/world/crash.ts';
+import { crashesIn, killer, sample } from '../../../support/world/crash.ts';
 import type { Faults } from '../../../support/world/invocation.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';
 
@@ -285,7 +285,7 @@ test('an invocation may die at any write of a birth', async () => {
   const whole = await asked();
   await until(whole.world, whole.certManager, 'Converged', 120, writes);
   assert.ok(writes.writes() > 20);
-  for (const crash of some(crashesIn(writes.writes()), 13)) {
+  for (const crash of sample(crashesIn(writes.writes()), 13)) {
     const { world, certManager } = await asked();
     const faults = killer(crash);
     await until(world, certManager, 'Converged', 120, faults);
@@ -308,17 +308,12 @@ test('an invocation may die at any write while the members follow another CA', a
   await follow(whole);
   const crashes = crashesIn(whole.writes());
   assert.ok(whole.writes() > 10);
-  for (const crash of some(crashes, 17)) {
+  for (const crash of sample(crashes, 17)) {
     const faults = killer(crash);
     await follow(faults);
     assert.ok(faults.struck());
   }
 });
-
-/** Every so many, both before and after a write; `EXHAUSTIVE=1` gives all. */
-function some(crashes: readonly Crash[], every: number): readonly Crash[] {
-  return process.env.EXHAUSTIVE ? crashes : crashes.filter((_, index) => index % every === 0);
-}
 
 interface Stage {
   readonly world: World;

@@ -115,9 +115,8 @@ describe('a death at any write', () => {
         const start = await (from === 0 ? asleep() : born());
         await start.apply({ replicas: to });
         const life = await lifeOf(start);
-        const crashes = sample(life.places, 5);
-        assert.ok(crashes.length > 3);
-        for (const crash of crashes) {
+        assert.ok(life.writes > 7, `${life.writes} writes`);
+        for (const crash of sample(life.places, 5)) {
           const { world } = await life.killedAt(crash);
           await world.apply({ replicas });
           if (replicas === 0) await until(world, 'Hibernating');

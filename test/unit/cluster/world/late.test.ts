@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import { partOf } from '../../../run/part.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { type Crash, sample } from '../../../support/world/crash.ts';
@@ -87,7 +88,7 @@ describe('a call that arrives late', () => {
   ] as const) {
     test(what, async (t) => {
       const life = await lifeFrom(t, from, to);
-      for (const freeze of life.places.filter(({ when }) => when === 'before')) {
+      for (const freeze of partOf(life.places.filter(({ when }) => when === 'before'))) {
         const { world, frozen } = await life.frozenAt(freeze);
         assert.ok(frozen, `there is no ${text(freeze, what)}`);
         world.advance(31);

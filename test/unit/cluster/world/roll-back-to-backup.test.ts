@@ -6,6 +6,7 @@ import type { Job, PersistentVolumeClaim } from '../../../../manifests/kube-type
 import { annotations } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
+import { partOf } from '../../../run/part.ts';
 import { offerNamed } from '../../../support/fakes/offered.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
@@ -299,7 +300,7 @@ describe('once the rollback to an EtcdBackup has begun', () => {
   for (const [what, fate] of Object.entries(fates)) {
     test(`its invocation dies at any write, and that ${what}: it goes on from its volume`, async () => {
       const ends = { before: 0, after: 0 };
-      for (const crash of life.places) {
+      for (const crash of partOf(life.places)) {
         const { world } = await life.killedAt(crash);
         const story = `${JSON.stringify(crash)}, ${what}`;
         const isBegun = recordsOf(world).some(({ goesBackTo }) => goesBackTo !== undefined);
@@ -310,7 +311,7 @@ describe('once the rollback to an EtcdBackup has begun', () => {
         else assert.equal(world.claims().length, 1, story);
         ends[isBegun ? 'after' : 'before'] += 1;
       }
-      assert.ok(ends.before > 0 && ends.after > 10, JSON.stringify(ends));
+      assert.ok(ends.before > 0 && ends.after > 3, JSON.stringify(ends));
     });
   }
 

@@ -4,6 +4,7 @@ import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts'
 import { annotations, labels } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { type KubeObject, type Resource, resources } from '../../../../reconcile/interfaces/kube.ts';
+import { partOf } from '../../../run/part.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { type Crash, sample, text } from '../../../support/world/crash.ts';
@@ -192,7 +193,7 @@ for (const replicas of [1, 3]) {
         else assertAsItWas(world, start, replicas, story);
         ends[isOver ? 'finished' : 'calledOff'] += 1;
       }
-      assert.ok(ends.calledOff > 3 && ends.finished > 3, JSON.stringify(ends));
+      assert.ok(ends.calledOff > 1 && ends.finished > 1, JSON.stringify(ends));
     });
 
     test('an invocation that freezes at any write, and wakes when it is called off, changes nothing', async () => {
@@ -233,14 +234,14 @@ describe('a rollback that is called off', () => {
   });
 
   test('its invocation dies at any write: the next ones call it off', async () => {
-    for (const crash of life.places) {
+    for (const crash of partOf(life.places)) {
       const { world } = await life.killedAt(crash);
       assertAsItWas(world, start, 1, await toItsEnd(world, crash));
     }
   });
 
   test('its invocation dies or freezes at any write, and it is approved anew: it is finished', async () => {
-    for (const place of life.places) {
+    for (const place of partOf(life.places)) {
       const { world } = await life.killedAt(place);
       await annotate(world, approval);
       assertRolledBack(world, start, 1, await toItsEnd(world, place));
@@ -259,7 +260,7 @@ describe('a rollback that is called off', () => {
 
 /** Of a cluster of three every fourth, and of a smaller one all. */
 function every({ places, writes }: Life, offset = 0): readonly Crash[] {
-  return writes > 60 ? sample(places, 4, offset) : places;
+  return writes > 60 ? sample(places, 4, offset) : partOf(places);
 }
 
 /** A volume that gives up a cluster has its data. */

@@ -4,6 +4,7 @@ import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts'
 import { annotations } from '../../../../manifests/render/names.ts';
 import { resources } from '../../../../reconcile/interfaces/kube.ts';
 import { timestamp } from '../../../../reconcile/time/timestamp.ts';
+import { partOf } from '../../../run/part.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
 import { sample, squares } from '../../../support/world/crash.ts';
@@ -232,7 +233,7 @@ describe('files that have grown far beyond what is in them', () => {
     const life = await lifeOf(first);
     assert.equal(stepsOf(first).at(-1), `defragment-member ${leader}`);
     assert.equal(spaceOf(first).asked.length, 3);
-    for (const crash of life.places) {
+    for (const crash of partOf(life.places)) {
       const { world } = await life.killedAt(crash);
       const space = spaceOf(world);
       const end = await tickUntilConverged(world);
@@ -261,7 +262,7 @@ describe('a person who asks for a defragmentation', () => {
     assert.deepEqual([stepsOf(first).at(-1), spaceOf(first).asked.length], [`defragment-member ${leader}`, 3]);
     const told = first.cluster()?.status?.members ?? [];
     assert.ok(told.length === 3 && told.every(({ defragmentedAt }) => defragmentedAt !== undefined));
-    for (const crash of life.places) {
+    for (const crash of partOf(life.places)) {
       const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world);
       assert.equal(end.reason, 'Converged', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);

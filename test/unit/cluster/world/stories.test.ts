@@ -5,6 +5,7 @@ import type { ConfigMap, PersistentVolumeClaim, Service } from '../../../../mani
 import { annotations, labelsOf } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { type KubeObject, type Resource, resources } from '../../../../reconcile/interfaces/kube.ts';
+import { partOf } from '../../../run/part.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
 import { tickUntilFrozen } from '../../../support/world/freeze.ts';
@@ -53,7 +54,7 @@ describe('a mistake in a first commit is cured by the next', () => {
   test('a wrong storage class, and the invocation that cures it dies at any write', async () => {
     const life = await lifeOf(await wrongClass());
     assert.ok(life.writes > 10, `${life.writes} writes`);
-    for (const crash of life.places) {
+    for (const crash of partOf(life.places)) {
       const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world);
       assert.equal(end.kind, 'done', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
@@ -73,7 +74,7 @@ describe('a mistake in a first commit is cured by the next', () => {
   test('a wrong image, and the invocation that cures it dies at any write', async () => {
     const life = await lifeOf(await wrongImage());
     assert.ok(life.writes > 10, `${life.writes} writes`);
-    for (const crash of life.places) {
+    for (const crash of partOf(life.places)) {
       const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world);
       assert.equal(end.kind, 'done', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
@@ -180,7 +181,7 @@ describe('the volumes of a running cluster grow', () => {
   test('and the invocation that does it dies at any write: they have grown all the same', async () => {
     const life = await lifeOf(await growing());
     assert.ok(life.writes > 5, `${life.writes} writes`);
-    for (const crash of life.places) {
+    for (const crash of partOf(life.places)) {
       const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world);
       assert.equal(end.reason, 'Converged', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
@@ -290,7 +291,7 @@ describe('a resource that was deleted and is applied again', () => {
     const before = recordsOf(applied);
     const life = await lifeOf(applied);
     assert.ok(life.writes > 5, `${life.writes} writes`);
-    for (const crash of life.places) {
+    for (const crash of partOf(life.places)) {
       const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world);
       assert.equal(end.reason, 'Converged', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
@@ -363,7 +364,7 @@ describe('deletion', () => {
   test('with policy Delete removes its own volumes and nothing else, wherever an invocation dies', async () => {
     const life = await lifeOf(await deleted());
     assert.ok(life.writes > 5, `${life.writes} writes`);
-    for (const crash of life.places) {
+    for (const crash of partOf(life.places)) {
       const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world);
       assert.equal(end.kind, 'gone', end.trail.join('\n'));
@@ -395,7 +396,7 @@ describe('deletion', () => {
     await unborn.apply(policy);
     const life = await lifeOf(unborn);
     assert.ok(life.writes > 20, `${life.writes} writes`);
-    for (const crash of life.places.filter(({ when }) => when === 'after')) {
+    for (const crash of partOf(life.places.filter(({ when }) => when === 'after'))) {
       const { world } = await life.killedAt(crash);
       await world.remove();
       const end = await tickUntilConverged(world);
