@@ -14,7 +14,8 @@ export const etcdBudget = 4_000;
 
 /**
  * For what needs no quorum, when there is none: of its own, because the wait for one may have taken all of the other.
- * With many members of which most are on dead nodes it does, and a recovery goes on from that list.
+ * With many members of which most are on dead nodes it does, and a recovery goes on from that list. Where no member has
+ * answered anything in the whole of the other, none is asked: places of a pass are not to be held for longer.
  */
 const lastBudget = 2_000;
 
@@ -43,14 +44,18 @@ export async function askEtcd(
   }
   const etcd = await connect();
   const inTime = abortAfter(etcdBudget, signal);
+  const endpoints = reachable.map(endpointOf);
+  const statuses = new Map(reachable.map((slot) => [slot, statusAt(etcd, endpointOf(slot), inTime)]));
+  const heard = isHeard([...statuses.values()], inTime);
   try {
     const [membership, clusterVersion, asked] = await Promise.all([
-      askMembers(etcd, reachable.map(endpointOf), { signal, inTime, barrier: slots.some(isChanging) }),
-      settledVersion(cluster, slots) ?? askVersion(etcd, reachable.map(endpointOf), inTime),
+      askMembers(etcd, endpoints, { signal, inTime, barrier: slots.some(isChanging), heard }),
+      settledVersion(cluster, slots) ?? askVersion(etcd, endpoints, inTime),
       Promise.all(
-        slots.map(async (slot) =>
-          reachable.includes(slot) ? { ...slot, endpoint: await statusAt(etcd, endpointOf(slot), inTime) } : slot,
-        ),
+        slots.map(async (slot) => {
+          const endpoint = await statuses.get(slot);
+          return endpoint ? { ...slot, endpoint } : slot;
+        }),
       ),
     ]);
     return { membership, ...(clusterVersion !== undefined && { clusterVersion }), slots: asked };
@@ -90,12 +95,16 @@ export async function askExisting(
   const etcd = await connect();
   const inTime = abortAfter(etcdBudget, signal);
   try {
-    const statuses = await Promise.all(endpoints.map(({ url }) => statusAt(etcd, url, inTime)));
+    const asked = endpoints.map(({ url }) => statusAt(etcd, url, inTime));
+    const heard = isHeard(asked, inTime);
+    const statuses = await Promise.all(asked);
     const theirs = endpoints.filter((_, index) => !isOfAnother(statuses[index], existing));
     // Of pods that are all of another cluster the list says which.
     const urls = (theirs.length > 0 ? theirs : endpoints).map(({ url }) => url);
     const [told, clusterVersion] = await Promise.all([
-      needsOthers(answers) ? askMembers(etcd, urls, { signal, inTime, barrier: slots.some(isChanging) }) : undefined,
+      needsOthers(answers)
+        ? askMembers(etcd, urls, { signal, inTime, barrier: slots.some(isChanging), heard })
+        : undefined,
       answers.clusterVersion ?? askVersion(etcd, urls, inTime),
     ]);
     const membership = listBeside(answers, existing, told);
@@ -123,21 +132,26 @@ function withInherited(
   return inherited.length === 0 ? answers : { ...answers, inherited };
 }
 
+interface Asking {
+  readonly signal: AbortSignal;
+  readonly inTime: AbortSignal;
+  readonly barrier: boolean;
+  /** Whether a member answers anything in time. */
+  readonly heard: Promise<boolean>;
+}
+
 async function askMembers(
   etcd: Etcd,
   endpoints: readonly string[],
-  {
-    signal,
-    inTime,
-    barrier,
-  }: { readonly signal: AbortSignal; readonly inTime: AbortSignal; readonly barrier: boolean },
+  { signal, inTime, barrier, heard }: Asking,
 ): Promise<Membership> {
   try {
     const { clusterId, members } = await etcd.members(endpoints, { signal: inTime, barrier });
     return { kind: 'known', clusterId, members };
   } catch (error) {
-    const ofItsOwn = { signal: abortAfter(lastBudget, signal) };
-    const last = await etcd.lastMembers(endpoints, ofItsOwn).catch(() => undefined);
+    const last = (await heard)
+      ? await etcd.lastMembers(endpoints, { signal: abortAfter(lastBudget, signal) }).catch(() => undefined)
+      : undefined;
     const wantsUser = error instanceof EtcdError && error.reason === 'UserNeeded';
     return {
       kind: 'unknown',
@@ -146,6 +160,18 @@ async function askMembers(
       ...(wantsUser && { wantsUser: true as const }),
     };
   }
+}
+
+/** Whether one of them told its status or refused to, before the time was over. */
+async function isHeard(statuses: readonly Promise<Endpoint>[], inTime: AbortSignal): Promise<boolean> {
+  const answers = statuses.map(async (status) => {
+    const { kind } = await status;
+    if (kind === 'unknown' && inTime.aborted) throw new Error('it is silent');
+  });
+  return Promise.any(answers).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function statusAt(etcd: Etcd, url: string, signal: AbortSignal): Promise<Endpoint> {

@@ -320,9 +320,16 @@ export const ofRecovery: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/observe/ask-etcd.ts',
-    from: 'const ofItsOwn = { signal: abortAfter(lastBudget, signal) };',
-    to: 'const ofItsOwn = { signal: inTime };',
+    from: '{ signal: abortAfter(lastBudget, signal) }',
+    to: '{ signal: inTime }',
     without: 'an approved recovery never begins where members of dead nodes take all the time to answer',
+    killers: ['test/unit/cluster/ask-etcd.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/observe/ask-etcd.ts',
+    from: 'const last = (await heard)',
+    to: 'const last = (await heard, true)',
+    without: 'each cluster whose members never answer holds a place of the pass for half as long again',
     killers: ['test/unit/cluster/ask-etcd.test.ts'],
   },
 ];

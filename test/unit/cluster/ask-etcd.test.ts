@@ -65,20 +65,42 @@ test('a member is asked at the address of its pod, of whichever family that is',
   assert.equal(new URL(at('fd00:244::1:2')).host, '[fd00:244::1:2]:2379');
 });
 
-test('what members knew last is asked for also when the wait for a quorum has used up its time', async () => {
-  const { connect } = answering(() => '3.6.0');
-  const silent = async () => ({
-    ...(await connect()),
-    members: (_: unknown, { signal }: { readonly signal: AbortSignal }) =>
-      new Promise<never>((_, reject) => {
-        signal.addEventListener('abort', () => reject(new EtcdError('no quorum', 'down')), { once: true });
-      }),
-    lastMembers: async (_: unknown, { signal }: { readonly signal: AbortSignal }) => {
-      signal.throwIfAborted();
-      return members(3);
-    },
+interface Signalled {
+  readonly signal: AbortSignal;
+}
+
+/** Never answers: it is waited for until the time is over. */
+const silence = (_: unknown, { signal }: Signalled) =>
+  new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new EtcdError('silent', 'down')), { once: true });
   });
-  const { membership } = await askEtcd(silent, healthy(3), new AbortController().signal);
-  assert.ok(membership.kind === 'unknown');
-  assert.equal(membership.last?.length, 3);
-});
+
+for (const [what, status, isAsked] of [
+  ['one member says how it is', undefined, true],
+  ['one member refuses to', () => Promise.reject(new EtcdError('no user', 'refused')), true],
+  ['no member says anything', silence, false],
+] as const) {
+  const fate = isAsked ? 'asked for' : 'not asked for';
+  test(`a wait for a quorum is in vain, and ${what}: the last list is ${fate}`, async () => {
+    const { connect } = answering(() => '3.6.0');
+    let asked = 0;
+    const waiting = async () => {
+      const etcd = await connect();
+      const answer = status ?? etcd.status;
+      return {
+        ...etcd,
+        members: silence,
+        status: (url: string, options: Signalled) =>
+          url.includes('10.244.0.1') || !isAsked ? answer(url, options) : silence(url, options),
+        lastMembers: async (_: unknown, { signal }: Signalled) => {
+          signal.throwIfAborted();
+          asked += 1;
+          return members(3);
+        },
+      };
+    };
+    const { membership } = await askEtcd(waiting, healthy(3), new AbortController().signal);
+    assert.ok(membership.kind === 'unknown');
+    assert.deepEqual([asked, membership.last?.length], isAsked ? [1, 3] : [0, undefined]);
+  });
+}
