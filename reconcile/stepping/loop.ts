@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { firstAbort } from '../../manifests/abort-after.ts';
-import { KubeError } from '../interfaces/kube.ts';
+import { KubeError, type KubeObject } from '../interfaces/kube.ts';
 import { isAboutAll, type Kind, type KindContext, type Waits } from './kind.ts';
 import { inTime, patiently, whileWaiting } from './patience.ts';
 import { hasActed, hasWork, keyOf, type StepResult } from './result.ts';
-import { createWaker, forgetNews, type Waker, waitFor } from './wake.ts';
+import { type Steps, type UnderWay, underWay } from './under-way.ts';
+import { createWaker, forgetNews, none, type Waker, waitFor } from './wake.ts';
 
 export interface Looked {
   readonly results: readonly StepResult[];
@@ -16,16 +17,10 @@ export interface Looked {
 
 export const nothing: Looked = { results: [], hasGone: false, told: new Set() };
 
-/** Milliseconds that objects that have had their first steps wait for the others. Silence takes many times that. */
-const afterFirstMs = 1_000;
-
-interface Begun {
-  readonly resourceVersion: string;
-  /** Those that are there. */
-  readonly results: readonly StepResult[];
-  /** All of them. Absent: they are there. */
-  readonly late?: Promise<readonly StepResult[]>;
-}
+/** Milliseconds that objects which have had their steps wait for the others. Silence takes many times that. */
+const soonMs = 1_000;
+/** Looks under way, each of which keeps lists of its own. */
+const mostLooks = 2;
 
 interface Waking {
   readonly name: string;
@@ -34,17 +29,11 @@ interface Waking {
   readonly context: KindContext;
   readonly waker: Waker;
   readonly until: AbortSignal;
-  readonly late: Late | undefined;
-}
-
-/** First steps that are not over: all of them, once they are. */
-interface Late {
-  readonly all: Promise<readonly StepResult[]>;
-  readonly isIn: AbortSignal;
 }
 
 /**
- * One step for each object; then, within the time given, another look at those that wake.
+ * One step for each object; then, within the time given, another look at those that wake. Those whose step takes long
+ * hold up no other, as long as no more than two looks are at such: what the others do is told, and gone on with.
  * @param done when other work makes waiting needless
  * @param onFirst called when the first step of each is over
  * @throws {KubeError} of a kind without which no pass was made
@@ -61,48 +50,63 @@ export async function stepAndWait(
   const inWait = whileWaiting(context);
   const begun = await beginSteps(name, kind, context, inWait);
   if (!begun) return nothing;
-  const { results: first, resourceVersion } = begun;
-  const late = begun.late && lateOf(begun.late, onFirst);
-  if (!late) await onFirst(first);
+  const { steps, resourceVersion } = begun;
+  const firstOver = steps.all.then(onFirst);
+  // Awaited below, also where the steps throw.
+  firstOver.catch(() => undefined);
+  if (steps.isOver()) await firstOver;
   const { waits } = kind;
-  if (!waits || waitMs <= 0 || dryRun) return { ...nothing, ...(await withLate(name, context, late, first)) };
-  using waker = wakerFor(waits, resourceVersion, context);
-  const until = firstAbort(inWait, done);
-  return await waitAndStep({ name, kind, waits, context, waker, until, late }, first);
+  const looked = async (): Promise<Looked> => {
+    if (!waits || waitMs <= 0 || dryRun) {
+      const { told } = await withLate(name, context, [steps], await firstWork(steps));
+      return { ...nothing, results: await steps.all, told };
+    }
+    using waker = wakerFor(waits, resourceVersion, context);
+    return await waitAndStep({ name, kind, waits, context, waker, until: firstAbort(inWait, done) }, steps);
+  };
+  const all = await looked();
+  await firstOver;
+  return all;
 }
 
-function lateOf(
-  steps: Promise<readonly StepResult[]>,
-  onFirst: (results: readonly StepResult[]) => Promise<void>,
-): Late {
-  const arriving = new AbortController();
-  const all = steps.then(async (results) => {
-    await onFirst(results);
-    return results;
-  });
-  const arrived = () => arriving.abort();
-  // A failure is thrown where it is awaited.
-  all.then(arrived, arrived);
-  return { all, isIn: arriving.signal };
+/** What there is as soon as any of it has work; where none has, all. */
+async function firstWork(steps: UnderWay): Promise<readonly StepResult[]> {
+  let results = withTaken([], steps);
+  while (!steps.isOver() && !results.some(hasWork)) {
+    await nobodyUntil(steps.stirred());
+    results = withTaken(results, steps);
+  }
+  return results;
 }
 
-/** Tells of what there is, and waits for the rest. What was looked at again meanwhile stays as it was seen last. */
+/** Tells of what there is, and waits for the rest. */
 async function withLate(
   name: string,
   { onEarly, dryRun }: KindContext,
-  late: Late | undefined,
+  looks: readonly UnderWay[],
   results: readonly StepResult[],
 ): Promise<Pick<Looked, 'results' | 'told'>> {
-  if (!late) return { results, told: nothing.told };
-  const isTold = onEarly !== undefined && !dryRun && !late.isIn.aborted && results.some(hasWork);
+  const isLate = looks.some((one) => !one.isOver());
+  const isTold = onEarly !== undefined && !dryRun && isLate && results.some(hasWork);
   if (isTold) {
     const moved = results.some(hasActed);
     await onEarly({ results: { [name]: results }, workRemains: true, moved, unsettled: false });
   }
+  await Promise.all(looks.map(({ all }) => all));
   return {
-    results: merged(await late.all, results, new Set(results.map(keyOf))),
+    results: looks.reduce(withTaken, results),
     told: new Set(isTold ? results.filter(hasActed).map(keyOf) : []),
   };
+}
+
+function withTaken(results: readonly StepResult[], look: UnderWay): readonly StepResult[] {
+  const taken = look.take();
+  return merged(results, taken, new Set(taken.map(keyOf)));
+}
+
+interface Begun {
+  readonly resourceVersion: string;
+  readonly steps: UnderWay;
 }
 
 /** Asked for again only where no pass could be made without: the others cost the pass no time. */
@@ -112,33 +116,26 @@ async function beginSteps(
   context: KindContext,
   until: AbortSignal,
 ): Promise<Begun | undefined> {
-  const steps = async (): Promise<Begun> => {
+  const begin = async (): Promise<Begun> => {
     const { items, resourceVersion } = await context.lists.of(name);
-    return { resourceVersion, ...(await soonStepped(kind, items, context)) };
+    const chosen = worthStepping(kind, items, context);
+    const steps = underWay(new Set(chosen.map(keyOfItem)), (onStep) =>
+      stepped(kind, chosen, { ...context, onStep }, items),
+    );
+    await soon(steps.all, steps.first);
+    return { resourceVersion, steps };
   };
-  if (!kind.problem) return patiently({ log: context.log, until }, steps);
-  return steps().catch((error: unknown) => goOnWithout(kind, context, error));
+  if (!kind.problem) return patiently({ log: context.log, until }, begin);
+  return begin().catch((error: unknown) => goOnWithout(kind, context, error));
 }
 
-/** @throws what the steps throw before there is a first result */
-async function soonStepped(
-  kind: Kind,
-  items: Parameters<Kind['step']>[0],
-  context: KindContext,
-): Promise<Omit<Begun, 'resourceVersion'>> {
-  const early: StepResult[] = [];
-  const { promise: first, resolve: onFirst } = Promise.withResolvers<void>();
-  const onStep = (result: StepResult) => {
-    early.push(result);
-    onFirst();
-  };
-  const all = stepped(kind, items, { ...context, onStep });
+/** When all are over, or a while after that. @throws what the steps throw until then */
+async function soon(all: Steps, from: Promise<void>): Promise<void> {
   const over = new AbortController();
   const { signal } = over;
-  const isLate = first.then(() => pause(afterFirstMs, true, { signal })).catch(() => true);
+  const later = from.then(() => pause(soonMs, undefined, { signal })).catch(() => undefined);
   try {
-    if (await Promise.race([all.then(() => false), isLate])) return { results: [...early], late: all };
-    return { results: await all };
+    await Promise.race([all, later]);
   } finally {
     over.abort();
   }
@@ -147,7 +144,7 @@ async function soonStepped(
 /** All at once, for a kind that waits for nothing more. */
 export async function firstSteps(name: string, kind: Kind, context: KindContext): Promise<Looked | undefined> {
   const begun = await beginSteps(name, kind, context, whileWaiting(context));
-  return begun && { ...nothing, results: (await begun.late) ?? begun.results };
+  return begun && { ...nothing, results: await begun.steps.all };
 }
 
 /** Where the pass is made without the kind, what keeps it from being looked at is logged. */
@@ -156,21 +153,32 @@ function goOnWithout(kind: Kind, { log }: KindContext, error: unknown): undefine
   log({ problem: error.message }, kind.problem(error));
 }
 
-async function stepped(
-  kind: Kind,
-  all: Parameters<Kind['step']>[0],
-  context: KindContext,
-  isChosen: (key: string) => boolean = () => true,
-): Promise<readonly StepResult[]> {
+function worthStepping(kind: Kind, all: readonly KubeObject[], context: KindContext): readonly KubeObject[] {
   const worth = kind.worthAStep?.(all, context) ?? all;
   // Lists may lack some of their objects. Clusters tell of it themselves.
   const leftOut = kind.tellsLeftOut ? undefined : context.kube.leftOut();
-  const chosen = worth.filter(({ metadata }) => isChosen(keyOf(metadata)) && !leftOut?.has(metadata.namespace ?? ''));
+  return worth.filter(({ metadata }) => !leftOut?.has(metadata.namespace ?? ''));
+}
+
+function keyOfItem({ metadata }: KubeObject): string {
+  return keyOf(metadata);
+}
+
+async function stepped(
+  kind: Kind,
+  chosen: readonly KubeObject[],
+  context: KindContext,
+  all: readonly KubeObject[],
+): Promise<readonly StepResult[]> {
   return chosen.length === 0 && !kind.stepsNone ? [] : kind.step(chosen, context, all);
 }
 
-function isOver({ untilActed }: Waits<StepResult>, results: readonly StepResult[]): boolean {
-  return !results.some(hasWork) || (untilActed === true && results.some(hasActed));
+function isOver(
+  { untilActed }: Waits<StepResult>,
+  results: readonly StepResult[],
+  looks: readonly UnderWay[],
+): boolean {
+  return (looks.length === 0 && !results.some(hasWork)) || (untilActed === true && results.some(hasActed));
 }
 
 function wakerFor({ label, adopts }: Waits<StepResult>, resourceVersion: string, context: KindContext): Waker {
@@ -179,44 +187,88 @@ function wakerFor({ label, adopts }: Waits<StepResult>, resourceVersion: string,
   return createWaker({ kube, namespace, log, resourceVersion, label, ...(isAboutAll(context) && { adopts }) });
 }
 
-async function waitAndStep(waking: Waking, first: readonly StepResult[]): Promise<Looked> {
-  const { name, waits, context, waker, until } = waking;
-  let { late } = waking;
-  let { results, hasGone, told }: Looked = { ...nothing, results: first };
+async function waitAndStep(waking: Waking, first: UnderWay): Promise<Looked> {
+  const { name, kind, waits, context, waker, until } = waking;
+  let looks: readonly UnderWay[] = [first];
+  let [results, hasGone] = [nothing.results, false];
+  /** When each came, of those that came after the others. */
+  const cameAt = new Map<string, number>();
+  let since = performance.now();
   for (;;) {
-    if (late && (isOver(waits, results) || late.isIn.aborted || until.aborted)) {
-      ({ results, told } = await withLate(name, context, late, results));
-      late = undefined;
-    }
-    if (isOver(waits, results)) break;
-    const wakes = waits.wakesOn(results, context.kube.now() ?? new Date());
-    const woken = await waitFor(waker, wakes, late ? firstAbort(until, late.isIn) : until);
-    if (woken.size === 0 && late) continue;
+    const over = looks.filter((look) => look.isOver());
+    const left = looks.filter((look) => !over.includes(look));
+    const missing = await missingIn(over).catch((error: unknown) => goOnWithout(kind, context, error));
+    const taken = missing ? looks.flatMap((look) => look.take()) : [];
+    looks = left;
+    // Refused: what was learned is kept.
+    if (!missing) break;
+    for (const one of taken) cameAt.set(keyOf(one), performance.now());
+    hasGone ||= waits.again === 'woken' && results.some((one) => missing.has(keyOf(one)));
+    results = merged(results, taken, missing);
+    if (isOver(waits, results, looks) || until.aborted) break;
+    const stepping = new Set(looks.flatMap(({ keys }) => [...keys]));
+    const idle = results.filter((one) => !stepping.has(keyOf(one)));
+    const wakes = waits.wakesOn(idle, context.kube.now() ?? new Date());
+    const sinceThen = wakes.map((one) => ({ ...one, since: cameAt.get(one.key) ?? since }));
+    const stirred = firstAbort(until, ...looks.map((look) => look.stirred()));
+    const isFull = looks.length >= (waits.again === 'all' ? 1 : mostLooks);
+    const woken = isFull ? await nobodyUntil(stirred) : await waitFor(waker, sinceThen, stirred, stepping);
+    if (woken.size === 0 && looks.length > 0) continue;
     if (woken.size === 0) break;
     const looked = waits.again === 'all' ? new Set(results.filter(hasWork).map(keyOf)) : woken;
-    const again = await inTime({ log: context.log, until }, () => lookAgain(waking, looked));
-    // Stopped, out of time, or refused: what remains is left to the next one, which asks all of that again.
-    if (!again) break;
-    hasGone ||= waits.again === 'woken' && [...looked].some((key) => !again.some((one) => keyOf(one) === key));
-    results = merged(results, again, looked);
+    const isStopped = await inTime({ log: context.log, until }, async () => (await context.isStopped?.()) ?? false);
+    // Stopped, or out of time: what remains is left to the next one, which asks all of that again.
+    if (isStopped !== false) break;
+    forgetNews(waker, looked, results.map(keyOf));
+    looks = [...looks, lookAgain(waking, looked, results)];
+    const all = looks.at(-1)?.all.catch(() => nothing.results) ?? Promise.resolve(nothing.results);
+    await (waits.again === 'all' ? all : soon(all, Promise.resolve()));
+    cameAt.clear();
+    since = performance.now();
   }
-  if (late) ({ results, told } = await withLate(name, context, late, results));
-  return { results: results.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)), hasGone, told };
+  const { results: all, told } = await withLate(name, context, looks, results);
+  return { results: inOrder(all), hasGone, told };
 }
 
-async function lookAgain(
-  { name, kind, waits, context, waker }: Waking,
+function inOrder(results: readonly StepResult[]): readonly StepResult[] {
+  return results.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+/** What was looked at and gave no result: it is gone, or could not be seen. @throws what the steps throw */
+async function missingIn(looks: readonly UnderWay[]): Promise<ReadonlySet<string>> {
+  const missing = await Promise.all(
+    looks.map(async ({ chosen, all }) => {
+      const there = new Set((await all).map(keyOf));
+      return [...chosen].filter((key) => !there.has(key));
+    }),
+  );
+  return new Set(missing.flat());
+}
+
+/** Asks again while no list is given and time is left. After that, what was seen before it stays as it was. */
+function lookAgain(
+  { name, kind, waits, context, until }: Waking,
   looked: ReadonlySet<string>,
-): Promise<readonly StepResult[] | undefined> {
-  if (await context.isStopped?.()) return undefined;
-  forgetNews(waker);
-  try {
-    const { items } = await context.lists.fresh(name);
-    return await stepped(kind, items, context, (key) => waits.again === 'all' || looked.has(key));
-  } catch (error) {
-    if (error instanceof KubeError && error.class === 'retryable') throw error;
-    return goOnWithout(kind, context, error);
-  }
+  before: readonly StepResult[],
+): UnderWay {
+  return underWay(looked, async (onStep, left) => {
+    const results = await inTime({ log: context.log, until }, async () => {
+      const { items } = await context.lists.fresh(name);
+      const worth = worthStepping(kind, items, context);
+      // Of those that had their step before it failed, none gets another.
+      const chosen = waits.again === 'all' ? worth : worth.filter((one) => left.has(keyOfItem(one)));
+      return stepped(kind, chosen, { ...context, onStep }, items);
+    });
+    return results ?? before.filter((one) => left.has(keyOf(one)));
+  });
+}
+
+function nobodyUntil(signal: AbortSignal): Promise<ReadonlySet<string>> {
+  return new Promise((resolve) => {
+    const end = () => resolve(none);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+  });
 }
 
 /** What was done counts for the whole invocation; what was looked at and is not there any more, does not. */

@@ -10,6 +10,8 @@ import type { Log } from './traced.ts';
 export interface Waiting {
   readonly key: string;
   readonly wakes: readonly Wake[];
+  /** Times are counted from then, as `performance.now()` tells. Absent: from when it is waited for. */
+  readonly since?: number;
 }
 
 /** Objects that wake although none of them is waited for: another invocation began to change them. */
@@ -41,6 +43,8 @@ export interface Waker extends WakerContext, Disposable {
   heard: PromiseWithResolvers<void>;
 }
 
+export const none: ReadonlySet<string> = new Set();
+
 /** Several changes come together, as a rule: three pods get ready within a moment. */
 const gatherMs = 100;
 /** Until a watch that ended is begun anew, or a wait that has lost its watch is over. */
@@ -65,30 +69,42 @@ export function createWaker(context: WakerContext): Waker {
   };
 }
 
-/** From here on, what happens counts as news. Call it before looking again. */
-export function forgetNews({ news }: Waker): void {
-  news.clear();
+/**
+ * From here on, what happens to these counts as news. Call it before looking at them again.
+ *
+ * @param others for whom it stays news that a watch had ended
+ */
+export function forgetNews({ news }: Waker, looked: ReadonlySet<string>, others: readonly string[] = []): void {
+  for (const one of [...news]) {
+    const [of, key = ''] = one.split(' ');
+    if (key === '*') for (const other of others) if (!looked.has(other)) news.add(`${of} ${other}`);
+    if (key === '*' || looked.has(key)) news.delete(one);
+  }
 }
 
-/** The keys that woke, or that another invocation began to change; none when the time was up first. */
+/**
+ * The keys that woke, or that another invocation began to change; none when the time was up first.
+ *
+ * @param stepping what is looked at just now, and wakes by nothing
+ */
 export async function waitFor(
   waker: Waker,
   waits: readonly Waiting[],
   until: AbortSignal,
+  stepping = none,
 ): Promise<ReadonlySet<string>> {
   const startedAt = performance.now();
   watchFor(waker, waits);
   while (!until.aborted) {
-    const passed = performance.now() - startedAt;
-    const now = waits.map((one) => withClock(waker, one));
-    if (wokenOf(waker, now, passed).size > 0) {
+    const now = performance.now();
+    const clocked = waits.map((one) => withClock(waker, { since: startedAt, ...one }));
+    if (wokenOf(waker, clocked, now, stepping).size > 0) {
       if (waker.news.size > 0) await slept(gatherMs, until);
-      return wokenOf(waker, now, passed);
+      return wokenOf(waker, clocked, now, stepping);
     }
-    const wakes = now.flatMap((one) => one.wakes);
-    const times = wakes.flatMap((wake) => (wake.on === 'time' ? [wake.afterSeconds * 1000] : []));
+    const times = clocked.flatMap(({ wakes, since }) => wakes.flatMap((wake) => dueAt(wake, since) ?? []));
     waker.heard = Promise.withResolvers();
-    const left = times.length > 0 ? Math.max(1, Math.min(...times) - passed) : undefined;
+    const left = times.length > 0 ? Math.max(1, Math.min(...times) - now) : undefined;
     await firstOf(waker.heard.promise, left, until);
   }
   return new Set();
@@ -108,23 +124,31 @@ function watchFor(waker: Waker, waits: readonly Waiting[]): void {
 }
 
 /** A wait that named no time, and whose watch is lost, gets one. */
-function withClock({ lost }: Waker, { key, wakes }: Waiting): Waiting {
+function withClock({ lost }: Waker, waiting: Required<Waiting>): Required<Waiting> {
+  const { wakes } = waiting;
   const isLost = wakes.some((wake) => wake.on === 'change' && lost.has(wake.of));
-  if (!isLost || wakes.some(({ on }) => on === 'time')) return { key, wakes };
-  return { key, wakes: [...wakes, { on: 'time', afterSeconds: retrySeconds }] };
+  if (!isLost || wakes.some(({ on }) => on === 'time')) return waiting;
+  return { ...waiting, wakes: [...wakes, { on: 'time', afterSeconds: retrySeconds }] };
 }
 
-function wokenOf({ news }: Waker, waits: readonly Waiting[], passedMs: number): ReadonlySet<string> {
-  const wakesNow = (key: string, wake: Wake) =>
-    wake.on === 'time'
-      ? passedMs >= wake.afterSeconds * 1000
-      : news.has(`${wake.of} ${key}`) || news.has(`${wake.of} *`);
+function dueAt(wake: Wake, since: number): number | undefined {
+  return wake.on === 'time' ? since + wake.afterSeconds * 1000 : undefined;
+}
+
+function wokenOf(
+  { news }: Waker,
+  waits: readonly Required<Waiting>[],
+  now: number,
+  stepping: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const wakesNow = ({ key, since }: Required<Waiting>, wake: Wake) =>
+    wake.on === 'time' ? now >= (dueAt(wake, since) ?? now) : news.has(`${wake.of} ${key}`) || news.has(`${wake.of} *`);
   const awaited = new Set(waits.map(({ key }) => key));
   const adopted = [...news].flatMap((one) => (one.startsWith('adopted ') ? [one.slice('adopted '.length)] : []));
   return new Set([
-    ...waits.filter(({ key, wakes }) => wakes.some((wake) => wakesNow(key, wake))).map(({ key }) => key),
+    ...waits.filter((one) => one.wakes.some((wake) => wakesNow(one, wake))).map(({ key }) => key),
     // Those that are awaited say themselves what for.
-    ...adopted.filter((key) => !awaited.has(key)),
+    ...adopted.filter((key) => !awaited.has(key) && !stepping.has(key)),
   ]);
 }
 

@@ -100,7 +100,7 @@ test('what was heard before looking again is forgotten, what comes later is not'
   using scene = await stage();
   scene.kube.seed(resources.pods, pod('orders', true));
   await waitFor(scene.waker, [waiting('orders', onPods)], AbortSignal.timeout(5_000));
-  forgetNews(scene.waker);
+  forgetNews(scene.waker, new Set(['payments/orders']));
   assert.equal((await waitFor(scene.waker, [waiting('orders', onPods)], AbortSignal.timeout(300))).size, 0);
   scene.kube.remove(resources.pods, 'payments', 'orders-0-0');
   assert.equal((await waitFor(scene.waker, [waiting('orders', onPods)], AbortSignal.timeout(5_000))).size, 1);
@@ -149,7 +149,7 @@ test('where a watch is refused, a wait that named a time wakes by that alone', a
   const untimed = waiting('users', onPods);
   for (let rounds = 0; rounds < 2; rounds += 1) {
     assert.deepEqual([...(await waitFor(waker, [timed, untimed], AbortSignal.timeout(10_000)))], ['payments/users']);
-    forgetNews(waker);
+    forgetNews(waker, new Set(['payments/users']));
   }
   assert.deepEqual(told, ['pods cannot be watched; the timers go on']);
 });
@@ -236,4 +236,30 @@ test('a wait of months is one wait: a timer that overflows would fire at once, a
   } finally {
     process.off('warning', note);
   }
+});
+
+test('what is being stepped wakes by nothing: what happens to it is news afterwards', async () => {
+  using scene = await stage();
+  const waits = [waiting('orders', onPods), waiting('users', onPods)];
+  const woken = waitFor(scene.waker, waits, AbortSignal.timeout(5_000));
+  scene.kube.seed(resources.pods, pod('users', true));
+  assert.deepEqual([...(await woken)], ['payments/users']);
+  const stepping = new Set(['payments/users']);
+  forgetNews(scene.waker, stepping);
+  const other = waitFor(scene.waker, [waiting('orders', onPods)], AbortSignal.timeout(5_000), stepping);
+  scene.kube.seed(resources.pods, pod('users', false, 'CrashLoopBackOff'));
+  scene.kube.seed(resources.pods, pod('orders', true));
+  assert.deepEqual([...(await other)], ['payments/orders']);
+  forgetNews(scene.waker, new Set(['payments/orders']));
+  assert.deepEqual([...(await waitFor(scene.waker, waits, AbortSignal.timeout(5_000)))], ['payments/users']);
+});
+
+test('what another invocation begins to change wakes after its step of this one, not before', async () => {
+  const kube = createFakeKube();
+  const { resourceVersion } = await kube.list(resources.clusters, {});
+  const { adopts } = clusterKind.waits;
+  using waker = createWaker({ kube, resourceVersion, log: () => {}, label: labels.cluster, adopts });
+  kube.seed(resources.clusters, clusterOf('orders'));
+  assert.equal((await waitFor(waker, [], AbortSignal.timeout(300), new Set(['payments/orders']))).size, 0);
+  assert.deepEqual([...(await waitFor(waker, [], AbortSignal.timeout(5_000)))], ['payments/orders']);
 });
