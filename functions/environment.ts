@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { Network } from '../gitops/net/agent.ts';
 import { type AllowLists, listVariables, readEntries } from '../manifests/egress/allow-lists.ts';
 import type { Egress } from '../manifests/egress/egress.ts';
+import { lastAnswers } from '../manifests/last-answers.ts';
 import { type NameAllowance, readAllowances } from '../manifests/render/certificate-allowance.ts';
 import { type HostPattern, readHosts } from '../manifests/render/listed-hosts.ts';
 
@@ -74,15 +75,10 @@ export function migratesStorage(env: NodeJS.ProcessEnv): boolean {
 }
 
 /** By their text: a process has three of them, and asks for them at every connection. */
-const listsRead = new Map<string, readonly HostPattern[]>();
-const mostLists = 8;
+const listsRead = lastAnswers<readonly HostPattern[]>(8);
 
 function patternsIn(text = ''): readonly HostPattern[] {
-  const known = listsRead.get(text) ?? readHosts(text).patterns;
-  listsRead.set(text, known);
-  const [oldest] = listsRead.keys();
-  if (listsRead.size > mostLists && oldest !== undefined) listsRead.delete(oldest);
-  return known;
+  return listsRead(text, () => readHosts(text).patterns);
 }
 
 /** Names that clusters may ask issuers of cert-manager for, besides their own. */

@@ -28,3 +28,11 @@ export function firstAbort(...signals: readonly (AbortSignal | undefined)[]): Ab
 export function abortAfter(milliseconds: number, ...others: readonly (AbortSignal | undefined)[]): AbortSignal {
   return firstAbort(...others, AbortSignal.timeout(Math.max(0, milliseconds)));
 }
+
+/** Resolves when it aborts; at once, if it has. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+  });
+}

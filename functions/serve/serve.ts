@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { aborted } from '../../manifests/abort-after.ts';
 import { version } from '../../manifests/release.ts';
 import { connectKube } from '../../reconcile/clients/kube.ts';
 import { KubeError } from '../../reconcile/interfaces/kube.ts';
@@ -22,7 +23,7 @@ export async function serve(options: ServeOptions, { env, log, stop }: Surroundi
     const groups = await Promise.all(options.groups.map((name) => openGroup(name, context)));
     const server = await listen(composed(groups, stop), options);
     log({ port: server.port, groups: options.groups.join(', ') }, 'listening');
-    if (!stop.aborted) await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
+    await aborted(stop);
     log({}, 'leaving: what is under way is finished first');
     await server.close();
     kube.close();

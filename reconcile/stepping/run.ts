@@ -2,7 +2,8 @@ import { KubeError } from '../interfaces/kube.ts';
 import { earliest } from '../time/later-look.ts';
 import { type Again, isStepped, type Kind, type KindContext, type Kinds, type ResultsOf } from './kind.ts';
 import { createLists, type Lister, type Lists } from './lists.ts';
-import { firstSteps, type Looked, merged, nothing, stepAndWait } from './loop.ts';
+import { type Looked, merged, nothing } from './looked.ts';
+import { firstSteps, stepAndWait } from './loop.ts';
 import { hasActed, hasWork, keyOf, type StepResult } from './result.ts';
 
 interface Turn {

@@ -43,7 +43,7 @@ export interface Waker extends WakerContext, Disposable {
   heard: PromiseWithResolvers<void>;
 }
 
-export const none: ReadonlySet<string> = new Set();
+const none: ReadonlySet<string> = new Set();
 
 /** Several changes come together, as a rule: three pods get ready within a moment. */
 const gatherMs = 100;

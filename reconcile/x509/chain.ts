@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
+import { lastAnswers } from '../../manifests/last-answers.ts';
 import type { Usage } from '../../manifests/render/certificate-names.ts';
 import { rawNamesOf } from './der.ts';
 import type { CertificateFacts } from './facts.ts';
 import { keyFlawOf } from './keys.ts';
-import { lastAnswers } from './last-answers.ts';
 
 /** Whether a certificate can be verified, as the other end of a TLS connection would do it. */
 

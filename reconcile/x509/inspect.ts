@@ -1,7 +1,7 @@
 import { createHash, type X509Certificate } from 'node:crypto';
+import { lastAnswers } from '../../manifests/last-answers.ts';
 import { type CertificateFacts, factsOf } from './facts.ts';
 import { type Intermediate, intermediateIn, intermediateKey, isCross, lengthFlaw } from './intermediate.ts';
-import { lastAnswers } from './last-answers.ts';
 import { type Read, readCertificates, readPrivateKey } from './read-entry.ts';
 
 /** What the certificates in a Secret say. No private key, nor any part of one, comes out of here. */
@@ -137,6 +137,7 @@ interface Chain {
   readonly facts: AtLeastOne<CertificateFacts>;
 }
 
+// To read a key or a chain takes a tenth of a millisecond and more. A copy has the key of its original.
 const matches = lastAnswers<Read<boolean>>(64);
 
 /** Whether that is the key of the first of them. Of the key itself only its hash is remembered. */
@@ -154,7 +155,10 @@ function hashOf(encoded: string): string {
   return createHash('sha256').update(encoded).digest('base64');
 }
 
-/** Base64 of a leaf and its intermediates, or of the CAs of an issuer. Longer ones are read each time. */
+/**
+ * Base64 of a leaf and its intermediates, or of the CAs of an issuer, which all leaves of a cluster name. Longer ones
+ * are read each time.
+ */
 const usualLength = 16 * 1024;
 const chains = lastAnswers<Read<Chain>>(32);
 

@@ -26,6 +26,7 @@ import { ofRules } from './tables/rules.ts';
 import { ofSchedules } from './tables/schedules.ts';
 import { ofSignatures } from './tables/signatures.ts';
 import { ofStages } from './tables/stages.ts';
+import { ofStepping } from './tables/stepping.ts';
 import { ofVolumes } from './tables/volumes.ts';
 
 /** All guards that must be missed when they are gone. Whoever moves a guard moves its row. */
@@ -44,6 +45,7 @@ export const mutants: readonly Mutant[] = [
   ...ofClients,
   ...ofLooks,
   ...ofStages,
+  ...ofStepping,
   ...ofGitops,
   ...ofFourEyes,
   ...ofSignatures,

@@ -94,7 +94,7 @@ export const ofClients: readonly Mutant[] = [
     killers: ['test/unit/pass/left-out.test.ts'],
   },
   {
-    file: 'reconcile/stepping/loop.ts',
+    file: 'reconcile/stepping/step-kind.ts',
     from: "worth.filter(({ metadata }) => !leftOut?.has(metadata.namespace ?? ''))",
     to: 'worth',
     without: 'a backup is stepped on lists that lack some objects of its namespace',

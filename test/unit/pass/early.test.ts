@@ -10,8 +10,6 @@ import { kindContext } from '../../support/kind-context.ts';
 import { virtualTime } from '../../support/virtual-time.ts';
 
 const never = new AbortController().signal;
-const items = ['quick', 'silent'].map((name) => ({ metadata: { name, namespace: name } }));
-const listed = { items, resourceVersion: '1' };
 const result = (name: string, outcome: StepResult['outcome'], workRemains = true): StepResult => {
   return { namespace: name, name, reason: 'X', message: 'x', outcome, workRemains };
 };
@@ -21,84 +19,6 @@ interface Seen {
   readonly looks: string[];
   readonly stepped: Awaited<ReturnType<typeof stepKinds>>;
 }
-
-/**
- * Steps both: the silent one ends with `silent` once `until` is so, or `quick` has been looked at as often as it has
- * answers.
- */
-async function stepBoth(quick: readonly StepResult[], silent: StepResult, waitMs = 30_000): Promise<Seen> {
-  const early: EarlyNews[] = [];
-  const looks: string[] = [];
-  const told = Promise.withResolvers<void>();
-  const kind: Kind<KubeObject, StepResult> = {
-    scope: 'whole',
-    after: {},
-    lister: () => async () => listed,
-    async step(chosen, { onStep }) {
-      return Promise.all(
-        chosen.map(async ({ metadata: { name } }) => {
-          looks.push(name);
-          if (name === 'silent') {
-            await told.promise;
-            return silent;
-          }
-          const answer = quick[looks.filter((one) => one === 'quick').length - 1] ?? assert.fail('one look too many');
-          onStep?.(answer);
-          return answer;
-        }),
-      );
-    },
-    waits: {
-      wakesOn: (results) =>
-        results
-          .filter(({ workRemains }) => workRemains)
-          .map(({ name }) => ({ key: `${name}/${name}`, wakes: [{ on: 'time', afterSeconds: 0.01 }] })),
-      isAwaited: () => true,
-      again: 'woken',
-      untilActed: true,
-    },
-  };
-  const stepped = await stepKinds(
-    { toy: kind },
-    {
-      ...kindContext({ kube: createFakeKube(), waitMs, lists: createLists(new Map([['toy', async () => listed]])) }),
-      onEarly: async (news) => {
-        early.push(news);
-        told.resolve();
-      },
-    },
-  );
-  return { early, looks, stepped };
-}
-
-test('what has acted is told while another object is silent, and not as news once more', async () => {
-  const { early, stepped } = await stepBoth([result('quick', 'acted')], result('silent', 'none'));
-  assert.deepEqual(
-    early.map(({ moved, results: { toy = [] } }) => [moved, toy.map(({ name }) => name)]),
-    [[true, ['quick']]],
-  );
-  assert.deepEqual([stepped.moved, stepped.isTold, stepped.workRemains], [false, true, true]);
-  assert.deepEqual(stepped.results.toy?.map(({ name }) => name).toSorted(), ['quick', 'silent']);
-});
-
-test('what waits is looked at again while another object is silent', async () => {
-  const answers = [result('quick', 'none'), result('quick', 'acted')];
-  const { early, looks, stepped } = await stepBoth(answers, result('silent', 'none'));
-  assert.deepEqual(looks.toSorted(), ['quick', 'quick', 'silent']);
-  assert.equal(early.length, 1);
-  assert.equal(stepped.moved, false);
-});
-
-test('what the silent one did is news', async () => {
-  const { stepped } = await stepBoth([result('quick', 'acted')], result('silent', 'acted'));
-  assert.equal(stepped.moved, true);
-});
-
-test('a tick, which waits for nothing, tells of work all the same', async () => {
-  const { early, looks } = await stepBoth([result('quick', 'none')], result('silent', 'none'), 0);
-  assert.deepEqual([early.length, early[0]?.moved], [1, false]);
-  assert.deepEqual(looks, ['quick', 'silent']);
-});
 
 /** Steps all of these: each look at one has a number, and what is told early ends what `told` keeps. */
 async function stepAll(
@@ -142,6 +62,45 @@ async function stepAll(
   const stepped = await stepKinds({ toy: kind }, { ...kindContext({ kube, waitMs, lists }), onEarly });
   return { early, looks, stepped };
 }
+
+/** Answers in turn for `quick`; `silent` ends with its answer once something was told early. */
+function stepBoth(quick: readonly StepResult[], silent: StepResult, waitMs?: number): Promise<Seen> {
+  const step = async (name: string, look: number, told: Promise<void>) => {
+    if (name === 'quick') return quick[look - 1] ?? assert.fail('one look too many');
+    await told;
+    return silent;
+  };
+  return stepAll(['quick', 'silent'], step, waitMs);
+}
+
+test('what has acted is told while another object is silent, and not as news once more', async () => {
+  const { early, stepped } = await stepBoth([result('quick', 'acted')], result('silent', 'none'));
+  assert.deepEqual(
+    early.map(({ moved, results: { toy = [] } }) => [moved, toy.map(({ name }) => name)]),
+    [[true, ['quick']]],
+  );
+  assert.deepEqual([stepped.moved, stepped.isTold, stepped.workRemains], [false, true, true]);
+  assert.deepEqual(stepped.results.toy?.map(({ name }) => name).toSorted(), ['quick', 'silent']);
+});
+
+test('what waits is looked at again while another object is silent', async () => {
+  const answers = [result('quick', 'none'), result('quick', 'acted')];
+  const { early, looks, stepped } = await stepBoth(answers, result('silent', 'none'));
+  assert.deepEqual(looks.toSorted(), ['quick', 'quick', 'silent']);
+  assert.equal(early.length, 1);
+  assert.equal(stepped.moved, false);
+});
+
+test('what the silent one did is news', async () => {
+  const { stepped } = await stepBoth([result('quick', 'acted')], result('silent', 'acted'));
+  assert.equal(stepped.moved, true);
+});
+
+test('a tick, which waits for nothing, tells of work all the same', async () => {
+  const { early, looks } = await stepBoth([result('quick', 'none')], result('silent', 'none'), 0);
+  assert.deepEqual([early.length, early[0]?.moved], [1, false]);
+  assert.deepEqual(looks, ['quick', 'silent']);
+});
 
 test('a silent object is not looked at twice at once, and another look at it holds up no other', async () => {
   const { looks, stepped } = await stepAll(['quick', 'silent'], async (name, look, told) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lastAnswers } from '../../../reconcile/x509/last-answers.ts';
+import { lastAnswers } from '../../../manifests/last-answers.ts';
 
 test('what was asked last is asked once; what was asked for longest ago goes first', () => {
   const asked: string[] = [];

@@ -1,6 +1,5 @@
 /**
- * Answers to pure questions, the last ones: all leaves of a cluster name the same CAs, and a copy says what its
- * original does. To read a certificate or a key takes a tenth of a millisecond and more.
+ * Keeps the last answers to a question that has the same answer for a key at any time.
  *
  * @param most that are kept; the one that was asked for longest ago goes first
  */

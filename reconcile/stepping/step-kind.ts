@@ -1,0 +1,45 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { KubeError, type KubeObject } from '../interfaces/kube.ts';
+import type { Kind, KindContext } from './kind.ts';
+import { keyOf, type StepResult } from './result.ts';
+import type { Steps } from './under-way.ts';
+
+/** Milliseconds that objects which have had their steps wait for the others. Silence takes many times that. */
+const soonMs = 1_000;
+/** When all are over, or a while after that. @throws what the steps throw until then */
+export async function soon(all: Steps, from: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  const later = from.then(() => pause(soonMs, undefined, { signal })).catch(() => undefined);
+  try {
+    await Promise.race([all, later]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** Where the pass is made without the kind, what keeps it from being looked at is logged. */
+export function goOnWithout(kind: Kind, { log }: KindContext, error: unknown): undefined {
+  if (!kind.problem || !(error instanceof KubeError)) throw error;
+  log({ problem: error.message }, kind.problem(error));
+}
+
+export function worthStepping(kind: Kind, all: readonly KubeObject[], context: KindContext): readonly KubeObject[] {
+  const worth = kind.worthAStep?.(all, context) ?? all;
+  // Lists may lack some of their objects. Clusters tell of it themselves.
+  const leftOut = kind.tellsLeftOut ? undefined : context.kube.leftOut();
+  return worth.filter(({ metadata }) => !leftOut?.has(metadata.namespace ?? ''));
+}
+
+export function keyOfItem({ metadata }: KubeObject): string {
+  return keyOf(metadata);
+}
+
+export async function stepped(
+  kind: Kind,
+  chosen: readonly KubeObject[],
+  context: KindContext,
+  all: readonly KubeObject[],
+): Promise<readonly StepResult[]> {
+  return chosen.length === 0 && !kind.stepsNone ? [] : kind.step(chosen, context, all);
+}

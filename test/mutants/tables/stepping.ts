@@ -1,0 +1,96 @@
+import type { Mutant } from '../mutant.ts';
+
+/** The only loop of a pass, and the order of its kinds. */
+export const ofStepping: readonly Mutant[] = [
+  {
+    file: 'reconcile/stepping/step-kind.ts',
+    from: 'await Promise.race([all, later]);',
+    to: 'await all;',
+    without: 'a birth waits for the clusters of others that never answer, at each of its steps',
+    killers: ['test/unit/pass/early.test.ts'],
+  },
+  {
+    file: 'reconcile/stepping/under-way.ts',
+    from: 'if (hasWork(result) || hasActed(result)) stirring.abort();',
+    to: '',
+    without: 'what acts a moment later than the first is told when the last of others has not answered, not before',
+    killers: ['test/unit/pass/early.test.ts'],
+  },
+  {
+    file: 'reconcile/stepping/wait.ts',
+    from: "looks.length >= (waits.again === 'all' ? 1 : mostLooks)",
+    to: 'false',
+    without: 'looks at members that never answer pile up in a pass, each with lists of its own',
+    killers: ['test/unit/pass/early.test.ts'],
+  },
+  {
+    file: 'reconcile/stepping/wait.ts',
+    from: 'results = merged(results, taken, missing);',
+    to: 'results = merged(results, taken, new Set());',
+    without: 'what can not be seen any more is looked at again and again, as fast as the API server refuses',
+    killers: ['test/unit/pass/early.test.ts'],
+  },
+  {
+    file: 'reconcile/stepping/wait.ts',
+    from: 'worth.filter((one) => left.has(keyOfItem(one)))',
+    to: 'worth.filter((one) => looked.has(keyOfItem(one)))',
+    without: 'a look that failed half-way gives those that had their step another one (one action an invocation)',
+    killers: ['test/unit/pass/early.test.ts'],
+  },
+  {
+    file: 'reconcile/stepping/wake.ts',
+    from: '!awaited.has(key) && !stepping.has(key)',
+    to: '!awaited.has(key)',
+    without: 'a cluster is stepped twice at once by one invocation',
+    killers: ['test/unit/functions/wake.test.ts'],
+  },
+  {
+    file: 'reconcile/stepping/wake.ts',
+    from: "if (key === '*' || looked.has(key)) news.delete(one);",
+    to: 'news.delete(one);',
+    without: 'what happens to a cluster while it or another is looked at waits for the next tick',
+    killers: ['test/unit/functions/wake.test.ts'],
+  },
+  {
+    file: 'reconcile/stepping/run.ts',
+    from: ' && !told.has(keyOf(one))',
+    to: '',
+    without: 'what was told early supersedes the follow-up that goes on with it',
+    killers: ['test/unit/pass/early.test.ts'],
+  },
+  {
+    file: 'reconcile/kinds.ts',
+    from: "after: { restore: 'the cluster that a restore makes has its first step in this pass' },",
+    to: 'after: {},',
+    without: 'the cluster that a restore makes has its first step in the next pass',
+    killers: ['test/unit/functions/restore-first.test.ts'],
+  },
+  {
+    file: 'reconcile/kinds.ts',
+    from: "after: { cluster: 'whether a node may go is seen as the first steps of clusters left them' },",
+    to: 'after: {},',
+    without: 'whether a node may go is seen before the clusters have had their steps',
+    killers: ['test/unit/nodes/pass-order.test.ts'],
+  },
+  {
+    file: 'reconcile/kinds.ts',
+    from: "after: { schedule: 'what a schedule makes is begun at once' },",
+    to: 'after: {},',
+    without: 'a backup that a schedule makes is begun in the next pass',
+    killers: ['test/unit/pass/traces.test.ts'],
+  },
+  {
+    file: 'reconcile/stepping/kind.ts',
+    from: "if (kind.scope === 'whole' && !isAboutAll(context)) return false;",
+    to: '',
+    without: 'an invocation about one cluster steps all objects of other kinds',
+    killers: ['test/unit/pass/scope.test.ts'],
+  },
+  {
+    file: 'reconcile/stepping/wait.ts',
+    from: 'if (isStopped !== false) break;',
+    to: 'if (isStopped === undefined) break;',
+    without: 'a follow-up that waits takes a step after everything was stopped',
+    killers: ['test/unit/functions/stop.test.ts'],
+  },
+];
