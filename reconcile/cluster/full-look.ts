@@ -17,7 +17,7 @@ import { type StepObjects, step } from './step.ts';
 import type { StepContext } from './step-context.ts';
 
 interface FullScope {
-  readonly namespace?: string | undefined;
+  readonly namespaces?: readonly string[] | undefined;
   /** All there are: how many may change what works at once. */
   readonly all: readonly EtcdCluster[];
   readonly fleets?: readonly EtcdFleet[];
@@ -30,8 +30,8 @@ export type Full = ReadonlyMap<string | undefined, StepObjects>;
 /** A LIST per kind for all of them. @throws {KubeError} */
 export async function readFull(context: StepContext, scope: FullScope): Promise<Full> {
   const { kube, signal } = context;
-  const { namespace, all, fleets = [], onConfigMaps } = scope;
-  const objects = await readObjects(kube, all, { namespace, signal, onConfigMaps });
+  const { namespaces, all, fleets = [], onConfigMaps } = scope;
+  const objects = await readObjects(kube, all, { namespaces, signal, onConfigMaps });
   const without = clustersWithoutRoom(objects, fleets);
   const stages = heldByStages(objects, fleets, kube.now() ?? new Date());
   const halts = haltsAbove(objects, fleets);

@@ -3,28 +3,38 @@ import type { ConfigMap } from '../../manifests/kube-types.ts';
 import { labels } from '../../manifests/render/names.ts';
 import { onlyPending, pendingRecords } from '../fleet/pending-record.ts';
 import { type KubeObject, resources } from '../interfaces/kube.ts';
+import { listIn, only } from '../objects/list-in.ts';
 import { withCure } from '../reasons/cure.ts';
 import type { Kind } from '../stepping/kind.ts';
 import type { Listed } from '../stepping/lists.ts';
 import { pauseSeconds, tickSeconds } from '../stepping/pause.ts';
 import { neededFor } from './load-ahead.ts';
+import { namespacesFor } from './namespaces.ts';
 import { clustersWake, isUnderWay, quietSeconds } from './quiet.ts';
 import type { ClusterResult } from './result.ts';
 
 /** What a pass must know of clusters; where they stand among the kinds, the table says. */
 export const clusterKind = {
   lister:
-    ({ kube, namespace, signal }) =>
+    ({ kube, namespace, within, signal }) =>
     () =>
-      kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
+      listIn<EtcdCluster>(kube, resources.clusters, { namespaces: within ?? only(namespace), signal }),
   worthAStep: (clusters, { chosen }) => chosen(clusters),
+  looksInto: (clusters, { fleets }) => namespacesFor(clusters, fleets),
   tellsLeftOut: true,
   async step(clusters, context, all) {
     const { stepClusters } = await import('./pass.ts');
-    const { kube, namespace, fleets, loadAhead, lists } = context;
+    const { kube, namespace, within, fleets, loadAhead, lists } = context;
     const onConfigMaps = (listed: Listed<ConfigMap>) => lists.keep(pendingRecords, onlyPending(listed));
-    const inFull = context.clusters.length > 0;
-    const stepped = stepClusters(context, { namespace, clusters, all, fleets, inFull, onConfigMaps });
+    const stepped = stepClusters(context, {
+      namespaces: within ?? only(namespace),
+      clusters,
+      all,
+      fleets,
+      inFull: context.clusters.length > 0,
+      // Those of some namespaces alone serve no others.
+      ...(!within && { onConfigMaps }),
+    });
     // While the API server makes its lists.
     if (loadAhead) setImmediate(() => neededFor(clusters, kube.now() ?? new Date()).forEach(loadAhead));
     return stepped;

@@ -13,10 +13,11 @@ import { skippedLook } from './skipped-look.ts';
 import type { StepContext } from './step-context.ts';
 
 export interface Scope {
-  readonly namespace?: string | undefined;
+  /** Where it looks. Absent: in all. */
+  readonly namespaces?: readonly string[] | undefined;
   /** Those that get a step. Freshly listed, before anything else that the steps look at. */
   readonly clusters: readonly EtcdCluster[];
-  /** All there are, and the fleets that they belong to: how many may change what works at once. */
+  /** All there are there, and the fleets that they belong to: how many may change what works at once. */
   readonly all?: readonly EtcdCluster[];
   readonly fleets?: readonly EtcdFleet[];
   /** No look is skipped: these clusters were named. */
@@ -60,7 +61,7 @@ interface Looks {
 /** @throws {KubeError} */
 async function prepareLooks(context: StepContext, scope: Scope): Promise<Looks> {
   const { kube, health, dryRun, signal } = context;
-  const { namespace, clusters, all = clusters, inFull = false } = scope;
+  const { namespaces, clusters, all = clusters, inFull = false } = scope;
   const now = kube.now() ?? new Date();
   const quiet = new Set(dryRun || inFull || !health ? [] : clusters.filter((cluster) => mayBeSkipped(cluster, now)));
   let reading: Promise<Full> | undefined;
@@ -70,7 +71,7 @@ async function prepareLooks(context: StepContext, scope: Scope): Promise<Looks> 
   };
   // Where one is to be read in full, the others are found among the same lists.
   const isQuiet = quiet.size === clusters.length;
-  const moving = isQuiet ? await readMoving(kube, clusters, { namespace, signal }) : [...(await read()).values()];
+  const moving = isQuiet ? await readMoving(kube, clusters, { namespaces, signal }) : [...(await read()).values()];
   const byUid = new Map(moving.map((one) => [one.cluster.metadata.uid, one]));
   return {
     full: async (cluster, skipped) => (await loaded()).fullStep(context, cluster, await read(), skipped),

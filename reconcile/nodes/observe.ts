@@ -204,7 +204,7 @@ async function lookAt(
   // Not as the clusters' steps of this very pass: what they hold is held.
   const apart = { ...context, holder: holderOf(context.holder), mayTry: !context.dryRun };
   const chosen = clusters.filter((cluster) => wanted.has(keyOf(cluster)) && !context.unasked?.has(keyOf(cluster)));
-  const objects = await readObjects(kube, chosen, { namespace: undefined, signal });
+  const objects = await readObjects(kube, chosen, { signal });
   return inParallel(objects, parallel, async (one) => {
     const { observation, etcd } = await observe(apart, one, signal);
     return { cluster: clusterSeen(situate(observation)), object: observation.cluster, way: etcd };

@@ -47,6 +47,8 @@ export interface KindContext extends SteppingContext {
   readonly fleets: readonly EtcdFleet[];
   /** Which clusters the invocation is about. */
   readonly chosen: (clusters: readonly EtcdCluster[]) => readonly EtcdCluster[];
+  /** The namespaces that are listed, of those that there are. Absent: all. */
+  readonly within?: readonly string[];
 }
 
 /** Kinds by name, each with why it comes after it. */
@@ -62,10 +64,12 @@ export interface Kind<Item extends KubeObject = KubeObject, Result extends StepR
   readonly changes?: Readonly<Record<string, readonly StepResult['outcome'][]>>;
   /** Whether its component is installed. Absent: it needs none. */
   needs?(context: SteppingContext): boolean;
-  /** Made once for a pass. @throws {KubeError} */
-  lister(context: Pick<SteppingContext, 'kube' | 'namespace' | 'signal' | 'log'>): () => Promise<Listed<Item>>;
+  /** Made once for a pass, and for a look within some namespaces. @throws {KubeError} */
+  lister(context: Pick<KindContext, 'kube' | 'namespace' | 'signal' | 'log' | 'within'>): () => Promise<Listed<Item>>;
   /** The objects that are worth a step. Absent: all. */
   worthAStep?(items: readonly Item[], context: KindContext): readonly Item[];
+  /** The namespaces that all is in that steps of these depend on. `undefined`, or absent: any. */
+  looksInto?(items: readonly Item[], context: KindContext): ReadonlySet<string> | undefined;
   /** Its step gets also the objects of namespaces that lists leave out, and says so of each. Absent: they get none. */
   readonly tellsLeftOut?: true;
   /** Whether a step has something to do where no object is there. */

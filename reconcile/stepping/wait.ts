@@ -1,5 +1,6 @@
 import { aborted, firstAbort } from '../../manifests/abort-after.ts';
 import type { Kind, KindContext, Waits } from './kind.ts';
+import { listAgain } from './list-again.ts';
 import { type Looked, merged, nothing, withLate } from './looked.ts';
 import { inTime } from './patience.ts';
 import { hasActed, hasWork, keyOf, type StepResult } from './result.ts';
@@ -94,11 +95,11 @@ function lookAgain(
 ): UnderWay {
   return underWay(looked, async (onStep, left) => {
     const results = await inTime({ log: context.log, until }, async () => {
-      const { items } = await context.lists.fresh(name);
-      const worth = worthStepping(kind, items, context);
+      const { items, ...found } = await listAgain(name, kind, context, left);
+      const worth = worthStepping(kind, items, found.context);
       // Of those that had their step before it failed, none gets another.
       const chosen = waits.again === 'all' ? worth : worth.filter((one) => left.has(keyOfItem(one)));
-      return stepped(kind, chosen, { ...context, onStep }, items);
+      return stepped(kind, chosen, { ...found.context, onStep }, items);
     });
     return results ?? before.filter((one) => left.has(keyOf(one)));
   });

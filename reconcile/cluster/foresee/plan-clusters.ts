@@ -2,6 +2,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { type Kube, resources } from '../../interfaces/kube.ts';
 import { type RefusedApproval, withoutRefused } from '../../objects/approvals.ts';
+import { only } from '../../objects/list-in.ts';
 import { inParallel } from '../../stepping/in-parallel.ts';
 import type { Observation } from '../know/observation.ts';
 import { failureOf } from '../know/outcome.ts';
@@ -79,7 +80,7 @@ export async function planClusters(
 ): Promise<readonly ClusterPlan[]> {
   const { kube, signal } = context;
   const clusters = intents.map(({ kind, cluster }) => (kind === 'create' ? asCreated(cluster) : cluster));
-  const objects = await readObjects(kube, clusters, { namespace, signal });
+  const objects = await readObjects(kube, clusters, { namespaces: only(namespace), signal });
   const waiting = intents.flatMap((intent, index) => {
     const found = objects[index];
     return found ? [{ intent, objects: found }] : [];

@@ -11,6 +11,7 @@ import type {
 } from '../../../manifests/kube-types.ts';
 import { labels } from '../../../manifests/render/names.ts';
 import { type Kube, type KubeObject, type Resource, resources } from '../../interfaces/kube.ts';
+import { listIn } from '../../objects/list-in.ts';
 import type { Listed } from '../../stepping/lists.ts';
 import type { Requested } from '../know/certificates/requested.ts';
 import { listRequested } from './certificates/requested.ts';
@@ -35,12 +36,13 @@ export interface ClusterObjects extends MovingObjects {
 }
 
 interface ReadOptions {
-  readonly namespace: string | undefined;
+  /** Absent: all. */
+  readonly namespaces?: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
 
 interface AllOptions extends ReadOptions {
-  /** Told of every ConfigMap of ours, also of those that belong to no cluster. */
+  /** Told of every ConfigMap of ours there, also of those that belong to no cluster. */
   readonly onConfigMaps?: ((listed: Listed<ConfigMap>) => void) | undefined;
 }
 
@@ -102,7 +104,7 @@ async function byCluster<T extends KubeObject>(
   options: ReadOptions,
   onListed?: (listed: Listed<T>) => void,
 ): Promise<(cluster: EtcdCluster) => readonly T[]> {
-  const listed = await kube.list<T>(resource, { ...options, labelSelector: `${labels.managedBy}=etcd-ratchet` });
+  const listed = await listIn<T>(kube, resource, { ...options, labelSelector: `${labels.managedBy}=etcd-ratchet` });
   onListed?.(listed);
   const { items } = listed;
   const groups = Map.groupBy(items, ({ metadata }) => `${metadata.namespace}/${metadata.labels?.[labels.cluster]}`);

@@ -5,6 +5,7 @@ import { servedFingerprint } from '../../../reconcile/clients/served-fingerprint
 import { stepClusters } from '../../../reconcile/cluster/pass.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import type { Kube } from '../../../reconcile/interfaces/kube.ts';
+import { only } from '../../../reconcile/objects/list-in.ts';
 
 /** One step for each of these clusters without a process of its own, where hundreds are wanted. */
 export function stepOnce(kube: Kube, clusters: readonly EtcdCluster[]): Promise<ClusterResult[]> {
@@ -20,6 +21,6 @@ export function stepOnce(kube: Kube, clusters: readonly EtcdCluster[]): Promise<
       dryRun: false,
       signal: AbortSignal.timeout(30_000),
     },
-    { namespace: clusters[0]?.metadata.namespace, clusters },
+    { namespaces: only(clusters[0]?.metadata.namespace), clusters },
   );
 }

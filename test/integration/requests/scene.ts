@@ -92,7 +92,7 @@ export async function makeScene(stage: Stage, tls: EtcdClusterSpec['tls'] = { mo
     },
     look: async () => {
       const [objects] = await readObjects(kube, [await read<EtcdCluster>('cluster', clusterName)], {
-        namespace,
+        namespaces: [namespace],
         signal: signal(),
       });
       if (!objects) throw new Error('the cluster is gone');

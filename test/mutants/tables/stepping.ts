@@ -3,6 +3,41 @@ import type { Mutant } from '../mutant.ts';
 /** The only loop of a pass, and the order of its kinds. */
 export const ofStepping: readonly Mutant[] = [
   {
+    file: 'reconcile/stepping/list-again.ts',
+    from: 'if ([...needed].every((one) => within.includes(one))) return found;',
+    to: 'return found;',
+    without: 'another look at a cluster sees none of those in other namespaces that it shares room and stages with',
+    killers: ['test/unit/pass/list-again.test.ts'],
+  },
+  {
+    file: 'reconcile/stepping/list-again.ts',
+    from: 'isWhole || within.some((one) => leftOut.has(one))',
+    to: 'isWhole',
+    without: 'another look acts in a namespace that the pass left out, and said so',
+    killers: ['test/unit/pass/list-again.test.ts'],
+  },
+  {
+    file: 'reconcile/stepping/list-again.ts',
+    from: "if (!isReason(error, 'TooLarge')) throw error;",
+    to: 'throw error;',
+    without: 'a namespace that is too large ends looks at all others',
+    killers: ['test/unit/pass/list-again.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/namespaces.ts',
+    from: "if (kindOfEntry(entry) === 'EtcdCluster') needed.add(entry.namespace);",
+    to: "if (kindOfEntry(entry) !== 'EtcdCluster') needed.add(entry.namespace);",
+    without: 'another look takes room, or begins a stage, that clusters of its fleet in other namespaces hold (I1)',
+    killers: ['test/unit/cluster/namespaces.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/namespaces.ts',
+    from: 'if (!memberOf(fleet)(cluster)) return undefined;',
+    to: 'if (!memberOf(fleet)(cluster)) continue;',
+    without: 'another look at a cluster with the label of a fleet does not wait among all that bear it',
+    killers: ['test/unit/cluster/namespaces.test.ts'],
+  },
+  {
     file: 'reconcile/stepping/step-kind.ts',
     from: 'await Promise.race([all, later]);',
     to: 'await all;',

@@ -284,7 +284,7 @@ export function createWorld(past?: Past): World {
           signal: AbortSignal.timeout(60_000),
         },
         {
-          namespace,
+          namespaces: [namespace],
           clusters: items,
           inFull,
           ...(beside && { all: [...items, ...beside.clusters], fleets: beside.fleets }),

@@ -11,7 +11,7 @@ import { listRequested } from '../../../reconcile/cluster/observe/certificates/r
 import { KubeError } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 
-const options = { namespace: 'shop', signal: AbortSignal.timeout(10_000) };
+const options = { namespaces: ['shop'], signal: AbortSignal.timeout(10_000) };
 
 function clusterOf(name: string, mode: TlsMode): EtcdCluster {
   const tls = { mode, ...(mode === 'CertManager' && { certManager: { issuerRef: { name: 'company' } } }) };
@@ -39,7 +39,7 @@ test('one LIST for all, and each cluster gets its own', async () => {
     metadata: { name, namespace, labels: labelsOf(cluster) },
   });
   kube.seed(certificateResource, certificate('a', 'one'), certificate('b', 'two'), certificate('a', 'three', 'bank'));
-  const requested = await listRequested(kube, without(a, b, plain), { ...options, namespace: undefined });
+  const requested = await listRequested(kube, without(a, b, plain), { signal: options.signal });
   const names = (cluster: EtcdCluster) => {
     const found = requested(cluster);
     return found.kind === 'known' ? found.items.map(({ metadata }) => metadata.name) : found.kind;

@@ -26,7 +26,7 @@ async function atRest(world: World, many: number): Promise<FakeKube> {
       kube.seed(resource, ...copy(resource, n));
   const { items } = await kube.list<EtcdCluster>(resources.clusters, { signal });
   const at = timestamp(new Date(world.now()));
-  for (const one of await readMoving(kube, items, { namespace: undefined, signal }))
+  for (const one of await readMoving(kube, items, { signal }))
     await kube.updateStatus<EtcdCluster>(resources.clusters, {
       ...one.cluster,
       status: { ...(one.cluster.status ?? assert.fail()), fullLook: { at, seen: digestOf(one, {}) } },

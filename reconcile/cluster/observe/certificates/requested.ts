@@ -6,9 +6,15 @@ import {
 } from '../../../../manifests/render/cert-manager-certificate.ts';
 import { annotations, labels } from '../../../../manifests/render/names.ts';
 import { type Kube, KubeError } from '../../../interfaces/kube.ts';
+import { listIn } from '../../../objects/list-in.ts';
 import { kindText, notInstalled, whyNotRead } from '../../know/certificates/cert-manager-trouble.ts';
 import type { Requested } from '../../know/certificates/requested.ts';
 import type { CertManagerView } from '../../know/observation.ts';
+
+interface Where {
+  readonly namespaces?: readonly string[] | undefined;
+  readonly signal: AbortSignal;
+}
 
 /** A cluster, and what says how it was born. */
 interface Owner {
@@ -23,7 +29,7 @@ interface Owner {
 export async function listRequested(
   kube: Kube,
   read: readonly Owner[],
-  options: { readonly namespace: string | undefined; readonly signal: AbortSignal },
+  options: Where,
 ): Promise<(cluster: EtcdCluster) => Requested> {
   const asking = new Set(read.filter(asksCertManager).map(({ cluster }) => cluster));
   if (asking.size === 0) return () => ({ kind: 'unasked' });
@@ -46,13 +52,10 @@ function asksCertManager({ cluster, volumeClaims }: Owner): boolean {
   );
 }
 
-async function listAll(
-  kube: Kube,
-  options: { readonly namespace: string | undefined; readonly signal: AbortSignal },
-): Promise<Exclude<Requested, { kind: 'unasked' }>> {
+async function listAll(kube: Kube, options: Where): Promise<Exclude<Requested, { kind: 'unasked' }>> {
   try {
     const labelSelector = `${labels.managedBy}=etcd-ratchet`;
-    const { items } = await kube.list<CertManagerCertificate>(certificateResource, { ...options, labelSelector });
+    const { items } = await listIn<CertManagerCertificate>(kube, certificateResource, { ...options, labelSelector });
     return { kind: 'known', items };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
