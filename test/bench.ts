@@ -13,6 +13,7 @@ import { measureHostileTenants } from './bench/hostile-tenants.ts';
 import { measureLife } from './bench/life.ts';
 import { parseBenchOptions, storeNames, usage } from './bench/options.ts';
 import { measureReboots } from './bench/reboots.ts';
+import { measureRollouts } from './bench/rollout.ts';
 import { openStage } from './bench/stage.ts';
 import { measureTicks } from './bench/ticks.ts';
 import { measureTls } from './bench/tls.ts';
@@ -36,6 +37,10 @@ if (help) {
 if (bench === 'webhooks') {
   console.log(await conditions());
   await measureWebhooks();
+  process.exit();
+}
+if (bench === 'rollout') {
+  await measureRollouts({ quick });
   process.exit();
 }
 if (bench === 'hostile') {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EtcdPeerSpec } from '../api/etcd-peer.ts';
 import { parseQuantity } from '../api/quantity.ts';
 import { formatVersion, parseVersion } from '../api/version.ts';
+import { byIdentity } from '../by-identity.ts';
 import type { KubeObject } from '../kube-types.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { annotations } from './names.ts';
@@ -30,25 +31,14 @@ const spelled: { readonly [K in keyof Required<ConfigurationInputs>]: (field: Co
   podTemplate: withoutEmpty,
 };
 
-/** A hash over the inputs that a person chose, not their rendering: an upgrade of etcd-ratchet must roll no cluster. */
-export function inputsHash(spec: ConfigurationInputs): string {
-  const known = hashes.get(spec);
-  if (known !== undefined) return known;
-  const hash = hashInputs(spec);
-  hashes.set(spec, hash);
-  return hash;
-}
-
 /**
- * By identity: several rules ask about the same inputs in one decision, and a search a million times. Inputs are
- * readonly, so the answer stays right, and it goes with its question.
+ * A hash over the inputs that a person chose, not their rendering: an upgrade of etcd-ratchet must roll no cluster.
+ * Several rules ask about the same inputs in one decision, and a search a million times.
  */
-const hashes = new WeakMap<ConfigurationInputs, string>();
-
-function hashInputs(spec: ConfigurationInputs): string {
+export const inputsHash = byIdentity((spec: ConfigurationInputs): string => {
   const fields = Object.keys(spelled) as (keyof ConfigurationInputs)[];
   return hashOf(Object.fromEntries(fields.map((field) => [field, spelledField(field, spec)])));
-}
+});
 
 function spelledField<K extends keyof ConfigurationInputs>(field: K, spec: ConfigurationInputs): unknown {
   return spelled[field](spec[field]);

@@ -31,7 +31,7 @@ export const life = {
   BeingDeleted: step('The resource is being deleted, with the objects that it owns.'),
   AnotherInvocationActs: step('Another invocation is carrying out a step.'),
   WaitingForRoom: {
-    means: 'As many clusters of the fleet as allowed are being changed or are not healthy.',
+    means: 'As many clusters of the fleet as allowed are being changed, are not healthy, or are not measured yet.',
     cure: "nothing, unless a cluster that the message names needs you: see its status, or raise the fleet's `spec.maxClustersInProgress` ([how](docs/how-to/delete-suspend-pause.md#how-many-change-at-once))",
   },
   WaitingForStage: {

@@ -12,6 +12,7 @@ export const benches = {
   events: 'from an event to Ready',
   reboots: 'nodes that reboot one after the other, under writes',
   webhooks: 'deliveries that a receiver takes in a second',
+  rollout: 'how many of a thousand simulated clusters a bad commit hurts before it halts',
   hostile: 'what others wait for, and the memory, beside a hostile fleet or tenant',
   backup: 'backups and restores, beside the same by hand',
 } as const;

@@ -1,9 +1,7 @@
 import { type Decision, wait } from '../know/decision.ts';
 import type { Observation } from '../know/observation.ts';
 import { tellSeconds } from '../know/plan/followed.ts';
-
-/** How many names the message has; the list of clusters has all. */
-const told = 3;
+import { someOf } from '../know/some-of.ts';
 
 /**
  * For changes of a working cluster, while as many clusters of its fleet as allowed are being changed or not healthy; or
@@ -19,7 +17,7 @@ export function waitForRoom({
       afterSeconds: tellSeconds,
     });
   if (!crowdedBy) return undefined;
-  const names = [...crowdedBy.slice(0, told), ...(crowdedBy.length > told ? ['others'] : [])].join(', ');
+  const names = someOf(crowdedBy);
   const by = names === '' ? '' : `: ${names}`;
   return wait(
     'WaitingForRoom',

@@ -95,6 +95,8 @@ export interface StageHold {
   readonly until?: Date;
   /** A person is to look: a cluster that has the commit is beyond `spec.rollout.haltAbove`. */
   readonly isHalt?: true;
+  /** As many clusters as allowed have begun, and are not measured yet (`spec.rollout.haltAbove`): `why` names them. */
+  readonly isRoom?: true;
 }
 
 /** One ordinal's objects side by side: what should exist together, and does or does not. */

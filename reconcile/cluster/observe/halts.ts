@@ -35,10 +35,20 @@ function haltOf(objects: ClusterObjects, { above, soak, now }: Question): Halt |
 export function isCounted(objects: ClusterObjects, { above, soak, now }: Question): boolean {
   const { counters } = objects.cluster.status ?? {};
   const [first, last] = [counters?.samples.at(0), counters?.samples.at(-1)];
-  if (!first || !last || !isOf(counters, { ...processesOf(slotsOf(objects)), above })) return false;
+  if (!first || !last || now.getTime() - Date.parse(last.at) >= windowMs) return false;
   const span = Date.parse(last.at) - Date.parse(first.at);
   const least = soak === undefined ? windowMs : Math.min(windowMs, parseDuration(soak));
-  return now.getTime() - Date.parse(last.at) < windowMs && span >= least;
+  return span >= least && isOf(counters, { ...processesOf(slotsOf(objects)), above });
+}
+
+/** The time in which a cluster that is looked at every five minutes is measured, and again as long: milliseconds. */
+const longestMs = 3 * windowMs;
+
+/** Whether a member was started lately, and what the members count since then is not known yet. */
+export function isToBeMeasured(objects: ClusterObjects, question: Question): boolean {
+  if (runsNothing(objects.cluster) || isCounted(objects, question)) return false;
+  const starts = slotsOf(objects).map(({ pod }) => pod?.container.startedAt?.getTime() ?? 0);
+  return question.now.getTime() - Math.max(0, ...starts) < longestMs;
 }
 
 /** It hibernates or is being deleted: nothing can be seen of it. */

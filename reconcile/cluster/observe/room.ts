@@ -1,9 +1,10 @@
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../../manifests/api/spec-defaults.ts';
+import { byIdentity } from '../../../manifests/by-identity.ts';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { isMarked, keyOf, memberOf } from '../../fleet/names.ts';
-import { stageOf } from '../../fleet/stage-of.ts';
+import { type Stage, stageOf } from '../../fleet/stage-of.ts';
 import { courseOf, says } from '../../reasons/reasons.ts';
 import { type Life, lifeOf, recordOf } from '../know/life.ts';
 import type { Slot } from '../know/observation.ts';
@@ -43,17 +44,23 @@ export function clustersWithoutRoom(
 }
 
 /** The clusters that wait, and the names of those that have the room. */
-function crowdOf(own: readonly ClusterObjects[], { spec }: EtcdFleet) {
-  const [busy, resting] = parted(own, takesRoom);
+export function crowdOf(own: readonly ClusterObjects[], { spec }: EtcdFleet, isBusy = takesRoom) {
+  const [busy, resting] = parted(own, isBusy);
   const [wanting, others] = parted(resting, wantsToChange);
   const limit = limitOf(spec.maxClustersInProgress ?? fleetDefaults.maxClustersInProgress, own.length);
   const left = Math.max(0, limit - busy.length);
   const { stages = [] } = spec.rollout ?? {};
-  const stage = ({ cluster }: ClusterObjects) => stageOf(cluster.metadata.labels, stages);
-  const byTurn = (a: ClusterObjects, b: ClusterObjects) => stage(a) - stage(b) || byName(a, b);
+  const stageIn = stagesOf(own, stages);
+  const byTurn = (a: ClusterObjects, b: ClusterObjects) => stageIn(a) - stageIn(b) || byName(a, b);
   const inTurn = [...wanting.toSorted(byTurn), ...others.toSorted(byTurn)];
   const names = [...busy.toSorted(byName), ...inTurn.slice(0, left)].map(({ cluster }) => keyOf(cluster));
   return { waiting: inTurn.slice(left), names };
+}
+
+/** The stage of each, which is asked for again and again. */
+export function stagesOf(all: readonly ClusterObjects[], stages: readonly Stage[]): (one: ClusterObjects) => number {
+  const found = new Map(all.map((one) => [one, stageOf(one.cluster.metadata.labels, stages)]));
+  return (one) => found.get(one) ?? stages.length;
 }
 
 /** The names of clusters elsewhere are not told to a stranger. */
@@ -80,12 +87,12 @@ function isHeld({ cluster: { status } }: ClusterObjects): boolean {
   return says(last, 'OutsideWindows', 'PlanOutgrown', 'Soaking', 'WaitingForStage', 'RolloutHalted');
 }
 
-export function takesRoom(objects: ClusterObjects): boolean {
+export const takesRoom = byIdentity((objects: ClusterObjects): boolean => {
   const slots = slotsOf(objects).filter(({ peer }) => peer?.current);
   // Its members may differ, since one was cured on the way; until its window opens nothing of it is under way.
   if (isHeld(objects)) return isUnwell(slots, lifeOfObjects(objects));
   return isRolling(slots, objects) || isChangingSize(slots) || isUnwell(slots, lifeOfObjects(objects));
-}
+});
 
 /** Some members have what others have not yet, or one that was started anew is not back. */
 function isRolling(slots: readonly Slot[], { cluster }: ClusterObjects): boolean {
@@ -109,7 +116,7 @@ function isUnwell(slots: readonly Slot[], life: Life): boolean {
   return life.stage === 'born' && slots.some((slot) => recordOf(slot)?.state === 'sealed' && !slot.pod?.ready);
 }
 
-export function wantsToChange(objects: ClusterObjects): boolean {
+export const wantsToChange = byIdentity((objects: ClusterObjects): boolean => {
   const { cluster } = objects;
   if (says(cluster.status?.lastDecision, 'WaitingForRoom')) return true;
   // Until its window opens it must not keep others from theirs. Then it asks for room, and says so.
@@ -126,7 +133,7 @@ export function wantsToChange(objects: ClusterObjects): boolean {
   );
   const wanted = inputsHash(inputs);
   return slots.some(({ peer }) => peer?.current && inputsHash(peer.inputs) !== wanted);
-}
+});
 
 /** As far as it can be told without asking etcd. */
 function lifeOfObjects(objects: ClusterObjects): Life {

@@ -1,5 +1,6 @@
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import { isEtcdId } from '../../../manifests/api/identifiers.ts';
+import { byIdentity } from '../../../manifests/by-identity.ts';
 import type { ConfigMap, PersistentVolumeClaim, Pod, StatefulSet } from '../../../manifests/kube-types.ts';
 import { annotations, etcdContainer, ordinalOf, podName } from '../../../manifests/render/names.ts';
 import { isControlledBy, isOfItsClaim } from '../../../manifests/render/owner-reference.ts';
@@ -36,7 +37,7 @@ export type MemberObjects = Pick<
   Partial<ClusterObjects>;
 
 /** The objects of a cluster joined by the name they share, without what etcd says (that is asked next). */
-export function slotsOf(objects: MemberObjects): readonly Slot[] {
+export const slotsOf = byIdentity((objects: MemberObjects): readonly Slot[] => {
   const { cluster, peers, volumeClaims, configMaps, statefulSets, pods } = objects;
   const clusterName = cluster.metadata.name;
   const clusterUid = cluster.metadata.uid ?? '';
@@ -72,7 +73,7 @@ export function slotsOf(objects: MemberObjects): readonly Slot[] {
       };
     });
   return withoutOutvoted(slots);
-}
+});
 
 function find<T extends KubeObject>(objects: readonly T[], name: string): T | undefined {
   return objects.find(({ metadata }) => metadata.name === name);

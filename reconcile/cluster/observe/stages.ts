@@ -5,14 +5,15 @@ import type { HaltAbove } from '../../../manifests/api/rollout.ts';
 import { podName } from '../../../manifests/render/names.ts';
 import { handedOverTo, isMarked, keyOf, memberOf } from '../../fleet/names.ts';
 import { kindOfEntry, withKind } from '../../fleet/objects.ts';
-import { type Stage, stageOf } from '../../fleet/stage-of.ts';
+import type { Stage } from '../../fleet/stage-of.ts';
 import { isAsLeft } from '../../fleet/unchanged.ts';
 import { conditionOf, isTrue } from '../../objects/conditions.ts';
 import { says } from '../../reasons/reasons.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import type { StageHold } from '../know/observation.ts';
-import { haltsAmong, isCounted, runsNothing } from './halts.ts';
-import { byName, takesRoom, wantsToChange } from './room.ts';
+import { someOf } from '../know/some-of.ts';
+import { haltsAmong, isCounted, isToBeMeasured, runsNothing } from './halts.ts';
+import { byName, crowdOf, isStopped, stagesOf, takesRoom, wantsToChange } from './room.ts';
 import { slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -35,7 +36,8 @@ interface Context {
  * An invocation may see a cluster that has the commit beside one that lacks it still: a cluster of a later stage waits
  * until the fleet tells that it applied all of the commit, and until each one that comes before is as it was left.
  *
- * A cluster that counts more than `haltAbove` halts the rest of its own stage, too (`haltsAmong`).
+ * A cluster that counts more than `haltAbove` halts the rest of its own stage, too (`haltsAmong`). Until it is known
+ * what one that has begun counts, it keeps its room: at most `maxClustersInProgress` have what hurts them.
  *
  * Guards I1 across the clusters of a fleet.
  */
@@ -49,20 +51,21 @@ export function heldByStages(
     const { stages = [], haltAbove: above } = fleet.spec.rollout ?? {};
     if (stages.length === 0) continue;
     const [isMember, isLeft] = [memberOf(fleet), leftBy(fleet)];
-    const stageIn = ({ cluster }: ClusterObjects) => stageOf(cluster.metadata.labels, stages);
+    const stageIn = stagesOf(all, stages);
     const placeOf = (one: ClusterObjects) => ({ stage: stageIn(one), soak: stages[stageIn(one)]?.soak });
     const own = all.filter(({ cluster }) => isMember(cluster) && !handedOverTo(cluster));
     const byStage = Map.groupBy(own, stageIn);
     const context = { isLeft, now, above };
     const unfinished = stages.map((stage, index) => unfinishedIn(stage, byStage.get(index) ?? [], context));
     const haltFor = haltsAmong(own, { now, above, placeOf });
+    const unmeasured = above && withoutMeasure(own, fleet, (one) => ({ above, soak: placeOf(one).soak, now }));
     const unseen = notSeen(fleet, all);
     const whole = notApplied(fleet) ?? unseen;
     const holdOf = (one: ClusterObjects): StageHold | undefined => {
       const before = unfinished.slice(0, stageIn(one));
-      const halt = haltFor(one) ?? (above && unseen);
-      if (halt || before.length === 0) return halt;
-      return whole ?? (isLeft(one.cluster) ? before.find((other) => other !== undefined) : untold);
+      const open = isLeft(one.cluster) ? before.find((other) => other !== undefined) : untold;
+      const stage = before.length > 0 ? (whole ?? open) : undefined;
+      return haltFor(one) ?? (above && unseen) ?? stage ?? unmeasured?.(one);
     };
     for (const one of all) {
       if (!isMarked(fleet, one.cluster)) continue;
@@ -107,6 +110,18 @@ function unfinished(objects: ClusterObjects, soak: string | undefined, context: 
   if (now < until) return { why: `${name} soaks until ${timestamp(until)}`, until };
   const isUncounted = above && !isCounted(objects, { above, soak, now });
   return isUncounted ? { why: `${name} is measured (spec.rollout.haltAbove)` } : undefined;
+}
+
+/** Of clusters that may not begin: as many as allowed are being changed, or not measured yet. */
+function withoutMeasure(
+  own: readonly ClusterObjects[],
+  fleet: EtcdFleet,
+  questionOf: (one: ClusterObjects) => Parameters<typeof isToBeMeasured>[1],
+): (one: ClusterObjects) => Pick<StageHold, 'why' | 'isRoom'> | undefined {
+  const running = own.filter((one) => !isStopped(one));
+  const crowd = crowdOf(running, fleet, (one) => takesRoom(one) || isToBeMeasured(one, questionOf(one)));
+  const hold = { why: someOf(crowd.names), isRoom: true } as const;
+  return (one) => (crowd.waiting.includes(one) ? hold : undefined);
 }
 
 /** When the last of its members started, or became Ready, in milliseconds; `undefined`: not all of them are. */

@@ -4,6 +4,7 @@ import type { ClusterCounters } from '../../../manifests/api/cluster-counters.ts
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { HaltAbove } from '../../../manifests/api/rollout.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { waitForStage } from '../../../reconcile/cluster/decide/wait-for-stage.ts';
 import { processesOf } from '../../../reconcile/cluster/know/counters.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { haltsAbove } from '../../../reconcile/cluster/observe/halts.ts';
@@ -12,7 +13,7 @@ import { slotsOf } from '../../../reconcile/cluster/observe/slots.ts';
 import type { ClusterObjects } from '../../../reconcile/cluster/observe/snapshot.ts';
 import { heldByStages } from '../../../reconcile/cluster/observe/stages.ts';
 import { healthy, withInputs } from './observations.ts';
-import { canary, eu, fleetOf, now, one, rest, stages } from './staged-objects.ts';
+import { canary, eu, fleetOf, now, type Objects, one, rest, stages } from './staged-objects.ts';
 
 const haltAbove: HaltAbove = { leaderChanges: 2 };
 const zero = { leaderChanges: 3, failedProposals: 0, fsyncs: 9, slowFsyncs: 0, commits: 9, slowCommits: 0 };
@@ -157,6 +158,62 @@ describe('a stage of a fleet that halts is over', () => {
     const canaries = { name: 'canary', matchLabels: { stage: 'canary' } };
     assert.equal(waits(short, [{ ...canaries, soak: '5m' }]), 'it goes on');
     assert.match(waits(short, [canaries as never]), isMeasured);
+  });
+});
+
+describe('until it is known what a cluster counts that has begun', () => {
+  const ago = (minutes: number): Objects => ({ readyAt: before(minutes), startedAt: before(minutes) });
+  const allowed = (limit: number | string, ...clusters: readonly ClusterObjects[]) => {
+    const of = halting(clusters);
+    return heldAmong(clusters, { ...of, spec: { ...of.spec, maxClustersInProgress: limit } });
+  };
+  const next = counted(one('z', { stage: 'canary' }, behind));
+
+  test('it keeps its room', () => {
+    const held = allowed(1, canary(ago(9)), next);
+    assert.deepEqual([...held.keys()], ['z']);
+    const found = waitForStage({ stage: held.get('z') ?? assert.fail(), at: now });
+    assert.equal(found?.reason, 'WaitingForRoom');
+    assert.match(found?.message ?? '', /are not measured yet \(spec\.rollout\.haltAbove\): shop\/a$/);
+  });
+
+  test('beside those that are being changed, or not well, as many begin as the fleet allows', () => {
+    for (const differences of [{ behind: 1 }, { unready: [1] }]) {
+      const [measured, other] = [canary(ago(9)), counted(one('y', { stage: 'canary' }, differences))];
+      assert.deepEqual([...allowed(2, measured, other, next).keys()], ['z']);
+      assert.deepEqual([...allowed(3, measured, other, next).keys()], []);
+    }
+  });
+
+  test('a name that comes first, and wants nothing, takes no turn of one that wants', () => {
+    const resting = counted(one('0', { stage: 'canary' }));
+    assert.deepEqual([...allowed(1, resting, next).keys()], ['0']);
+  });
+
+  for (const [what, first] of [
+    ['it was measured', counted(canary(ago(11)))],
+    ['it could not be measured for half an hour', canary(ago(30))],
+    [
+      'it sleeps',
+      canary({ ...ago(9), status: { lastDecision: { kind: 'Wait', reason: 'Hibernating', message: '' } } }),
+    ],
+    ['it is suspended', canary({ ...ago(9), spec: { suspend: true } })],
+  ] as const)
+    test(`the next one begins where ${what}`, () => {
+      assert.equal(allowed(1, first, next).has('z'), false);
+    });
+
+  test('it may take the next commit itself, as a revert', () => {
+    assert.deepEqual([...allowed(1, canary({ ...ago(9), ...behind }), next).keys()], ['z']);
+  });
+
+  test('without limits, and for the label of a fleet alone, nothing is measured', () => {
+    const clusters = [canary(ago(9)), next];
+    const of = fleetOf(clusters);
+    assert.equal(heldAmong(clusters, { ...of, spec: { ...of.spec, maxClustersInProgress: 1 } }).size, 0);
+    const stranger = one('0', { stage: 'canary' }, ago(9));
+    const own = halting([next]);
+    assert.equal(heldAmong([stranger, next], { ...own, spec: { ...own.spec, maxClustersInProgress: 1 } }).size, 0);
   });
 });
 
