@@ -2,15 +2,17 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { keyOf, ownObjects, strangersOf } from '../../reconcile/fleet/names.ts';
 import { hasOthers, identityOfObject, listApplied, type OtherObject } from '../../reconcile/fleet/objects.ts';
-import { type FleetOutcome, withInventory } from '../../reconcile/fleet/outcome.ts';
+import { appliedRevision, type FleetOutcome, withInventory } from '../../reconcile/fleet/outcome.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
 import { objectsOf } from '../../reconcile/fleet/plan.ts';
+import { shaOf } from '../../reconcile/fleet/reading.ts';
 import { driftedAmong, unseenAmong, verdictsOf } from '../../reconcile/fleet/roll-up.ts';
 import { type FleetReport, fleetStatus, problemsOf } from '../../reconcile/fleet/status.ts';
 import { wantedStatuses } from '../../reconcile/fleet/wanted-statuses.ts';
 import { differs, writeFleetStatus } from '../../reconcile/fleet/write.ts';
 import { type Kube, KubeError } from '../../reconcile/interfaces/kube.ts';
 import type { Log } from '../log.ts';
+import { readOthersStatuses } from './others-statuses.ts';
 import type { Records } from './pending-records.ts';
 import { withReportName } from './reports-as.ts';
 import { sendOnRecord } from './send-statuses.ts';
@@ -40,18 +42,27 @@ export interface ReportContext {
 export async function reportFleet(
   { fleet: found, outcome }: { readonly fleet: EtcdFleet; readonly outcome: FleetOutcome },
   clusters: readonly EtcdCluster[],
-  { kube, log, signal, forgeDeadline, always, fleets, links, applied, records }: ReportContext,
+  { kube, log, signal, forgeDeadline, always, fleets, links, applied: listed, records }: ReportContext,
 ): Promise<EtcdFleet> {
   const fleet = withReportName(found, fleets);
   const left = withInventory(fleet, outcome);
-  const more = hasOthers(left) ? await (applied ?? (() => listApplied(kube, undefined, signal)))() : [];
+  const more = hasOthers(left) ? await (listed ?? (() => listApplied(kube, undefined, signal)))() : [];
   const leftOut = kube.leftOut();
   const objects = objectsOf({ clusters, others: more, leftOut });
   const own = ownObjects(left, objects);
   const verdicts = [...verdictsOf(own), ...unseenAmong(left.status?.inventory ?? [], leftOut)];
   const problems = problemsOf(fleet, outcome);
   const wanted = wantedStatuses({ fleet, outcome, problems, clusters: verdicts, links });
-  const forge = await sendOnRecord(fleet, wanted, { kube, log, signal, fleets, records, deadline: forgeDeadline });
+  const sent = await sendOnRecord(fleet, wanted, { kube, log, signal, fleets, records, deadline: forgeDeadline });
+  const applied = appliedRevision(fleet, outcome);
+  const isSettled = verdicts.every(({ verdict }) => verdict === 'Current');
+  const others = await readOthersStatuses(fleet, isSettled || applied === undefined ? undefined : shaOf(applied), {
+    kube,
+    signal,
+    deadline: forgeDeadline,
+  });
+  const failure = sent?.failure ?? others.failure;
+  const forge = sent && { ...sent, ...(failure && { failure }) };
   if (forge?.failure) {
     log(
       { fleet: keyOf(fleet), reason: forge.failure.reason, problem: forge.failure.message },
@@ -65,6 +76,7 @@ export async function reportFleet(
     strangers: strangersOf(left, objects).map(identityOfObject),
     drifted: driftedAmong(own),
     ...(forge && { forge }),
+    ...(others.read && { othersStatuses: others.read }),
     now: kube.now() ?? new Date(),
   };
   const status = fleetStatus(report);

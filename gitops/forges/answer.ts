@@ -3,10 +3,11 @@ import { ForgeError } from './error.ts';
 import type { ForgeAnswer } from './http.ts';
 
 /** What a request is for; each forge has a right of its own for it. */
-export type Purpose = 'statuses' | 'requests' | 'comments' | 'contents';
+export type Purpose = 'statuses' | 'readStatuses' | 'requests' | 'comments' | 'contents';
 
 const deeds = {
   statuses: 'write commit statuses',
+  readStatuses: 'read commit statuses',
   requests: 'read pull requests',
   comments: 'write comments',
   contents: 'read the repository',

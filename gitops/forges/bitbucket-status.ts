@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import Type, { type Static } from 'typebox';
+import type { ToldStatus } from './failed-status.ts';
 import type { CommitState, CommitStatus } from './forge.ts';
 
 const states = {
@@ -7,6 +9,18 @@ const states = {
   failure: 'FAILED',
   error: 'FAILED',
 } as const satisfies Record<CommitState, string>;
+
+/** A build status as both tell of it. */
+export const bitbucketBuild = Type.Object({
+  key: Type.String(),
+  name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  state: Type.String(),
+});
+
+/** People know it by its key or its name. */
+export function bitbucketTold({ key, name, state }: Static<typeof bitbucketBuild>): ToldStatus {
+  return { contexts: [key, ...(name ? [name] : [])], isFailed: state === states.failure };
+}
 
 /** Data Center takes no longer one. */
 const longestUrl = 450;

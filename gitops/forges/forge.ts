@@ -105,6 +105,8 @@ export interface Forge {
    * Absent: it proves nothing, because there is none, or authors can set it.
    */
   readonly labelProof?: 'always' | { asks(request: ChangeRequest, patience: Patience): Promise<boolean> };
+  /** The first of these contexts whose newest status on that commit is a failure or an error. @throws ForgeError */
+  failedStatus(sha: string, contexts: readonly string[], patience: Patience): Promise<string | undefined>;
   /** A status that is about a request is shown there, not at its commit. */
   readonly tellsRequests?: true;
   /** Writes or updates our one comment with the marker. Absent where the forge has no use for it. @throws ForgeError */

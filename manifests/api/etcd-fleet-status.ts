@@ -153,6 +153,15 @@ export const etcdFleetStatusSchema = object({
   problemCount: Type.Optional(int32({ minimum: 0, description: 'How many problems the repository has.' })),
   approvals: approvalsAsked(1),
   commitStatuses: Type.Optional(list(commitStatusSchema, 1000, { description: 'The last ones sent.' })),
+  othersStatuses: Type.Optional(
+    object(
+      {
+        sha: text(64, { description: 'Of the commit.' }),
+        failed: Type.Optional(text(100, { description: 'The first that is a failure.' })),
+      },
+      { description: 'The commit statuses of spec.rollout.haltOnStatuses, as they were read last.' },
+    ),
+  ),
   reportsAs: Type.Optional(
     object(
       {

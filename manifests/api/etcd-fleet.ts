@@ -4,7 +4,7 @@ import type { EtcdFleetStatus } from './etcd-fleet-status.ts';
 import { authorIsKnown, whoseApprovals } from './four-eyes.ts';
 import type { CustomResource } from './metadata.ts';
 import { notOurAccount } from './our-accounts.ts';
-import { rolloutSchema } from './rollout.ts';
+import { rolloutSchema, statusesAreTold } from './rollout.ts';
 import { type Rule, rule } from './rule.ts';
 import { intOrString, keepsDefault, object, type ReadonlyDeep, text } from './schema.ts';
 import { fleetDefaults } from './spec-defaults.ts';
@@ -211,7 +211,7 @@ const fleetFields = {
   approvals: Type.Optional(whoseApprovals),
 };
 
-export const etcdFleetSpecSchema = object(fleetFields, { rules: [authorIsKnown] });
+export const etcdFleetSpecSchema = object(fleetFields, { rules: [authorIsKnown, statusesAreTold] });
 
 /** The field manager `etcd-ratchet-fleet-<namespace>-<name>` may have 128 characters, and a namespace 63 of them. */
 const longestName = 45;

@@ -57,6 +57,23 @@ export const haltAboveSchema = object(
   },
 );
 
+const notOurs = rule<string>({
+  message: 'must not be one of etcd-ratchet itself, which fails while a rollout is halted',
+  cel: "!self.startsWith('etcd-ratchet/')",
+  holds: (context) => !context.startsWith('etcd-ratchet/'),
+});
+
+/** Without its forge, nothing tells of them. */
+export const statusesAreTold = rule<{
+  readonly rollout?: { readonly haltOnStatuses?: unknown };
+  readonly forge?: object;
+}>({
+  message: 'rollout.haltOnStatuses needs forge, where those commit statuses are',
+  cel: '!has(self.rollout) || !has(self.rollout.haltOnStatuses) || has(self.forge)',
+  holds: ({ rollout, forge }) => rollout?.haltOnStatuses === undefined || forge !== undefined,
+  fieldPath: '.rollout.haltOnStatuses',
+});
+
 /** Of an EtcdFleet: the order in which its clusters take what a commit changes. */
 export const rolloutSchema = object(
   {
@@ -80,6 +97,12 @@ export const rolloutSchema = object(
       { description: 'In order. Clusters that none of them selects come last.', rules: [namesAreTold] },
     ),
     haltAbove: Type.Optional(haltAboveSchema),
+    haltOnStatuses: Type.Optional(
+      list(text(100, { description: 'A context: what the forge shows it as.', rules: [notOurs] }), 3, {
+        description:
+          'Commit statuses of others. While one of them is a failure on the commit that was applied last, no cluster begins to take it; later stages begin when they were read.',
+      }),
+    ),
   },
   {
     description:

@@ -35,6 +35,11 @@ export function withInventory(fleet: EtcdFleet, { inventory }: FleetOutcome): Et
   return inventory ? { ...fleet, status: { observedGeneration: -1, ...fleet.status, inventory } } : fleet;
 }
 
+/** The last revision that was applied as a whole, with this pass. */
+export function appliedRevision({ status }: EtcdFleet, { reading, applied }: FleetOutcome): string | undefined {
+  return applied && reading.kind === 'tree' ? reading.revision : status?.revision?.applied;
+}
+
 /** Of a pass in which Git was not asked, or had nothing to give. */
 export function nothingApplied(reading: Reading): FleetOutcome {
   return { reading, retries: [], applied: reading.kind === 'unchanged', changed: new Set(), pruned: [] };

@@ -32,6 +32,8 @@ export interface FleetReport {
   /** Objects with live fields that no commit set, and the fields. */
   readonly drifted?: readonly string[];
   readonly forge?: ForgeOutcome;
+  /** As they were read in this pass, or are known still. */
+  readonly othersStatuses?: EtcdFleetStatus['othersStatuses'];
   /** The API server's time. */
   readonly now: Date;
 }
@@ -40,7 +42,7 @@ const maxProblems = 20;
 
 /** The status after this pass. Pure, and equal for equal facts except for `lastRun`. */
 export function fleetStatus(report: FleetReport): EtcdFleetStatus {
-  const { fleet, outcome, clusters, forge, now } = report;
+  const { fleet, outcome, clusters, forge, othersStatuses, now } = report;
   const { status, metadata } = fleet;
   const problems = problemsOf(fleet, outcome);
   const statements = [
@@ -73,6 +75,7 @@ export function fleetStatus(report: FleetReport): EtcdFleetStatus {
     ...(problems.length > 0 && { problems: problems.slice(0, maxProblems).map(asReported), problemCount: count }),
     ...(approvals && approvals.length > 0 && { approvals }),
     ...(commitStatuses && commitStatuses.length > 0 && { commitStatuses }),
+    ...(othersStatuses && { othersStatuses }),
     ...(fleet.spec.forge && { ...retryAfter(limit, now), ...(status?.reportsAs && { reportsAs: status.reportsAs }) }),
     // Checks are made, told and forgotten after this.
     ...(status?.checks && { checks: status.checks }),

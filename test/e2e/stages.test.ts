@@ -11,20 +11,23 @@ import { clusterYaml } from './support/specs.ts';
 const stage = scene({
   fleet: {
     maxClustersInProgress: '100%',
-    rollout: { stages: [{ name: 'canary', matchLabels: { stage: 'canary' }, soak: '1m' }] },
+    rollout: {
+      stages: [{ name: 'canary', matchLabels: { stage: 'canary' }, soak: '1m' }],
+      haltOnStatuses: ['ci/smoke'],
+    },
   },
 });
 
 const names = ['z-canary', 'a-shop', 'b-shop'];
 
-/** All three, with this. */
-async function push(fields: Readonly<Record<string, unknown>>): Promise<void> {
+/** All three, with this; the SHA. */
+async function push(fields: Readonly<Record<string, unknown>>): Promise<string> {
   const { namespace } = stage();
   const documentOf = (name: string) => {
     const yaml = clusterYaml(name, namespace, { replicas: 1, ...fields });
     return name === 'z-canary' ? yaml.replace(/^metadata: \{/m, 'metadata: {labels: {stage: canary}, ') : yaml;
   };
-  await stage().push(Object.fromEntries(names.map((name) => [`clusters/${name}.yaml`, documentOf(name)])));
+  return stage().push(Object.fromEntries(names.map((name) => [`clusters/${name}.yaml`, documentOf(name)])));
 }
 
 interface Seen {
@@ -74,9 +77,21 @@ test('a bad commit stops at the first stage, and its revert leaves the others as
   assert.deepEqual(await podsOfShops(), before);
 });
 
-test('a good commit reaches the others when the first stage has been well for its soak', async () => {
+/** As the job does that looks at the canary from outside. */
+function judge(sha: string, state: 'failure' | 'success'): void {
+  stage().forge.statuses.push({
+    owner: 'ada',
+    repository: 'etcd',
+    sha,
+    context: 'ci/smoke',
+    state,
+    description: 'by others',
+  });
+}
+
+test('a good commit reaches the others after its soak, unless a status of others has failed', async () => {
   const before = await podsOfShops();
-  await push({ etcd: { snapshotCount: 5000 } });
+  const sha = await push({ etcd: { snapshotCount: 5000 } });
   const soaking = await ticksUntil(
     'the first stage soaks',
     ({ canary, shops }) =>
@@ -84,6 +99,12 @@ test('a good commit reaches the others when the first stage has been well for it
   );
   assert.deepEqual(await podsOfShops(), before);
   const [until = ''] = /(?<=soaks until )\S+/.exec(soaking.shops[0]?.status?.lastDecision?.message ?? '') ?? [];
+  judge(sha, 'failure');
+  const halted = await ticksUntil('the others are halted', (seen) => seen.shops.every(isStalledFor('RolloutHalted')));
+  for (const { status } of halted.shops)
+    assert.match(status?.lastDecision?.message ?? '', /^halted: commit status ci\/smoke failed/);
+  assert.deepEqual(await podsOfShops(), before);
+  judge(sha, 'success');
   const { shops } = await ticksUntil('all have it', (seen) => [seen.canary, ...seen.shops].every(isReady));
   for (const { status } of shops) {
     const roll = status?.history?.findLast(({ reason }) => reason === 'RollingConfiguration');

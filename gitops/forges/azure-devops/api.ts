@@ -3,6 +3,7 @@ import { type Api, apiAt, type Call } from '../api.ts';
 import { changeRequests } from '../change-request.ts';
 import { basic, tokenOf } from '../credentials.ts';
 import { ForgeError } from '../error.ts';
+import { failedAmong } from '../failed-status.ts';
 import type { CommitState, CommitStatus, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import { gather } from '../pages.ts';
 import { cannotTell, encodedPath, partsOf, withoutSlash } from '../repository.ts';
@@ -36,9 +37,24 @@ export const azureDevOpsIterations = Type.Object({
   value: Type.Array(Type.Object({ id: Type.Integer(), sourceRefCommit: Type.Object({ commitId: Type.String() }) })),
 });
 
+export const azureDevOpsStatuses = Type.Object({
+  value: Type.Array(
+    Type.Object({
+      state: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      context: Type.Object({
+        name: Type.String(),
+        genre: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      }),
+    }),
+  ),
+});
+
+const failures: ReadonlySet<string> = new Set([states.failure, states.error]);
+
 /** What Server 2022 speaks as well as the service. */
 const version = 'api-version=7.0';
 const pageSize = 50;
+const mostStatuses = 100;
 
 function openAzureDevOps(access: ForgeAccess): Forge {
   const { collection, project, name } = locate(access);
@@ -64,6 +80,17 @@ function openAzureDevOps(access: ForgeAccess): Forge {
       const iterationId = await iterationOf(api, request, status.sha, call);
       await api.send('POST', `${request}/statuses?${version}`, { ...body, iterationId }, call);
     },
+    failedStatus: (sha, contexts, { signal }) =>
+      failedAmong(contexts, async (page) => {
+        const from = `latestOnly=true&top=${mostStatuses}&skip=${(page - 1) * mostStatuses}`;
+        const list = `${path}/commits/${sha}/statuses?${from}&${version}`;
+        const { value } = (await api.get(list, azureDevOpsStatuses, { purpose: 'readStatuses', signal })).value;
+        const told = value.map(({ state, context: { genre, name } }) => ({
+          contexts: [genre ? `${genre}/${name}` : name],
+          isFailed: failures.has(state ?? ''),
+        }));
+        return { told, isLast: value.length < mostStatuses };
+      }),
     openRequests: (target, { signal, from = 0 }) =>
       gather(from, async (skip) => {
         const ref = encodeURIComponent(`refs/heads/${target}`);

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
 import { type Api, apiAt, type Call } from '../api.ts';
-import { bitbucketStatus } from '../bitbucket-status.ts';
+import { bitbucketBuild, bitbucketStatus, bitbucketTold } from '../bitbucket-status.ts';
 import { changeRequests } from '../change-request.ts';
 import { basicOrToken } from '../credentials.ts';
+import { failedAmong } from '../failed-status.ts';
 import type { ChangeRequest, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import { type FoundPage, gather } from '../pages.ts';
 import { encodedPath, repositoryOf, withoutSlash } from '../repository.ts';
@@ -35,12 +36,18 @@ export const bitbucketCloudRequests = Type.Object({
   next: Type.Optional(Type.String()),
 });
 
+export const bitbucketCloudStatuses = Type.Object({
+  values: Type.Array(bitbucketBuild),
+  next: Type.Optional(Type.String()),
+});
+
 type ToldPage = Type.Static<typeof bitbucketCloudRequests>;
 type Told = ToldPage['values'][number];
 
 export const bitbucketCloudCommits = Type.Object({ values: Type.Array(Type.Object({ hash: Type.String() })) });
 
 const pageSize = 50;
+const mostStatuses = 100;
 /** Each of the requests in a page takes another request. */
 const mostPages = 2;
 /** Requests under way at once. */
@@ -64,6 +71,12 @@ function openBitbucketCloud(access: ForgeAccess): Forge {
       const bodies = bitbucketStatus(status, commitUrl(status.sha));
       await sendStatus(api, `${path}/commit/${status.sha}/statuses/build`, bodies, { purpose: 'statuses', signal });
     },
+    failedStatus: (sha, contexts, { signal }) =>
+      failedAmong(contexts, async (page) => {
+        const list = `${path}/commit/${sha}/statuses?pagelen=${mostStatuses}&page=${page}`;
+        const { value } = await api.get(list, bitbucketCloudStatuses, { purpose: 'readStatuses', signal });
+        return { told: value.values.map(bitbucketTold), isLast: value.next === undefined };
+      }),
     async openRequests(target, { signal, from = 1 }) {
       const call: Call = { purpose: 'requests', signal };
       async function read(page: number): Promise<FoundPage> {

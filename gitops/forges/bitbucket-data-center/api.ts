@@ -1,8 +1,10 @@
 import Type from 'typebox';
 import { apiAt } from '../api.ts';
-import { bitbucketStatus } from '../bitbucket-status.ts';
+import { bitbucketBuild, bitbucketStatus, bitbucketTold } from '../bitbucket-status.ts';
 import { changeRequests } from '../change-request.ts';
 import { basicOrToken } from '../credentials.ts';
+import { ForgeError } from '../error.ts';
+import { failedAmong } from '../failed-status.ts';
 import type { Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import { gather } from '../pages.ts';
 import { cannotTell, encodedPath, partsOf, withoutSlash } from '../repository.ts';
@@ -47,6 +49,20 @@ function openBitbucketDataCenter(access: ForgeAccess): Forge {
       const bodies = bitbucketStatus(status, commitUrl(status.sha));
       await sendStatus(api, `${path}/commits/${status.sha}/builds`, bodies, { purpose: 'statuses', signal });
     },
+    failedStatus: (sha, contexts, { signal }) =>
+      failedAmong(contexts, async (page) => {
+        const key = contexts[page - 1] ?? '';
+        const build = `${path}/commits/${sha}/builds?key=${encodeURIComponent(key)}`;
+        const told = await api.get(build, bitbucketBuild, { purpose: 'readStatuses', signal }).then(
+          ({ value }) => [bitbucketTold(value)],
+          (error: unknown) => {
+            // So it answers also about a key that no build has; and of a repository that is not there, posting tells.
+            if (!(error instanceof ForgeError) || error.reason !== 'RepositoryNotFound') throw error;
+            return [];
+          },
+        );
+        return { told, isLast: page >= contexts.length };
+      }),
     openRequests: (target, { signal, from = 0 }) =>
       gather(from, async (start) => {
         const at = encodeURIComponent(`refs/heads/${target}`);

@@ -3,8 +3,9 @@ import { forkLabel } from '../../../manifests/api/etcd-fleet.ts';
 import { apiAt, type Call } from '../api.ts';
 import { changeRequests } from '../change-request.ts';
 import { basicOrToken } from '../credentials.ts';
+import { failedAmong } from '../failed-status.ts';
 import type { Forge, ForgeAccess, ForgeKind } from '../forge.ts';
-import { gitHubStatus } from '../github/api.ts';
+import { failures, gitHubStatus } from '../github/api.ts';
 import { keepOneComment } from '../one-comment.ts';
 import { gather } from '../pages.ts';
 import { encodedPath, repositoryOf, withoutSlash } from '../repository.ts';
@@ -32,6 +33,11 @@ export const giteaComments = Type.Array(
     user: Type.Union([Type.Object({ id: Type.Integer() }), Type.Null()]),
   }),
 );
+
+/** The newest of each context. */
+export const giteaStatuses = Type.Object({
+  statuses: Type.Union([Type.Array(Type.Object({ context: Type.String(), status: Type.String() })), Type.Null()]),
+});
 
 export const giteaUser = Type.Object({ id: Type.Integer() });
 
@@ -96,6 +102,13 @@ function openGitea(access: ForgeAccess): Forge {
             }),
           );
         return { requests, next: value.length === 0 ? undefined : page + 1 };
+      }),
+    failedStatus: (sha, contexts, { signal }) =>
+      failedAmong(contexts, async (page) => {
+        const list = `${path}/commits/${sha}/status?page=${page}&limit=${pageSize}`;
+        const statuses = (await api.get(list, giteaStatuses, { purpose: 'readStatuses', signal })).value.statuses ?? [];
+        const told = statuses.map(({ context, status }) => ({ contexts: [context], isFailed: failures.has(status) }));
+        return { told, isLast: statuses.length === 0 };
       }),
     async comment({ number }, comment, { signal }) {
       const call: Call = { purpose: 'comments', signal };

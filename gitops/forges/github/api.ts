@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { type Api, apiAt, type Call } from '../api.ts';
 import { changeRequests } from '../change-request.ts';
 import { tokenOf } from '../credentials.ts';
+import { failedAmong } from '../failed-status.ts';
 import type { ChangeRequest, CommitStatus, Forge, ForgeAccess, ForgeKind, Patience, Validators } from '../forge.ts';
 import { keepOneComment } from '../one-comment.ts';
 import { gather } from '../pages.ts';
@@ -40,9 +41,17 @@ export const gitHubComments = Type.Array(
 /** What we need of `git/list-matching-refs`. */
 export const gitHubRefs = Type.Array(Type.Object({ ref: Type.String(), object: Type.Object({ sha: Type.String() }) }));
 
+/** What we need of `repos/get-combined-status-for-ref`. */
+export const gitHubStatuses = Type.Object({
+  statuses: Type.Array(Type.Object({ context: Type.String(), state: Type.String() })),
+});
+
 export const gitHubUser = Type.Object({ id: Type.Number() });
 
 const pageSize = 50;
+const mostStatuses = 100;
+/** Of a status; Gitea has the same. */
+export const failures: ReadonlySet<string> = new Set(['failure', 'error']);
 
 function openGitHub(access: ForgeAccess): Forge {
   const repository = repositoryOf(access.gitUrl);
@@ -88,6 +97,13 @@ function openGitHub(access: ForgeAccess): Forge {
         // Of a list that begins elsewhere nothing is known of what is before it.
         const validator = page === 1 ? headers.etag : undefined;
         return { requests, next: value.length < pageSize ? undefined : page + 1, validator };
+      }),
+    failedStatus: (sha, contexts, { signal }) =>
+      failedAmong(contexts, async (page) => {
+        const list = `${path}/commits/${sha}/status?per_page=${mostStatuses}&page=${page}`;
+        const { statuses } = (await api.get(list, gitHubStatuses, { purpose: 'readStatuses', signal })).value;
+        const told = statuses.map(({ context, state }) => ({ contexts: [context], isFailed: failures.has(state) }));
+        return { told, isLast: statuses.length < mostStatuses };
       }),
     async queued(target, { signal }) {
       const { value, headers } = await api.get(queueOf(target), gitHubRefs, { purpose: 'requests', signal });

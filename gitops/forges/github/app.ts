@@ -10,6 +10,7 @@ export type AppCredentials = Extract<ForgeCredentials, { kind: 'app' }>;
 /** What a token for each purpose may do: nothing else, and in no other repository of the installation. */
 export const appPermissions = {
   statuses: { statuses: 'write' },
+  readStatuses: { statuses: 'read' },
   requests: { pull_requests: 'read' },
   comments: { pull_requests: 'write' },
   contents: { contents: 'read' },

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { apiAt, type Call } from '../api.ts';
 import { changeRequests } from '../change-request.ts';
 import { tokenOf } from '../credentials.ts';
+import { failedAmong } from '../failed-status.ts';
 import type { CommitState, CommitStatus, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
 import type { ForgeAnswer } from '../http.ts';
 import { keepOneComment } from '../one-comment.ts';
@@ -30,6 +31,11 @@ export const gitLabRequests = Type.Array(
 
 export const gitLabNotes = Type.Array(
   Type.Object({ id: Type.Integer(), body: Type.String(), author: Type.Object({ id: Type.Integer() }) }),
+);
+
+/** Jobs of pipelines are among them; of a name there is one for each pipeline. */
+export const gitLabStatuses = Type.Array(
+  Type.Object({ id: Type.Integer(), name: Type.String(), status: Type.String() }),
 );
 
 export const gitLabUser = Type.Object({ id: Type.Integer() });
@@ -87,6 +93,15 @@ function openGitLab(access: ForgeAccess): Forge {
           }),
         );
         return { requests, next: value.length < pageSize ? undefined : page + 1 };
+      }),
+    failedStatus: (sha, contexts, { signal }) =>
+      failedAmong(contexts, async (page) => {
+        const name = contexts[page - 1] ?? '';
+        const list = `${path}/repository/commits/${sha}/statuses?name=${encodeURIComponent(name)}&per_page=${pageSize}`;
+        const { value } = await api.get(list, gitLabStatuses, { purpose: 'readStatuses', signal });
+        const newest = value.filter((one) => one.name === name).toSorted((a, b) => b.id - a.id)[0];
+        const told = [{ contexts: [name], isFailed: newest?.status === states.failure }];
+        return { told, isLast: page >= contexts.length };
       }),
     async comment({ number }, comment, { signal }) {
       const call: Call = { purpose: 'comments', signal };

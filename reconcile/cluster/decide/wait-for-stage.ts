@@ -1,5 +1,13 @@
 import { type Decision, refuse, wait } from '../know/decision.ts';
+import type { StageHold } from '../know/observation.ts';
 import type { Situation } from '../know/situation.ts';
+
+const cures = {
+  haltAbove:
+    'see what that cluster suffers from; revert the commit; or, to go on all the same, raise or remove the limit in spec.rollout.haltAbove of the EtcdFleet',
+  haltOnStatuses:
+    'see in the forge why it failed; revert the commit; or, to go on all the same, have it succeed, or take it out of spec.rollout.haltOnStatuses of the EtcdFleet',
+} as const satisfies Record<NonNullable<StageHold['halt']>, string>;
 
 /** Seconds between looks at what only another cluster can end. */
 const again = 5;
@@ -12,14 +20,9 @@ const again = 5;
  */
 export function waitForStage({ stage: hold, at }: Pick<Situation, 'stage' | 'at'>): Decision | undefined {
   if (!hold) return undefined;
-  const { fleet, why, until, isHalt, isRoom } = hold;
+  const { fleet, why, until, halt, isRoom } = hold;
   const whose = fleet === undefined ? 'the fleet of its label' : `fleet ${fleet}`;
-  if (isHalt)
-    return refuse(
-      'RolloutHalted',
-      `halted: ${why} (spec.rollout.haltAbove of ${whose})`,
-      'see what that cluster suffers from; revert the commit; or, to go on all the same, raise or remove the limit in spec.rollout.haltAbove of the EtcdFleet',
-    );
+  if (halt) return refuse('RolloutHalted', `halted: ${why} (spec.rollout.${halt} of ${whose})`, cures[halt]);
   if (isRoom)
     return wait(
       'WaitingForRoom',

@@ -93,8 +93,8 @@ export interface StageHold {
   readonly why: string;
   /** When it ends by itself. */
   readonly until?: Date;
-  /** A person is to look: a cluster that has the commit is beyond `spec.rollout.haltAbove`. */
-  readonly isHalt?: true;
+  /** A person is to look: by which field of `spec.rollout`. */
+  readonly halt?: 'haltAbove' | 'haltOnStatuses';
   /** As many clusters as allowed have begun, and are not measured yet (`spec.rollout.haltAbove`): `why` names them. */
   readonly isRoom?: true;
 }

@@ -11,7 +11,7 @@ import { byName, isStopped } from './room.ts';
 import { slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
-type Halt = Pick<StageHold, 'why' | 'isHalt'>;
+type Halt = Pick<StageHold, 'why' | 'halt'>;
 
 interface Question {
   readonly above: HaltAbove;
@@ -28,7 +28,7 @@ function haltOf(objects: ClusterObjects, { above, soak, now }: Question): Halt |
   if (given !== processesOf(slotsOf(objects)).given) return undefined;
   const age = now.getTime() - Date.parse(exceeded.at);
   const isOver = age >= Math.max(windowMs, soak === undefined ? 0 : parseDuration(soak));
-  return isOver ? undefined : { why: wordsFor(exceeded.limit, above, keyOf(cluster)), isHalt: true };
+  return isOver ? undefined : { why: wordsFor(exceeded.limit, above, keyOf(cluster)), halt: 'haltAbove' };
 }
 
 /** Whether the present members were measured for the soak, or for as long as a limit is about, and until lately. */

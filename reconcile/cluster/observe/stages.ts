@@ -5,6 +5,7 @@ import type { HaltAbove } from '../../../manifests/api/rollout.ts';
 import { podName } from '../../../manifests/render/names.ts';
 import { handedOverTo, isMarked, keyOf, memberOf } from '../../fleet/names.ts';
 import { kindOfEntry, withKind } from '../../fleet/objects.ts';
+import { shaOf } from '../../fleet/reading.ts';
 import type { Stage } from '../../fleet/stage-of.ts';
 import { isAsLeft } from '../../fleet/unchanged.ts';
 import { conditionOf, isTrue } from '../../objects/conditions.ts';
@@ -37,7 +38,8 @@ interface Context {
  * until the fleet tells that it applied all of the commit, and until each one that comes before is as it was left.
  *
  * A cluster that counts more than `haltAbove` halts the rest of its own stage, too (`haltsAmong`). Until it is known
- * what one that has begun counts, it keeps its room: at most `maxClustersInProgress` have what hurts them.
+ * what one that has begun counts, it keeps its room: at most `maxClustersInProgress` have what hurts them. A commit
+ * status of others that failed halts all (`haltOnStatuses`).
  *
  * Guards I1 across the clusters of a fleet.
  */
@@ -60,12 +62,13 @@ export function heldByStages(
     const haltFor = haltsAmong(own, { now, above, placeOf });
     const unmeasured = above && withoutMeasure(own, fleet, (one) => ({ above, soak: placeOf(one).soak, now }));
     const unseen = notSeen(fleet, all);
-    const whole = notApplied(fleet) ?? unseen;
+    const others = toldByOthers(fleet);
+    const whole = notApplied(fleet) ?? unseen ?? others.unread;
     const holdOf = (one: ClusterObjects): StageHold | undefined => {
       const before = unfinished.slice(0, stageIn(one));
       const open = isLeft(one.cluster) ? before.find((other) => other !== undefined) : untold;
       const stage = before.length > 0 ? (whole ?? open) : undefined;
-      return haltFor(one) ?? (above && unseen) ?? stage ?? unmeasured?.(one);
+      return others.failed ?? haltFor(one) ?? (above && unseen) ?? stage ?? unmeasured?.(one);
     };
     for (const one of all) {
       if (!isMarked(fleet, one.cluster)) continue;
@@ -148,6 +151,18 @@ function notApplied({ status }: EtcdFleet): Unfinished | undefined {
   const { attempted, applied } = status?.revision ?? {};
   if (attempted !== undefined && attempted === applied) return undefined;
   return { why: 'not all of its commit is applied yet: see the status of the fleet' };
+}
+
+/** What commit statuses of others say of the commit that was applied last. Until they are read, later stages wait. */
+function toldByOthers({ spec, status }: EtcdFleet): { failed?: Pick<StageHold, 'why' | 'halt'>; unread?: Unfinished } {
+  const contexts = spec.rollout?.haltOnStatuses ?? [];
+  if (contexts.length === 0) return {};
+  const sha = shaOf(status?.revision?.applied ?? '');
+  const { othersStatuses: read } = status ?? {};
+  if (read?.sha !== sha) return { unread: { why: `the commit statuses ${contexts.join(', ')} were not read yet` } };
+  // Of what is asked for now: the field may have changed since.
+  if (read.failed === undefined || !contexts.includes(read.failed)) return {};
+  return { failed: { why: `commit status ${read.failed} failed`, halt: 'haltOnStatuses' } };
 }
 
 /** Which stage a cluster belongs to that is not there, or not in this invocation's lists, nothing tells. */

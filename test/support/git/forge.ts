@@ -135,7 +135,7 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
         return;
       }
     }
-    const told = pullsOrComments(request, body, { pulls, comments, queue });
+    const told = statusesTold(request, statusesOf) ?? pullsOrComments(request, body, { pulls, comments, queue });
     if (told && isWelcome(request, token)) {
       replyUnlessKnown(request, response, told);
       return;
@@ -217,6 +217,18 @@ function refusalOf(
 function isWelcome(request: IncomingMessage, token: string | undefined): boolean {
   const [scheme, given] = (request.headers.authorization ?? '').split(' ');
   return ['Bearer', 'token'].includes(scheme ?? '') && !!given && (token === undefined || given === token);
+}
+
+/** The newest of each context, in the words of both. */
+function statusesTold(
+  { method, url = '' }: IncomingMessage,
+  statusesOf: ForgeServer['statusesOf'],
+): object | undefined {
+  const { pathname, searchParams } = new URL(url, 'http://forge');
+  const sha = /^(?:\/api\/v[13])?\/repos\/[^/]+\/[^/]+\/commits\/([0-9a-f]{40})\/status$/.exec(pathname)?.[1];
+  if (method !== 'GET' || !sha) return undefined;
+  const all = [...statusesOf(sha).values()].map(({ context, state }) => ({ context, state, status: state }));
+  return { sha, statuses: searchParams.get('page') === '1' ? all : [] };
 }
 
 /** What both tell of requests and comments, as far as we read it; they differ in more than this. */

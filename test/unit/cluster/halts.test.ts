@@ -53,7 +53,7 @@ describe('a cluster that counts more than its fleet allows', () => {
     assert.deepEqual(stage, {
       fleet: 'etcd-ratchet/production',
       why: 'the leader of shop/a changed more than 2 times in ten minutes',
-      isHalt: true,
+      halt: 'haltAbove',
     });
     const older = withInputs({ resources: { limits: { memory: '1Gi' } } });
     const { kind, reason, message } = decide(situate({ ...healthy(3, { every: older }), stage }));
@@ -67,7 +67,7 @@ describe('a cluster that counts more than its fleet allows', () => {
   test('halts those of its own stage, and not itself: its revert waits for nothing', () => {
     const held = heldAmong([beyond(canary(behind)), beside('z'), ...others]);
     assert.deepEqual([...held.keys()], ['z', 'b', 'c']);
-    assert.equal(held.get('z')?.isHalt, true);
+    assert.equal(held.get('z')?.halt, 'haltAbove');
   });
 
   test('halts another that does: only the first one by stage and name is free to go back', () => {
@@ -80,9 +80,9 @@ describe('a cluster that counts more than its fleet allows', () => {
   test('in the last stage halts the rest of it, and none before', () => {
     const other = counted(one('d', {}, behind));
     const held = heldAmong([counted(canary(behind)), counted(eu()), beyond(rest()), other]);
-    assert.equal(held.get('d')?.isHalt, true);
+    assert.equal(held.get('d')?.halt, 'haltAbove');
     assert.equal(held.has('a'), false);
-    assert.equal(held.get('c')?.isHalt, undefined);
+    assert.equal(held.get('c')?.halt, undefined);
   });
 
   test('is told before one that soaks', () => {
@@ -103,14 +103,14 @@ describe('a cluster that counts more than its fleet allows', () => {
   test('halts also when a member has started anew, until its members are given something else', () => {
     const exceeded = { at: before(5), limit: 'leaderChanges' };
     const isHalted = (differences: Partial<ClusterCounters>) =>
-      heldAmong([counted(canary(), { exceeded, ...differences }), ...others]).get('b')?.isHalt;
-    assert.equal(isHalted({ processes: 'others' }), true);
+      heldAmong([counted(canary(), { exceeded, ...differences }), ...others]).get('b')?.halt;
+    assert.equal(isHalted({ processes: 'others' }), 'haltAbove');
     assert.equal(isHalted({ given: 'others' }), undefined);
   });
 
   test('halts no longer with other limits, or none, or when it is asleep, deleted or stopped', () => {
     const all = [beyond(canary()), ...others];
-    assert.equal(heldAmong(all, halting(all, { leaderChanges: 9 })).get('b')?.isHalt, undefined);
+    assert.equal(heldAmong(all, halting(all, { leaderChanges: 9 })).get('b')?.halt, undefined);
     assert.deepEqual([...heldAmong(all, fleetOf(all)).keys()], ['c']);
     const asleep = { status: { lastDecision: { kind: 'Wait', reason: 'Hibernating', message: '' } } } as const;
     for (const left of [
@@ -246,4 +246,52 @@ test('clusters of such a fleet are measured, and nothing is forgotten where it i
     [...haltsAbove(clusters, [])],
     uids.map((uid) => [uid, 'unseen']),
   );
+});
+
+describe('a commit status of others', () => {
+  const judged = (clusters: readonly ClusterObjects[], read: object | undefined, contexts = ['ci/smoke']) => {
+    const { spec, status, ...others } = fleetOf(clusters);
+    const told = { ...status, ...(read && { othersStatuses: read }) } as EtcdFleet['status'];
+    const rollout = { stages, haltOnStatuses: contexts };
+    return heldByStages(clusters, [{ ...others, spec: { ...spec, rollout }, status: told } as EtcdFleet], now);
+  };
+  const applied = 'a'.repeat(40);
+  const clusters = [canary(), eu(behind), rest(behind)];
+
+  test('halts all that have not begun when it fails on the commit that was applied', () => {
+    const held = judged([canary(behind), eu(behind)], { sha: applied, failed: 'ci/smoke' });
+    assert.deepEqual([...held.keys()], ['a', 'b']);
+    const found = waitForStage({ stage: held.get('a') ?? assert.fail(), at: now });
+    assert.deepEqual([found?.kind, found?.reason], ['refuse', 'RolloutHalted']);
+    assert.match(found?.message ?? '', /^halted: commit status ci\/smoke failed \(spec\.rollout\.haltOnStatuses of/);
+  });
+
+  test('halts nothing while it has not failed', () => {
+    assert.deepEqual([...judged(clusters, { sha: applied }).keys()], ['c']);
+  });
+
+  test('holds later stages until it was read for that commit, and not the first one', () => {
+    for (const read of [undefined, { sha: 'b'.repeat(40) }, { sha: 'b'.repeat(40), failed: 'ci/smoke' }]) {
+      const held = judged([canary(behind), ...clusters.slice(1)], read);
+      assert.deepEqual([...held.keys()], ['b', 'c']);
+      assert.match(held.get('b')?.why ?? '', /commit statuses ci\/smoke were not read yet/);
+    }
+  });
+
+  test('that is asked for no more halts nothing', () => {
+    assert.deepEqual([...judged(clusters, { sha: applied, failed: 'ci/smoke' }, ['ci/other']).keys()], ['c']);
+  });
+
+  test('is not told to a label alone', () => {
+    const stranger = one('x', { region: 'eu' }, behind);
+    const { spec, ...others } = fleetOf(clusters);
+    const rollout = { stages, haltOnStatuses: ['ci/smoke'] };
+    const status = { ...others.status, othersStatuses: { sha: applied, failed: 'ci/smoke' } } as EtcdFleet['status'];
+    const held = heldByStages(
+      [...clusters, stranger],
+      [{ ...others, spec: { ...spec, rollout }, status } as EtcdFleet],
+      now,
+    );
+    assert.deepEqual(held.get('x'), { why: 'it is not known yet whether the cluster is one of that fleet' });
+  });
 });

@@ -17,6 +17,12 @@ export const status: CommitStatus = {
   targetURL: 'https://page.example.com/checks/1',
 };
 
+/** A commit status as the tests tell of it. */
+export interface SampleStatus {
+  readonly context: string;
+  readonly state: CommitStatus['state'];
+}
+
 /** A request as the tests tell of it; each kind says it in its own words. */
 export interface Sample {
   readonly number: number;
@@ -49,6 +55,9 @@ export interface Kind {
   readonly headRef: (number: number) => string;
   /** A ref that requests from forks have in the target's repository. */
   readonly forkRef: boolean;
+  /** What it says of the statuses of a commit: of all, or of the one that it is asked for. */
+  statuses(samples: readonly SampleStatus[], asked: RecordedRequest): unknown;
+  readonly statusesPath: string;
   /** One page with these. */
   page(samples: readonly Sample[], last: boolean, page?: number): unknown;
   /** Requests that one look reads. */
@@ -63,6 +72,12 @@ const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
 const numbered = ({ path, query }: RecordedRequest, ending: string) =>
   path.endsWith(ending) ? Number(query.page) - 1 : undefined;
 
+const asBuild = ({ context, state }: SampleStatus) => ({
+  key: context,
+  name: `the build ${context}`,
+  state: { success: 'SUCCESSFUL', pending: 'INPROGRESS', failure: 'FAILED', error: 'FAILED' }[state],
+});
+
 export const kinds: readonly Kind[] = [
   {
     type: 'GitHub',
@@ -76,6 +91,8 @@ export const kinds: readonly Kind[] = [
     forkRef: true,
     most: 1000,
     labels: 'always',
+    statusesPath: `/repos/platform/etcd/commits/${sha}/status`,
+    statuses: (samples) => ({ state: 'failure', sha, total_count: samples.length, statuses: samples }),
     page: (samples) =>
       samples.map(
         ({
@@ -113,6 +130,16 @@ export const kinds: readonly Kind[] = [
     forkRef: true,
     most: 1000,
     labels: 'always',
+    statusesPath: `/projects/team%2Fplatform%2Fetcd/repository/commits/${sha}/statuses`,
+    statuses: (samples, { query }) =>
+      samples
+        .filter(({ context }) => context === query.name)
+        .map(({ context: name, state }, id) => ({
+          id,
+          sha,
+          name,
+          status: /failure|error/.test(state) ? 'failed' : state,
+        })),
     page: (samples) =>
       samples.map(
         ({
@@ -154,6 +181,12 @@ export const kinds: readonly Kind[] = [
       forkRef: true,
       most: 1000,
       labels: 'asks',
+      statusesPath: `/repos/platform/etcd/commits/${sha}/status`,
+      statuses: (samples, { query }) => ({
+        state: 'failure',
+        sha,
+        statuses: query.page === '1' ? samples.map(({ context, state }) => ({ context, status: state })) : null,
+      }),
       page: (samples) =>
         samples.map(
           ({
@@ -193,6 +226,8 @@ export const kinds: readonly Kind[] = [
     forkRef: false,
     most: 100,
     labels: undefined,
+    statusesPath: `/repositories/platform/etcd/commit/${sha}/statuses`,
+    statuses: (samples) => ({ pagelen: 100, values: samples.map(asBuild) }),
     page: (samples, last) => ({
       values: samples.map(
         ({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url, author = 100, updated }) => ({
@@ -231,6 +266,8 @@ export const kinds: readonly Kind[] = [
     forkRef: true,
     most: 1000,
     labels: undefined,
+    statusesPath: `/projects/~ada/repos/etcd/commits/${sha}/builds`,
+    statuses: (samples, { query }) => samples.map(asBuild).find(({ key }) => key === query.key),
     page: (samples, last, page = 0) => ({
       values: samples.map(
         ({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url, author = 100 }) => ({
@@ -260,6 +297,15 @@ export const kinds: readonly Kind[] = [
     forkRef: false,
     most: 1000,
     labels: undefined,
+    statusesPath: `/My%20Project/_apis/git/repositories/etcd/commits/${sha}/statuses`,
+    statuses: (samples) => ({
+      count: samples.length,
+      value: samples.map(({ context, state }) => {
+        const [genre, ...rest] = context.split('/');
+        const named = rest.length > 0 ? { genre, name: rest.join('/') } : { name: context, genre: null };
+        return { id: 1, context: named, state: { success: 'succeeded', failure: 'failed' }[state as string] ?? state };
+      }),
+    }),
     page: (samples) => ({
       count: samples.length,
       value: samples.map(

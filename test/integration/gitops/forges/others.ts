@@ -14,6 +14,8 @@ export interface OtherClient {
   /** A status that is about request 17, where that is told elsewhere. */
   postAbout?(server: string): Promise<unknown>;
   openRequests(server: string): Promise<unknown>;
+  /** Those of one commit; of one context, where that is asked for. */
+  statuses(server: string): Promise<unknown>;
   createComment?(server: string, body: string): Promise<unknown>;
   updateComment?(server: string, id: number, body: string): Promise<unknown>;
 }
@@ -41,6 +43,13 @@ const gitHub: OtherClient = {
     } satisfies paths['/repos/{owner}/{repo}/pulls']['get']['parameters']['query'];
     return sendAsPublished(server, 'get', '/repos/{owner}/{repo}/pulls', {}, undefined, query);
   },
+  statuses: (server) => {
+    const query = {
+      per_page: 100,
+      page: 1,
+    } satisfies paths['/repos/{owner}/{repo}/commits/{ref}/status']['get']['parameters']['query'];
+    return sendAsPublished(server, 'get', '/repos/{owner}/{repo}/commits/{ref}/status', { ref: sha }, undefined, query);
+  },
   createComment: (server, body) =>
     sendAsPublished(server, 'post', '/repos/{owner}/{repo}/issues/{issue_number}/comments', { issue_number: 17 }, {
       body,
@@ -65,6 +74,7 @@ const gitLab: OtherClient = {
       page: 1,
       maxPages: 1,
     }),
+  statuses: (server) => gitbeaker(server).Commits.allStatuses(project, sha, { name: 'smoke' }),
   createComment: (server, body) => gitbeaker(server).MergeRequestNotes.create(project, 17, body),
   updateComment: (server, id, body) => gitbeaker(server).MergeRequestNotes.edit(project, 17, id, { body }),
 };
@@ -83,6 +93,8 @@ const gitea: OtherClient = {
     }),
   openRequests: (server) =>
     giteaJs(server).repos.repoListPullRequests('platform', 'etcd', { state: 'open', page: 1, limit: 50 }),
+  statuses: (server) =>
+    giteaJs(server).repos.repoGetCombinedStatusByRef('platform', 'etcd', sha, { page: 1, limit: 50 }),
   createComment: (server, body) => giteaJs(server).repos.issueCreateComment('platform', 'etcd', 17, { body }),
   updateComment: (server, id, body) => giteaJs(server).repos.issueEditComment('platform', 'etcd', id, { body }),
 };
@@ -106,6 +118,11 @@ const bitbucketCloud: OtherClient = {
     createBitbucketCloudClient({ baseUrl: `${server}/2.0` }).GET('/repositories/{workspace}/{repo_slug}/pullrequests', {
       params: { path: { workspace: 'platform', repo_slug: 'etcd' }, query: { state: 'OPEN' } },
     }),
+  statuses: (server) =>
+    createBitbucketCloudClient({ baseUrl: `${server}/2.0` }).GET(
+      '/repositories/{workspace}/{repo_slug}/commit/{commit}/statuses',
+      { params: { path: { workspace: 'platform', repo_slug: 'etcd', commit: sha } } },
+    ),
 };
 
 const bitbucketDataCenter: OtherClient = {
@@ -123,6 +140,11 @@ const bitbucketDataCenter: OtherClient = {
           query: { state: 'OPEN', direction: 'INCOMING', at: 'refs/heads/main', order: 'NEWEST', limit: 50, start: 0 },
         },
       },
+    ),
+  statuses: (server) =>
+    createBitbucketServerClient({ baseUrl: `${server}/context/rest` }).GET(
+      '/api/latest/projects/{projectKey}/repos/{repositorySlug}/commits/{commitId}/builds',
+      { params: { path: { projectKey: '~ada', repositorySlug: 'etcd', commitId: sha }, query: { key: 'smoke' } } },
     ),
 };
 
@@ -161,6 +183,7 @@ const azureDevOps: OtherClient & Required<Pick<OtherClient, 'postAbout'>> = {
       0,
       50,
     ),
+  statuses: (server) => azureApi(server).getStatuses(sha, 'etcd', 'My Project', 100, 0, true),
 };
 
 function azureApi(server: string) {

@@ -79,6 +79,21 @@ for (const kind of kinds) {
     assert.equal(mine?.headers.authorization, kind.authorization);
   });
 
+  test(`${kind.type}: statuses of a commit are asked for as another client asks for them`, async () => {
+    await using server = await startRecorder((told, response) => {
+      if (told.method === 'OPTIONS') return replyJson(response, azureLocations);
+      replyJson(response, kind.statuses([{ context: 'smoke', state: 'success' }], told));
+    });
+    assert.equal(await open(kind, server.url).failedStatus(sha, ['smoke'], inTime()), undefined);
+    const [mine] = asked(server);
+    const theirs = await sent(server, other.statuses);
+    assert.equal(mine?.method, 'GET');
+    assert.equal(mine?.path, `${kind.apiPath}${kind.statusesPath}`);
+    assert.equal(mine?.path, theirs.path);
+    for (const [name, value] of Object.entries(theirs.query)) assert.equal(mine?.query[name], value, name);
+    assert.equal(mine?.headers.authorization, kind.authorization);
+  });
+
   const { createComment, updateComment } = other;
   if (!createComment || !updateComment) {
     test(`${kind.type} gets no comments`, () => {

@@ -5,17 +5,49 @@ import type { OpenApi as DataCenter } from '@coderabbitai/bitbucket/server';
 import type { CommitStatusSchema, MergeRequestNoteSchema, MergeRequestSchema } from '@gitbeaker/rest';
 import type { components } from '@octokit/openapi-types';
 import examples from '@octokit/webhooks-examples' with { type: 'json' };
-import type { GitPullRequest, GitPullRequestIteration } from 'azure-devops-node-api/interfaces/GitInterfaces.js';
+import type {
+  GitPullRequest,
+  GitPullRequestIteration,
+  GitStatus,
+  GitStatusState,
+} from 'azure-devops-node-api/interfaces/GitInterfaces.js';
 import type * as Gitea from 'gitea-js';
 import type { Static, TSchema } from 'typebox';
 import { Check } from 'typebox/value';
-import { azureDevOpsIterations, azureDevOpsRequests } from '../../../../gitops/forges/azure-devops/api.ts';
-import { bitbucketCloudCommits, bitbucketCloudRequests } from '../../../../gitops/forges/bitbucket-cloud/api.ts';
+import {
+  azureDevOpsIterations,
+  azureDevOpsRequests,
+  azureDevOpsStatuses,
+} from '../../../../gitops/forges/azure-devops/api.ts';
+import {
+  bitbucketCloudCommits,
+  bitbucketCloudRequests,
+  bitbucketCloudStatuses,
+} from '../../../../gitops/forges/bitbucket-cloud/api.ts';
 import { bitbucketDataCenterRequests } from '../../../../gitops/forges/bitbucket-data-center/api.ts';
-import { giteaComments, giteaPulls, giteaTimeline, giteaUser } from '../../../../gitops/forges/gitea/api.ts';
-import { gitHubComments, gitHubPulls, gitHubRefs, gitHubUser } from '../../../../gitops/forges/github/api.ts';
+import { bitbucketBuild } from '../../../../gitops/forges/bitbucket-status.ts';
+import {
+  giteaComments,
+  giteaPulls,
+  giteaStatuses,
+  giteaTimeline,
+  giteaUser,
+} from '../../../../gitops/forges/gitea/api.ts';
+import {
+  gitHubComments,
+  gitHubPulls,
+  gitHubRefs,
+  gitHubStatuses,
+  gitHubUser,
+} from '../../../../gitops/forges/github/api.ts';
 import { appPermissions, installationToken } from '../../../../gitops/forges/github/app.ts';
-import { gitLabNotes, gitLabRequests, gitLabStatus, gitLabUser } from '../../../../gitops/forges/gitlab/api.ts';
+import {
+  gitLabNotes,
+  gitLabRequests,
+  gitLabStatus,
+  gitLabStatuses,
+  gitLabUser,
+} from '../../../../gitops/forges/gitlab/api.ts';
 
 /** As it comes out of JSON: numbers are numbers, and dates are text. */
 type Json<T> = T extends bigint
@@ -47,6 +79,7 @@ test('what the forges may answer by their published types is taken (the compiler
   type GitHub = components['schemas'];
   takes(gitHubPulls)<Json<GitHub['pull-request-simple'][]>>();
   takes(gitHubComments)<Json<GitHub['issue-comment'][]>>();
+  takes(gitHubStatuses)<Json<Pick<GitHub['combined-commit-status'], 'statuses'>>>();
   takes(gitHubRefs)<Json<GitHub['git-ref'][]>>();
   takes(gitHubUser)<Json<Pick<GitHub['private-user'], 'id'>>>();
   takes(installationToken)<Json<GitHub['installation-token']>>();
@@ -57,6 +90,7 @@ test('what the forges may answer by their published types is taken (the compiler
   > & { author: Pick<MergeRequestSchema['author'], 'id'>; labels: Extract<MergeRequestSchema['labels'], string[]> };
   takes(gitLabRequests)<Json<MergeRequest[]>>();
   takes(gitLabNotes)<Json<Pick<MergeRequestNoteSchema, 'id' | 'body' | 'author'>[]>>();
+  takes(gitLabStatuses)<Json<Pick<CommitStatusSchema, 'id' | 'name' | 'status'>[]>>();
   takes(gitLabUser)<Json<MergeRequestNoteSchema['author']>>();
 
   type Pull = Pick<Gitea.PullRequest, 'number' | 'title' | 'html_url' | 'draft'> & {
@@ -67,6 +101,7 @@ test('what the forges may answer by their published types is taken (the compiler
   };
   takes(giteaPulls)<Given<Pull[]>>();
   takes(giteaComments)<Given<(Pick<Gitea.Comment, 'id' | 'body'> & { user: Pick<Gitea.User, 'id'> })[]>>();
+  takes(giteaStatuses)<Given<{ statuses: Pick<Gitea.CommitStatus, 'context' | 'status'>[] }>>();
   type Event = Pick<Gitea.TimelineComment, 'id' | 'type' | 'body'> & {
     readonly user: Pick<Gitea.User, 'id'>;
     readonly label: Pick<Gitea.Label, 'name'>;
@@ -87,6 +122,12 @@ test('what the forges may answer by their published types is taken (the compiler
     values: Given<{ hash: Cloud.components['schemas']['base_commit']['hash'] }>[];
   }>();
 
+  takes(bitbucketCloudStatuses)<{
+    values: Given<Pick<Cloud.components['schemas']['commitstatus'], 'key' | 'name' | 'state'>>[];
+    next: string;
+  }>();
+  takes(bitbucketBuild)<Given<Pick<DataCenter.components['schemas']['RestBuildStatus'], 'key' | 'name' | 'state'>>>();
+
   type ServerRequest = DataCenter.components['schemas']['RestPullRequest'];
   type ServerEnd = NonNullable<ServerRequest['fromRef']>;
   type ServerTold = Given<
@@ -105,6 +146,10 @@ test('what the forges may answer by their published types is taken (the compiler
     }
   >;
   takes(azureDevOpsRequests)<{ value: AzureTold[] }>();
+  // What it calls numbers are words on the wire.
+  takes(azureDevOpsStatuses)<{
+    value: (Given<Pick<GitStatus, 'context'>> & { state: keyof typeof GitStatusState })[];
+  }>();
   type Push = Pick<GitPullRequestIteration, 'id'> & {
     sourceRefCommit: Pick<NonNullable<GitPullRequestIteration['sourceRefCommit']>, 'commitId'>;
   };

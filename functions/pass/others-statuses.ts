@@ -1,0 +1,49 @@
+import { abortAfter } from '../../manifests/abort-after.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
+import { type ForgeFailure, forgeLimit } from '../../reconcile/fleet/forge-limit.ts';
+import type { Kube } from '../../reconcile/interfaces/kube.ts';
+import { openFleetForge } from './fleet-forge.ts';
+
+interface OthersRead {
+  /** Absent: not known, so that later stages wait. */
+  readonly read?: EtcdFleetStatus['othersStatuses'];
+  readonly failure?: ForgeFailure;
+}
+
+interface ReadContext {
+  readonly kube: Kube;
+  readonly signal: AbortSignal;
+  /** In milliseconds since the epoch. */
+  readonly deadline: number;
+}
+
+/**
+ * What commit statuses of others say of that commit (`spec.rollout.haltOnStatuses`), in one look. Nothing of the answer
+ * is kept but which of the fleet's own words it is. Never throws because of the forge.
+ */
+export async function readOthersStatuses(
+  fleet: EtcdFleet,
+  sha: string | undefined,
+  { kube, signal, deadline }: ReadContext,
+): Promise<OthersRead> {
+  const contexts = fleet.spec.rollout?.haltOnStatuses ?? [];
+  if (contexts.length === 0 || sha === undefined) return {};
+  const { othersStatuses: before } = fleet.status ?? {};
+  // A failure that was read stays one until another state is read. That none was, is known no more.
+  const known = before?.sha === sha && before.failed !== undefined ? { read: before } : {};
+  const left = deadline - Date.now();
+  const limit = forgeLimit(fleet, Date.now());
+  if (limit) return { ...known, failure: limit };
+  const opened = left > 0 ? await openFleetForge(fleet, { kube, signal }) : undefined;
+  if (opened?.kind !== 'open') return { ...known, ...(opened && { failure: opened }) };
+  const { ForgeError } = await import('../../gitops/forges/error.ts');
+  try {
+    const failed = await opened.forge.failedStatus(sha, contexts, { signal: abortAfter(left, signal) });
+    return { read: { sha, ...(failed !== undefined && { failed }) } };
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    const { reason, message, retryAt } = error;
+    return { ...known, failure: { reason, message, retryAt } };
+  }
+}
