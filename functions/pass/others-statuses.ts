@@ -12,11 +12,17 @@ interface OthersRead {
 }
 
 interface ReadContext {
+  /** Nothing is left to do: what was read is kept, and nothing asked. */
+  readonly isSettled: boolean;
+  /** What the forge has just said. */
+  readonly said: ForgeFailure | undefined;
   readonly kube: Kube;
   readonly signal: AbortSignal;
   /** In milliseconds since the epoch. */
   readonly deadline: number;
 }
+
+const outOfTime: ForgeFailure = { reason: 'Timeout', message: 'no time was left to read commit statuses' };
 
 /**
  * What commit statuses of others say of that commit (`spec.rollout.haltOnStatuses`), in one look. Nothing of the answer
@@ -25,17 +31,19 @@ interface ReadContext {
 export async function readOthersStatuses(
   fleet: EtcdFleet,
   sha: string | undefined,
-  { kube, signal, deadline }: ReadContext,
+  { isSettled, said, kube, signal, deadline }: ReadContext,
 ): Promise<OthersRead> {
   const contexts = fleet.spec.rollout?.haltOnStatuses ?? [];
   if (contexts.length === 0 || sha === undefined) return {};
-  const { othersStatuses: before } = fleet.status ?? {};
+  const before = fleet.status?.othersStatuses?.sha === sha ? fleet.status.othersStatuses : undefined;
+  if (isSettled) return before ? { read: before } : {};
   // A failure that was read stays one until another state is read. That none was, is known no more.
-  const known = before?.sha === sha && before.failed !== undefined ? { read: before } : {};
+  const known = before?.failed !== undefined ? { read: before } : {};
   const left = deadline - Date.now();
-  const limit = forgeLimit(fleet, Date.now());
+  const limit = said?.retryAt === undefined ? forgeLimit(fleet, Date.now()) : said;
   if (limit) return { ...known, failure: limit };
-  const opened = left > 0 ? await openFleetForge(fleet, { kube, signal }) : undefined;
+  if (left <= 0) return { ...known, failure: outOfTime };
+  const opened = await openFleetForge(fleet, { kube, signal });
   if (opened?.kind !== 'open') return { ...known, ...(opened && { failure: opened }) };
   const { ForgeError } = await import('../../gitops/forges/error.ts');
   try {

@@ -55,8 +55,9 @@ export async function reportFleet(
   const wanted = wantedStatuses({ fleet, outcome, problems, clusters: verdicts, links });
   const sent = await sendOnRecord(fleet, wanted, { kube, log, signal, fleets, records, deadline: forgeDeadline });
   const applied = appliedRevision(fleet, outcome);
-  const isSettled = verdicts.every(({ verdict }) => verdict === 'Current');
-  const others = await readOthersStatuses(fleet, isSettled || applied === undefined ? undefined : shaOf(applied), {
+  const others = await readOthersStatuses(fleet, applied === undefined ? undefined : shaOf(applied), {
+    isSettled: verdicts.every(({ verdict }) => verdict === 'Current'),
+    said: sent?.failure,
     kube,
     signal,
     deadline: forgeDeadline,

@@ -59,8 +59,8 @@ export const haltAboveSchema = object(
 
 const notOurs = rule<string>({
   message: 'must not be one of etcd-ratchet itself, which fails while a rollout is halted',
-  cel: "!self.startsWith('etcd-ratchet/')",
-  holds: (context) => !context.startsWith('etcd-ratchet/'),
+  cel: "!self.matches('(?i)^etcd-ratchet/')",
+  holds: (context) => !/^etcd-ratchet\//i.test(context),
 });
 
 /** Without its forge, nothing tells of them. */

@@ -39,8 +39,9 @@ export const life = {
     cure: 'nothing, unless a cluster that the message names needs you: see its status; to go back, revert the commit; to go on all the same, change the stages ([how](docs/how-to/stages.md#when-a-stage-does-not-end))',
   },
   RolloutHalted: {
-    means: 'A cluster that has the commit counts more than `spec.rollout.haltAbove` of its fleet allows.',
-    cure: 'see what the cluster that the message names suffers from; to go back, revert the commit; to go on all the same, raise or remove that limit ([how](docs/how-to/stages.md#when-a-rollout-halts))',
+    means:
+      'A cluster counts more than `spec.rollout.haltAbove` allows, or a status of `spec.rollout.haltOnStatuses` has failed.',
+    cure: 'see what the cluster that the message names suffers from, or why that status failed; to go back, revert the commit; to go on all the same, raise or remove what halts it ([how](docs/how-to/stages.md#when-a-rollout-halts))',
   },
   PlanOutgrown: {
     means: 'The change takes more restarts or removals than its request showed, and is told before it begins.',

@@ -81,7 +81,7 @@ function openAzureDevOps(access: ForgeAccess): Forge {
       await api.send('POST', `${request}/statuses?${version}`, { ...body, iterationId }, call);
     },
     failedStatus: (sha, contexts, { signal }) =>
-      failedAmong(contexts, async (page) => {
+      failedAmong(address, contexts, async (page) => {
         const from = `latestOnly=true&top=${mostStatuses}&skip=${(page - 1) * mostStatuses}`;
         const list = `${path}/commits/${sha}/statuses?${from}&${version}`;
         const { value } = (await api.get(list, azureDevOpsStatuses, { purpose: 'readStatuses', signal })).value;

@@ -72,7 +72,7 @@ function openBitbucketCloud(access: ForgeAccess): Forge {
       await sendStatus(api, `${path}/commit/${status.sha}/statuses/build`, bodies, { purpose: 'statuses', signal });
     },
     failedStatus: (sha, contexts, { signal }) =>
-      failedAmong(contexts, async (page) => {
+      failedAmong(address, contexts, async (page) => {
         const list = `${path}/commit/${sha}/statuses?pagelen=${mostStatuses}&page=${page}`;
         const { value } = await api.get(list, bitbucketCloudStatuses, { purpose: 'readStatuses', signal });
         return { told: value.values.map(bitbucketTold), isLast: value.next === undefined };

@@ -50,14 +50,15 @@ function openBitbucketDataCenter(access: ForgeAccess): Forge {
       await sendStatus(api, `${path}/commits/${status.sha}/builds`, bodies, { purpose: 'statuses', signal });
     },
     failedStatus: (sha, contexts, { signal }) =>
-      failedAmong(contexts, async (page) => {
+      failedAmong(address, contexts, async (page) => {
         const key = contexts[page - 1] ?? '';
         const build = `${path}/commits/${sha}/builds?key=${encodeURIComponent(key)}`;
         const told = await api.get(build, bitbucketBuild, { purpose: 'readStatuses', signal }).then(
           ({ value }) => [bitbucketTold(value)],
-          (error: unknown) => {
-            // So it answers also about a key that no build has; and of a repository that is not there, posting tells.
+          async (error: unknown) => {
             if (!(error instanceof ForgeError) || error.reason !== 'RepositoryNotFound') throw error;
+            // It says the same of a key that no build has, and of a repository that is not there.
+            await api.get(path, repository, { purpose: 'readStatuses', signal });
             return [];
           },
         );

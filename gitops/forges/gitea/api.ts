@@ -104,7 +104,7 @@ function openGitea(access: ForgeAccess): Forge {
         return { requests, next: value.length === 0 ? undefined : page + 1 };
       }),
     failedStatus: (sha, contexts, { signal }) =>
-      failedAmong(contexts, async (page) => {
+      failedAmong(address, contexts, async (page) => {
         const list = `${path}/commits/${sha}/status?page=${page}&limit=${pageSize}`;
         const statuses = (await api.get(list, giteaStatuses, { purpose: 'readStatuses', signal })).value.statuses ?? [];
         const told = statuses.map(({ context, status }) => ({ contexts: [context], isFailed: failures.has(status) }));

@@ -99,7 +99,7 @@ function openGitHub(access: ForgeAccess): Forge {
         return { requests, next: value.length < pageSize ? undefined : page + 1, validator };
       }),
     failedStatus: (sha, contexts, { signal }) =>
-      failedAmong(contexts, async (page) => {
+      failedAmong(address, contexts, async (page) => {
         const list = `${path}/commits/${sha}/status?per_page=${mostStatuses}&page=${page}`;
         const { statuses } = (await api.get(list, gitHubStatuses, { purpose: 'readStatuses', signal })).value;
         const told = statuses.map(({ context, state }) => ({ contexts: [context], isFailed: failures.has(state) }));

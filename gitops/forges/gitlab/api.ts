@@ -48,6 +48,7 @@ const states = {
 } as const satisfies Record<CommitState, string>;
 
 const pageSize = 50;
+const mostStatuses = 100;
 /** Longer ones are refused, and a shortened address leads nowhere. */
 const longestTargetUrl = 255;
 
@@ -94,15 +95,23 @@ function openGitLab(access: ForgeAccess): Forge {
         );
         return { requests, next: value.length < pageSize ? undefined : page + 1 };
       }),
-    failedStatus: (sha, contexts, { signal }) =>
-      failedAmong(contexts, async (page) => {
-        const name = contexts[page - 1] ?? '';
-        const list = `${path}/repository/commits/${sha}/statuses?name=${encodeURIComponent(name)}&per_page=${pageSize}`;
-        const { value } = await api.get(list, gitLabStatuses, { purpose: 'readStatuses', signal });
-        const newest = value.filter((one) => one.name === name).toSorted((a, b) => b.id - a.id)[0];
-        const told = [{ contexts: [name], isFailed: newest?.status === states.failure }];
-        return { told, isLast: page >= contexts.length };
-      }),
+    async failedStatus(sha, contexts, { signal }) {
+      for (const context of contexts) {
+        const named = `${path}/repository/commits/${sha}/statuses?name=${encodeURIComponent(context)}`;
+        const failed = await failedAmong(address, [context], async (page) => {
+          const list = `${named}&per_page=${mostStatuses}&page=${page}`;
+          const { value } = await api.get(list, gitLabStatuses, { purpose: 'readStatuses', signal });
+          const told = value.map(({ id, name, status }) => ({
+            contexts: [name],
+            isFailed: status === states.failure,
+            at: id,
+          }));
+          return { told, isLast: value.length < mostStatuses };
+        });
+        if (failed !== undefined) return failed;
+      }
+      return undefined;
+    },
     async comment({ number }, comment, { signal }) {
       const call: Call = { purpose: 'comments', signal };
       const { id: me } = (await api.get('/user', gitLabUser, call)).value;

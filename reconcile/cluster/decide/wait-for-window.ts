@@ -25,7 +25,7 @@ export function waitToBegin(situation: Situation, hasRoom = false): Decision | u
 
 /** The same for what a commit changed in members: it waits for the stages of its fleet, too. */
 export function waitToRoll(situation: Situation, hasRoom = false): Decision | undefined {
-  return waitForTurn(situation) ?? waitToBegin(situation, hasRoom);
+  return waitForTurn(situation) ?? waitForWindow(situation) ?? waitForRoomToRoll(situation, hasRoom);
 }
 
 /**
@@ -36,7 +36,12 @@ export function waitToUpgrade(situation: Situation, hasRoom = false): Decision |
   const { awaitedBackup: view } = situation;
   const isBackedUp = view?.before === 'upgrade' && view.kind === 'known' && !view.tooOld;
   if (!isBackedUp) return waitToRoll(situation, hasRoom);
-  return waitForTurn(situation) ?? (hasRoom ? undefined : waitForRoom(situation));
+  return waitForTurn(situation) ?? waitForRoomToRoll(situation, hasRoom);
+}
+
+/** After the window: what waits for that must keep no room from what may begin. */
+function waitForRoomToRoll(situation: Situation, hasRoom: boolean): Decision | undefined {
+  return waitUntilMeasured(situation) ?? (hasRoom ? undefined : waitForRoom(situation));
 }
 
 /** After a soak of days the rest of an upgrade waits as if it began. */
@@ -76,6 +81,15 @@ function isHalfDone({ slots, cluster, effective }: Situation): boolean {
  * so a next commit waits in the middle of a roll, and a revert of what is half done does not. New CAs are no commit's.
  */
 export function waitForTurn(situation: Situation): Decision | undefined {
+  return situation.stage?.isRoom ? undefined : heldByFleet(situation);
+}
+
+/** For clusters that have begun, of which it is not known yet what they count. */
+export function waitUntilMeasured(situation: Situation): Decision | undefined {
+  return situation.stage?.isRoom ? heldByFleet(situation) : undefined;
+}
+
+function heldByFleet(situation: Situation): Decision | undefined {
   const held = waitForStage(situation);
   if (!held) return undefined;
   const { slots, effective } = situation;

@@ -7,7 +7,7 @@ import { keyOf, memberOf, ownerOf } from '../../fleet/names.ts';
 import { says } from '../../reasons/reasons.ts';
 import { isOf, processesOf, windowMs, wordsFor } from '../know/counters.ts';
 import type { StageHold } from '../know/observation.ts';
-import { byName, isStopped } from './room.ts';
+import { byName, isStopped, lacksWhatIsAsked } from './room.ts';
 import { slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -44,9 +44,12 @@ export function isCounted(objects: ClusterObjects, { above, soak, now }: Questio
 /** The time in which a cluster that is looked at every five minutes is measured, and again as long: milliseconds. */
 const longestMs = 3 * windowMs;
 
-/** Whether a member was started lately, and what the members count since then is not known yet. */
+/**
+ * Whether it has what is asked for, a member was started lately, and what the members count since then is not known
+ * yet. What it counts on an earlier commit holds up no revert.
+ */
 export function isToBeMeasured(objects: ClusterObjects, question: Question): boolean {
-  if (runsNothing(objects.cluster) || isCounted(objects, question)) return false;
+  if (runsNothing(objects.cluster) || lacksWhatIsAsked(objects) || isCounted(objects, question)) return false;
   const starts = slotsOf(objects).map(({ pod }) => pod?.container.startedAt?.getTime() ?? 0);
   return question.now.getTime() - Math.max(0, ...starts) < longestMs;
 }
@@ -62,22 +65,25 @@ interface Among {
   readonly placeOf: (one: ClusterObjects) => { readonly stage: number; readonly soak: string | undefined };
 }
 
-/**
- * By which other cluster of its stage, or of one before, a cluster is halted. The first of those that halt is not
- * halted so: its revert would wait for itself. Then the next one is the first.
- */
-export function haltsAmong(
-  own: readonly ClusterObjects[],
-  { above, now, placeOf }: Among,
-): (one: ClusterObjects) => Halt | undefined {
-  if (!above) return () => undefined;
+interface Halts {
+  /** The first of those that halt. It waits for none: its revert would wait for itself. Then the next is the first. */
+  readonly first: ClusterObjects | undefined;
+  /** By which other cluster of its stage, or of one before, a cluster is halted. */
+  haltFor(one: ClusterObjects): Halt | undefined;
+}
+
+export function haltsAmong(own: readonly ClusterObjects[], { above, now, placeOf }: Among): Halts {
+  if (!above) return { first: undefined, haltFor: () => undefined };
   const halts = own.toSorted(byName).flatMap((one) => {
     const { stage, soak } = placeOf(one);
     const halt = haltOf(one, { above, soak, now });
     return halt ? [{ one, stage, halt }] : [];
   });
   const [first] = halts.toSorted((a, b) => a.stage - b.stage);
-  return (one) => (first && first.one !== one && first.stage <= placeOf(one).stage ? first.halt : undefined);
+  return {
+    first: first?.one,
+    haltFor: (one) => (first && first.one !== one && first.stage <= placeOf(one).stage ? first.halt : undefined),
+  };
 }
 
 /** The limits that members are asked about, by the UIDs of their clusters; `unseen`: their fleet is in no list. */

@@ -126,6 +126,13 @@ export const wantsToChange = byIdentity((objects: ClusterObjects): boolean => {
   const isRefused = cluster.status?.setAside?.length || cluster.status?.lastDecision?.kind === 'Refuse';
   const members = slots.filter((slot) => slot.peer?.current && recordOf(slot)?.state !== 'hibernating').length;
   if (!isRefused && members > 0 && members !== cluster.spec.replicas) return true;
+  return lacksWhatIsAsked(objects);
+});
+
+/** Whether members have not yet what the spec asks for. */
+export const lacksWhatIsAsked = byIdentity((objects: ClusterObjects): boolean => {
+  const { cluster } = objects;
+  const slots = slotsOf(objects);
   const shared = { revocations: revocationsView(objects) };
   const { inputs } = effectiveSpec(
     { cluster, slots, shared, certificates: { kind: 'unread' } },

@@ -59,8 +59,8 @@ export function heldByStages(
     const byStage = Map.groupBy(own, stageIn);
     const context = { isLeft, now, above };
     const unfinished = stages.map((stage, index) => unfinishedIn(stage, byStage.get(index) ?? [], context));
-    const haltFor = haltsAmong(own, { now, above, placeOf });
-    const unmeasured = above && withoutMeasure(own, fleet, (one) => ({ above, soak: placeOf(one).soak, now }));
+    const { first, haltFor } = haltsAmong(own, { now, above, placeOf });
+    const unmeasured = above && withoutMeasure(own, fleet, { above, now, placeOf });
     const unseen = notSeen(fleet, all);
     const others = toldByOthers(fleet);
     const whole = notApplied(fleet) ?? unseen ?? others.unread;
@@ -68,7 +68,9 @@ export function heldByStages(
       const before = unfinished.slice(0, stageIn(one));
       const open = isLeft(one.cluster) ? before.find((other) => other !== undefined) : untold;
       const stage = before.length > 0 ? (whole ?? open) : undefined;
-      return others.failed ?? haltFor(one) ?? (above && unseen) ?? stage ?? unmeasured?.(one);
+      return (
+        others.failed ?? haltFor(one) ?? (above && unseen) ?? stage ?? (one === first ? undefined : unmeasured?.(one))
+      );
     };
     for (const one of all) {
       if (!isMarked(fleet, one.cluster)) continue;
@@ -115,16 +117,26 @@ function unfinished(objects: ClusterObjects, soak: string | undefined, context: 
   return isUncounted ? { why: `${name} is measured (spec.rollout.haltAbove)` } : undefined;
 }
 
-/** Of clusters that may not begin: as many as allowed are being changed, or not measured yet. */
+/** Of clusters that may not begin: as many as allowed are being changed, or of their stage not measured yet. */
 function withoutMeasure(
   own: readonly ClusterObjects[],
   fleet: EtcdFleet,
-  questionOf: (one: ClusterObjects) => Parameters<typeof isToBeMeasured>[1],
+  { above, now, placeOf }: Parameters<typeof haltsAmong>[1] & { readonly above: HaltAbove },
 ): (one: ClusterObjects) => Pick<StageHold, 'why' | 'isRoom'> | undefined {
   const running = own.filter((one) => !isStopped(one));
-  const crowd = crowdOf(running, fleet, (one) => takesRoom(one) || isToBeMeasured(one, questionOf(one)));
-  const hold = { why: someOf(crowd.names), isRoom: true } as const;
-  return (one) => (crowd.waiting.includes(one) ? hold : undefined);
+  const heldIn = (place: number) => {
+    const isMeasured = (one: ClusterObjects) => {
+      const { stage, soak } = placeOf(one);
+      return stage === place && isToBeMeasured(one, { above, soak, now });
+    };
+    const { waiting, names } = crowdOf(running, fleet, (one) => takesRoom(one) || isMeasured(one));
+    return { waiting: new Set(waiting), hold: { why: someOf(names), isRoom: true } as const };
+  };
+  const places = new Map([...new Set(running.map((one) => placeOf(one).stage))].map((at) => [at, heldIn(at)]));
+  return (one) => {
+    const { waiting, hold } = places.get(placeOf(one).stage) ?? {};
+    return waiting?.has(one) ? hold : undefined;
+  };
 }
 
 /** When the last of its members started, or became Ready, in milliseconds; `undefined`: not all of them are. */
@@ -158,7 +170,9 @@ function toldByOthers({ spec, status }: EtcdFleet): { failed?: Pick<StageHold, '
   const contexts = spec.rollout?.haltOnStatuses ?? [];
   if (contexts.length === 0) return {};
   const sha = shaOf(status?.revision?.applied ?? '');
-  const { othersStatuses: read } = status ?? {};
+  const { othersStatuses: read, revision } = status ?? {};
+  // Another commit was begun with, which may be the revert; until it is applied, later stages wait in any case.
+  if (revision?.attempted !== revision?.applied) return {};
   if (read?.sha !== sha) return { unread: { why: `the commit statuses ${contexts.join(', ')} were not read yet` } };
   // Of what is asked for now: the field may have changed since.
   if (read.failed === undefined || !contexts.includes(read.failed)) return {};

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { FleetResult } from '../../../functions/pass/fleet-pass.ts';
+import { reportFleet } from '../../../functions/pass/report-fleet.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { setStage } from './checks-stage.ts';
@@ -39,7 +41,7 @@ test('statuses of others are read of the commit that was applied, and only what 
   assert.deepEqual(one.told()?.othersStatuses, { sha: one.sha });
 });
 
-test('where all is as the commit says, nothing is read, and nothing kept', async () => {
+test('where all is as the commit says, nothing is read, and what was read is known still', async () => {
   await using one = await begun();
   await one.scene.pass();
   for (const { metadata, status, ...cluster } of one.scene.clusters())
@@ -50,7 +52,7 @@ test('where all is as the commit says, nothing is read, and nothing kept', async
   const before = one.forge.requests.filter(isReading).length;
   await one.scene.pass();
   assert.equal(one.forge.requests.filter(isReading).length, before);
-  assert.equal(one.told()?.othersStatuses, undefined);
+  assert.deepEqual(one.told()?.othersStatuses, { sha: one.sha });
 });
 
 test('nothing is read for a fleet that asks for none', async () => {
@@ -84,3 +86,28 @@ test('while the forge limits us, a failure that was read of that commit is known
   }
   assert.deepEqual(one.told()?.othersStatuses, known);
 });
+
+test('an invocation that sees none of its clusters forgets no failure', async () => {
+  await using one = await begun();
+  one.by('ci/smoke', 'failure');
+  await one.scene.pass();
+  const { outcome, fleet } = doneBy(await one.scene.passThatDies());
+  const log = () => {};
+  const { signal } = new AbortController();
+  const told = { kube: one.scene.kube, log, signal, forgeDeadline: Date.now() + 60_000, always: true, fleets: [fleet] };
+  const { status } = await reportFleet({ fleet, outcome }, [], told);
+  assert.deepEqual(status?.othersStatuses, { sha: one.sha, failed: 'ci/smoke' });
+});
+
+test('a forge that has just limited us is not asked in the same pass', async () => {
+  await using one = await begun();
+  one.forge.requests.length = 0;
+  one.forge.breakWith({ kind: 'status', status: 429, only: 'POST', headers: { 'retry-after': '3600' } });
+  await one.scene.pass();
+  assert.deepEqual(one.forge.requests.filter(isReading), []);
+  assert.equal(one.condition()?.reason, 'RateLimited');
+});
+
+function doneBy(result: FleetResult) {
+  return result.kind === 'done' ? result : assert.fail(result.kind);
+}

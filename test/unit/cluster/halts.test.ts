@@ -203,6 +203,30 @@ describe('until it is known what a cluster counts that has begun', () => {
       assert.equal(allowed(1, first, next).has('z'), false);
     });
 
+  test('it holds up no revert of the cluster that halts, or while it lacks what is asked for', () => {
+    const flaps = one('z', { stage: 'canary' }, { ...ago(3), ...behind });
+    const reverted = counted(canary(behind));
+    assert.equal(allowed(1, flaps, reverted).has('a'), false);
+    const beside = one('0', { stage: 'canary' }, ago(3));
+    assert.equal(allowed(1, beside, beyond(canary(behind))).has('a'), false);
+    assert.equal(allowed(1, beside, reverted).get('a')?.isRoom, true);
+  });
+
+  test('it holds up those of its own stage only', () => {
+    assert.equal(allowed(1, rest(ago(3)), counted(canary(behind))).has('a'), false);
+  });
+
+  test('a cluster whose window is shut waits for that, and takes no turn of others', () => {
+    const changed = healthy(3, {
+      every: withInputs({ resources: { limits: { memory: '1Gi' } } }),
+      spec: { maintenance: { windows: [{ start: '0 2 * * *', duration: '1h' }] } },
+    });
+    const stage = { why: 'shop/a', isRoom: true } as const;
+    const reasonAt = (time: string) => decide(situate({ ...changed, at: new Date(time), stage })).reason;
+    assert.equal(reasonAt('2026-01-02T12:00:00Z'), 'OutsideWindows');
+    assert.equal(reasonAt('2026-01-02T02:30:00Z'), 'WaitingForRoom');
+  });
+
   test('it may take the next commit itself, as a revert', () => {
     assert.deepEqual([...allowed(1, canary({ ...ago(9), ...behind }), next).keys()], ['z']);
   });
@@ -276,6 +300,17 @@ describe('a commit status of others', () => {
       assert.deepEqual([...held.keys()], ['b', 'c']);
       assert.match(held.get('b')?.why ?? '', /commit statuses ci\/smoke were not read yet/);
     }
+  });
+
+  test('halts no commit that is being applied, and may be the revert', () => {
+    const { spec, status, ...others } = fleetOf(clusters);
+    const revision = { applied: `main@sha1:${applied}`, attempted: `main@sha1:${'b'.repeat(40)}` };
+    const told = { ...status, revision, othersStatuses: { sha: applied, failed: 'ci/smoke' } };
+    const rollout = { stages, haltOnStatuses: ['ci/smoke'] };
+    const of = { ...others, spec: { ...spec, rollout }, status: told } as EtcdFleet;
+    const held = heldByStages([canary(behind), eu(behind)], [of], now);
+    assert.deepEqual([...held.keys()], ['b']);
+    assert.equal(held.get('b')?.halt, undefined);
   });
 
   test('that is asked for no more halts nothing', () => {

@@ -19,7 +19,8 @@ for (const kind of kinds) {
   const failed = async (samples: readonly SampleStatus[], contexts: readonly string[]) => {
     await using server = await startRecorder((asked, response) => {
       const told = kind.statuses(samples, asked);
-      if (told === undefined) replyJson(response, { errors: [{ message: 'no such build' }] }, 404);
+      if (asked.path.endsWith('/repos/etcd')) replyJson(response, { id: 1 });
+      else if (told === undefined) replyJson(response, { errors: [{ message: 'no such build' }] }, 404);
       else replyJson(response, told);
     });
     return await open(kind, server.url).failedStatus(sha, contexts, inTime());
@@ -74,15 +75,13 @@ for (const kind of kinds) {
 
 test('GitLab: of the jobs of a name, the newest counts', async () => {
   const kind = kindOf('GitLab');
-  const samples = [
-    { context: 'smoke', state: 'failure' },
-    { context: 'smoke', state: 'success' },
-  ] as const;
+  const jobs = (count: number, state: SampleStatus['state']) => Array(count).fill({ context: 'smoke', state });
+  const samples: readonly SampleStatus[] = [...jobs(150, 'failure'), ...jobs(1, 'success')];
   await using server = await startRecorder((asked, response) => replyJson(response, kind.statuses(samples, asked)));
   assert.equal(await open(kind, server.url).failedStatus(sha, ['smoke'], inTime()), undefined);
 });
 
-test('a commit of more statuses than a thousand is read to no more than that', async () => {
+test('a commit of more statuses than a thousand is read to no more than that, and told', async () => {
   const [kind] = kinds;
   const page = Array.from({ length: 100 }, (_, index) => ({ context: `ci/${index}`, state: 'success' }) as const);
   let pages = 0;
@@ -90,7 +89,10 @@ test('a commit of more statuses than a thousand is read to no more than that', a
     pages += 1;
     replyJson(response, kind?.statuses(page, asked));
   });
-  assert.equal(kind && (await open(kind, server.url).failedStatus(sha, ['smoke'], inTime())), undefined);
+  await assert.rejects(
+    async () => kind && open(kind, server.url).failedStatus(sha, ['smoke'], inTime()),
+    (error) => error instanceof ForgeError && /more statuses on the commit than we read/.test(error.message),
+  );
   assert.equal(pages, 10);
 });
 

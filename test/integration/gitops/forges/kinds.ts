@@ -139,7 +139,8 @@ export const kinds: readonly Kind[] = [
           sha,
           name,
           status: /failure|error/.test(state) ? 'failed' : state,
-        })),
+        }))
+        .slice((Number(query.page) - 1) * 100, Number(query.page) * 100),
     page: (samples) =>
       samples.map(
         ({
