@@ -403,10 +403,6 @@ export function createWorld(past?: Past): World {
       .stored(request.resource)
       .find(({ metadata }) => metadata.name === request.name && metadata.namespace === request.namespace);
     if (target) targets.set(request, target);
-    if (request.key === 'POST pods/eviction' || request.key === 'DELETE pods') {
-      assertLeadsNobody(state, target);
-      assertOwnTemplate(state, target);
-    }
     if (request.key === 'PUT persistentvolumeclaims')
       refuseGrowth(request, target as PersistentVolumeClaim | undefined);
   }
@@ -416,6 +412,11 @@ export function createWorld(past?: Past): World {
     if (request.verb !== 'GET' && request.verb !== 'LIST') state.changes += 1;
     if (request.verb === 'POST' && request.resource.plural === 'persistentvolumeclaims') protect(state);
     assertNotTheirs(state, request, targets.get(request));
+    // Judged by what took effect: what its preconditions refuse, as of an invocation that slept, does no harm.
+    if (request.key === 'POST pods/eviction' || request.key === 'DELETE pods') {
+      assertLeadsNobody(state, targets.get(request));
+      assertOwnTemplate(state, targets.get(request));
+    }
     if (request.verb === 'DELETE') {
       assertMayDelete(state, request, targets.get(request));
       assertDataFirst(state, request, targets.get(request));
