@@ -5,7 +5,7 @@ import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { RequestCheck, RequestsSeen } from '../../manifests/api/etcd-fleet-status.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
-import { type ForgeFailure, forgeLimit } from '../../reconcile/fleet/forge-limit.ts';
+import { type ForgeFailure, failureOf, forgeLimit } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import { openFleetForge } from '../pass/fleet-forge.ts';
@@ -188,11 +188,6 @@ async function checkOpen({ requests, isWhole }: Seen, open: Open, context: Check
     return withWithheld(settled, waits);
   };
   return { change, ...(failure && { failure }), ...(withheld.length > 0 && { withheld: saidOf(withheld, why) }) };
-}
-
-/** An error, too, is of this form, and holds more. */
-function failureOf({ reason, message, retryAt }: ForgeFailure): ForgeFailure {
-  return { reason, message, retryAt };
 }
 
 function waitingFor(waiting: number, isWhole: boolean): ForgeFailure {

@@ -1,7 +1,7 @@
 import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
-import { type ForgeFailure, forgeLimit } from '../../reconcile/fleet/forge-limit.ts';
+import { type ForgeFailure, failureOf, forgeLimit } from '../../reconcile/fleet/forge-limit.ts';
 import type { Kube } from '../../reconcile/interfaces/kube.ts';
 import { openFleetForge } from './fleet-forge.ts';
 
@@ -51,7 +51,6 @@ export async function readOthersStatuses(
     return { read: { sha, ...(failed !== undefined && { failed }) } };
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
-    const { reason, message, retryAt } = error;
-    return { ...known, failure: { reason, message, retryAt } };
+    return { ...known, failure: failureOf(error) };
   }
 }

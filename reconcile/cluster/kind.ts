@@ -5,7 +5,7 @@ import { onlyPending, pendingRecords } from '../fleet/pending-record.ts';
 import { type KubeObject, resources } from '../interfaces/kube.ts';
 import { listIn, only } from '../objects/list-in.ts';
 import { withCure } from '../reasons/cure.ts';
-import type { Kind } from '../stepping/kind.ts';
+import type { Kind, KindContext } from '../stepping/kind.ts';
 import type { Listed } from '../stepping/lists.ts';
 import { pauseSeconds, tickSeconds } from '../stepping/pause.ts';
 import { neededFor } from './load-ahead.ts';
@@ -16,18 +16,18 @@ import type { ClusterResult } from './result.ts';
 /** What a pass must know of clusters; where they stand among the kinds, the table says. */
 export const clusterKind = {
   lister:
-    ({ kube, namespace, within, signal }) =>
+    ({ kube, signal, ...where }) =>
     () =>
-      listIn<EtcdCluster>(kube, resources.clusters, { namespaces: within ?? only(namespace), signal }),
+      listIn<EtcdCluster>(kube, resources.clusters, { namespaces: listedIn(where), signal }),
   worthAStep: (clusters, { chosen }) => chosen(clusters),
   looksInto: (clusters, { fleets }) => namespacesFor(clusters, fleets),
   tellsLeftOut: true,
   async step(clusters, context, all) {
     const { stepClusters } = await import('./pass.ts');
-    const { kube, namespace, within, fleets, loadAhead, lists } = context;
+    const { kube, within, fleets, loadAhead, lists } = context;
     const onConfigMaps = (listed: Listed<ConfigMap>) => lists.keep(pendingRecords, onlyPending(listed));
     const stepped = stepClusters(context, {
-      namespaces: within ?? only(namespace),
+      namespaces: listedIn(context),
       clusters,
       all,
       fleets,
@@ -61,6 +61,10 @@ export const clusterKind = {
     action: ({ decision }) => (decision.kind === 'act' ? decision.action.kind : 'none'),
   },
 } as const satisfies Omit<Kind<EtcdCluster, ClusterResult>, 'scope' | 'after'>;
+
+function listedIn({ namespace, within }: Pick<KindContext, 'namespace' | 'within'>): readonly string[] | undefined {
+  return within ?? only(namespace);
+}
 
 /** Its spec is newer than its status, or its last step did not find it as it should be. */
 function isBegun(object: KubeObject): boolean {

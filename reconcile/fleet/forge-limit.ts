@@ -13,6 +13,11 @@ export interface ForgeFailure {
   readonly retryAt?: number | undefined;
 }
 
+/** An error, too, is of this form, and holds more. */
+export function failureOf({ reason, message, retryAt }: ForgeFailure): ForgeFailure {
+  return { reason, message, retryAt };
+}
+
 /** Milliseconds that a forge is left alone at most: what a proxy says by mistake must not silence us for a day. */
 const longestMs = 3_600_000;
 

@@ -1,7 +1,8 @@
-import type { Kube, KubeObject, ListOptions, Resource } from '../interfaces/kube.ts';
+import type { CallOptions, Kube, KubeObject, ListOptions, Resource } from '../interfaces/kube.ts';
 import type { Listed } from '../stepping/lists.ts';
 
-interface InOptions extends Pick<ListOptions, 'labelSelector' | 'signal'> {
+/** Namespaces that are looked into. */
+export interface Where extends CallOptions {
   /** Absent: all. */
   readonly namespaces?: readonly string[] | undefined;
 }
@@ -13,7 +14,7 @@ interface InOptions extends Pick<ListOptions, 'labelSelector' | 'signal'> {
 export async function listIn<T extends KubeObject>(
   kube: Kube,
   resource: Resource,
-  { namespaces, ...options }: InOptions,
+  { namespaces, ...options }: Where & Pick<ListOptions, 'labelSelector'>,
 ): Promise<Listed<T>> {
   const list = (namespace?: string) => kube.list<T>(resource, { ...options, namespace });
   const lists = await Promise.all(namespaces ? namespaces.map(list) : [list()]);

@@ -1,9 +1,12 @@
 import { isReason, type KubeObject } from '../interfaces/kube.ts';
 import type { Kind, KindContext } from './kind.ts';
+import type { Listed } from './lists.ts';
 import { keyOfItem, worthStepping } from './step-kind.ts';
 
 export interface ListedAgain {
   readonly items: readonly KubeObject[];
+  /** Those of them that are worth a step. */
+  readonly worth: readonly KubeObject[];
   /** For the steps: they list the same namespaces. */
   readonly context: KindContext;
 }
@@ -22,7 +25,7 @@ export async function listAgain(
   keys: ReadonlySet<string>,
 ): Promise<ListedAgain> {
   const own = [...new Set([...keys].map((key) => key.slice(0, key.indexOf('/'))))];
-  return (await listNeeded(kind, context, keys, own)) ?? { items: (await context.lists.fresh(name)).items, context };
+  return (await listNeeded(kind, context, keys, own)) ?? listed(kind, context, await context.lists.fresh(name));
 }
 
 /** The second time with what the objects that were found need besides. */
@@ -34,8 +37,8 @@ async function listNeeded(
   mayWiden = true,
 ): Promise<ListedAgain | undefined> {
   const found = await listWithin(kind, context, within);
-  const looked = worthStepping(kind, found?.items ?? [], context).filter((one) => keys.has(keyOfItem(one)));
-  const needed = found && kind.looksInto?.(looked, context);
+  const looked = found?.worth.filter((one) => keys.has(keyOfItem(one)));
+  const needed = looked && kind.looksInto?.(looked, context);
   if (!needed) return undefined;
   if ([...needed].every((one) => within.includes(one))) return found;
   return mayWiden ? listNeeded(kind, context, keys, [...new Set([...within, ...needed])], false) : undefined;
@@ -48,10 +51,13 @@ async function listWithin(kind: Kind, whole: KindContext, within: readonly strin
   // A look of its own, whose lists are gone after it.
   const context = { ...whole, within, kube: whole.kube.bounded() };
   try {
-    const { items } = await kind.lister(context)();
-    return { items, context };
+    return listed(kind, context, await kind.lister(context)());
   } catch (error) {
     if (!isReason(error, 'TooLarge')) throw error;
     return undefined;
   }
+}
+
+function listed(kind: Kind, context: KindContext, { items }: Listed): ListedAgain {
+  return { items, worth: worthStepping(kind, items, context), context };
 }

@@ -4,7 +4,7 @@ import { listAgain } from './list-again.ts';
 import { type Looked, merged, nothing, withLate } from './looked.ts';
 import { inTime } from './patience.ts';
 import { hasActed, hasWork, keyOf, type StepResult } from './result.ts';
-import { goOnWithout, keyOfItem, soon, stepped, worthStepping } from './step-kind.ts';
+import { goOnWithout, keyOfItem, soon, stepped } from './step-kind.ts';
 import { type UnderWay, underWay } from './under-way.ts';
 import { forgetNews, type Waker, waitFor } from './wake.ts';
 
@@ -95,8 +95,7 @@ function lookAgain(
 ): UnderWay {
   return underWay(looked, async (onStep, left) => {
     const results = await inTime({ log: context.log, until }, async () => {
-      const { items, ...found } = await listAgain(name, kind, context, left);
-      const worth = worthStepping(kind, items, found.context);
+      const { items, worth, ...found } = await listAgain(name, kind, context, left);
       // Of those that had their step before it failed, none gets another.
       const chosen = waits.again === 'all' ? worth : worth.filter((one) => left.has(keyOfItem(one)));
       return stepped(kind, chosen, { ...found.context, onStep }, items);

@@ -10,6 +10,7 @@ import { ofFleets } from './tables/fleet.ts';
 import { ofFourEyes } from './tables/four-eyes.ts';
 import { ofFunctions } from './tables/functions.ts';
 import { ofGitops } from './tables/gitops.ts';
+import { ofHalts } from './tables/halts.ts';
 import { ofLooks } from './tables/looks.ts';
 import { ofMembersAndPods } from './tables/members-and-pods.ts';
 import { ofNodes } from './tables/nodes.ts';
@@ -44,6 +45,7 @@ export const mutants: readonly Mutant[] = [
   ...ofRevisions,
   ...ofClients,
   ...ofLooks,
+  ...ofHalts,
   ...ofStages,
   ...ofStepping,
   ...ofGitops,

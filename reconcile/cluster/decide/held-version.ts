@@ -10,7 +10,7 @@ import type { Inputs } from '../know/spec/inputs.ts';
 import { hasBegun, isKept } from '../know/versions/begun.ts';
 import { soakOf } from '../know/versions/soak.ts';
 import { awaitBackup } from './await-backup.ts';
-import { waitForTurn, waitToGoOn, waitToUpgrade, waitUntilMeasured } from './wait-for-window.ts';
+import { heldByFleet, waitToGoOn, waitToUpgrade } from './wait-for-window.ts';
 
 /**
  * What a member is made from that is new, or is cured because it does not run: as the spec says, but for a version that
@@ -55,8 +55,7 @@ export function withVersionOf({ version, image }: Inputs, inputs: Inputs): Input
  */
 function configurationBefore(situation: Situation): Inputs | undefined {
   const { life, membership, slots, effective } = situation;
-  const isStaged = waitForTurn(situation) ?? waitUntilMeasured(situation);
-  if (life.stage !== 'born' || membership.kind === 'unknown' || !isStaged) return undefined;
+  if (life.stage !== 'born' || membership.kind === 'unknown' || !heldByFleet(situation)) return undefined;
   if (slots.some(isDownOnItsConfiguration)) return undefined;
   const serving = slots.find((slot) => slot.peer?.current && serves(slot, situation));
   return serving?.peer && { ...serving.peer.inputs, storage: effective.inputs.storage };

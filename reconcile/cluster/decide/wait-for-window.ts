@@ -76,20 +76,21 @@ function isHalfDone({ slots, cluster, effective }: Situation): boolean {
   return made !== undefined && rolls.includes(made.reason);
 }
 
-/**
- * For the stages of its fleet alone. It has begun where a member has exactly what is wanted, or was told that version:
- * so a next commit waits in the middle of a roll, and a revert of what is half done does not. New CAs are no commit's.
- */
-export function waitForTurn(situation: Situation): Decision | undefined {
+/** For the stages of its fleet, and what halts it. */
+function waitForTurn(situation: Situation): Decision | undefined {
   return situation.stage?.isRoom ? undefined : heldByFleet(situation);
 }
 
 /** For clusters that have begun, of which it is not known yet what they count. */
-export function waitUntilMeasured(situation: Situation): Decision | undefined {
+function waitUntilMeasured(situation: Situation): Decision | undefined {
   return situation.stage?.isRoom ? heldByFleet(situation) : undefined;
 }
 
-function heldByFleet(situation: Situation): Decision | undefined {
+/**
+ * For either. It has begun where a member has exactly what is wanted, or was told that version: so a next commit waits
+ * in the middle of a roll, and a revert of what is half done does not. New CAs are no commit's.
+ */
+export function heldByFleet(situation: Situation): Decision | undefined {
   const held = waitForStage(situation);
   if (!held) return undefined;
   const { slots, effective } = situation;

@@ -7,7 +7,8 @@ import { keyOf, memberOf, ownerOf } from '../../fleet/names.ts';
 import { says } from '../../reasons/reasons.ts';
 import { isOf, processesOf, windowMs, wordsFor } from '../know/counters.ts';
 import type { StageHold } from '../know/observation.ts';
-import { byName, isStopped, lacksWhatIsAsked } from './room.ts';
+import { someOf } from '../know/some-of.ts';
+import { byName, crowdOf, isStopped, lacksWhatIsAsked, takesRoom } from './room.ts';
 import { slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -48,7 +49,7 @@ const longestMs = 3 * windowMs;
  * Whether it has what is asked for, a member was started lately, and what the members count since then is not known
  * yet. What it counts on an earlier commit holds up no revert.
  */
-export function isToBeMeasured(objects: ClusterObjects, question: Question): boolean {
+function isToBeMeasured(objects: ClusterObjects, question: Question): boolean {
   if (runsNothing(objects.cluster) || lacksWhatIsAsked(objects) || isCounted(objects, question)) return false;
   const starts = slotsOf(objects).map(({ pod }) => pod?.container.startedAt?.getTime() ?? 0);
   return question.now.getTime() - Math.max(0, ...starts) < longestMs;
@@ -83,6 +84,28 @@ export function haltsAmong(own: readonly ClusterObjects[], { above, now, placeOf
   return {
     first: first?.one,
     haltFor: (one) => (first && first.one !== one && first.stage <= placeOf(one).stage ? first.halt : undefined),
+  };
+}
+
+/** Of clusters that may not begin: as many as allowed are being changed, or of their stage not measured yet. */
+export function unmeasuredAmong(
+  own: readonly ClusterObjects[],
+  fleet: EtcdFleet,
+  { above, now, placeOf }: Among & { readonly above: HaltAbove },
+): (one: ClusterObjects) => Pick<StageHold, 'why' | 'isRoom'> | undefined {
+  const running = own.filter((one) => !isStopped(one));
+  const heldIn = (place: number) => {
+    const isUnmeasured = (one: ClusterObjects) => {
+      const { stage, soak } = placeOf(one);
+      return stage === place && isToBeMeasured(one, { above, soak, now });
+    };
+    const { waiting, names } = crowdOf(running, fleet, (one) => takesRoom(one) || isUnmeasured(one));
+    return { waiting: new Set(waiting), hold: { why: someOf(names), isRoom: true } as const };
+  };
+  const places = new Map([...new Set(running.map((one) => placeOf(one).stage))].map((at) => [at, heldIn(at)]));
+  return (one) => {
+    const { waiting, hold } = places.get(placeOf(one).stage) ?? {};
+    return waiting?.has(one) ? hold : undefined;
   };
 }
 

@@ -11,7 +11,7 @@ import type {
 } from '../../../manifests/kube-types.ts';
 import { labels } from '../../../manifests/render/names.ts';
 import { type Kube, type KubeObject, type Resource, resources } from '../../interfaces/kube.ts';
-import { listIn } from '../../objects/list-in.ts';
+import { listIn, type Where } from '../../objects/list-in.ts';
 import type { Listed } from '../../stepping/lists.ts';
 import type { Requested } from '../know/certificates/requested.ts';
 import { listRequested } from './certificates/requested.ts';
@@ -35,13 +35,7 @@ export interface ClusterObjects extends MovingObjects {
   readonly requested: Requested;
 }
 
-interface ReadOptions {
-  /** Absent: all. */
-  readonly namespaces?: readonly string[] | undefined;
-  readonly signal: AbortSignal;
-}
-
-interface AllOptions extends ReadOptions {
+interface AllOptions extends Where {
   /** Told of every ConfigMap of ours there, also of those that belong to no cluster. */
   readonly onConfigMaps?: ((listed: Listed<ConfigMap>) => void) | undefined;
 }
@@ -50,7 +44,7 @@ interface AllOptions extends ReadOptions {
 export async function readMoving(
   kube: Kube,
   clusters: readonly EtcdCluster[],
-  options: ReadOptions,
+  options: Where,
 ): Promise<readonly MovingObjects[]> {
   if (clusters.length === 0) return [];
   const [volumeClaims, statefulSets, pods] = await Promise.all([
@@ -101,7 +95,7 @@ export async function readObjects(
 async function byCluster<T extends KubeObject>(
   kube: Kube,
   resource: Resource,
-  options: ReadOptions,
+  options: Where,
   onListed?: (listed: Listed<T>) => void,
 ): Promise<(cluster: EtcdCluster) => readonly T[]> {
   const listed = await listIn<T>(kube, resource, { ...options, labelSelector: `${labels.managedBy}=etcd-ratchet` });

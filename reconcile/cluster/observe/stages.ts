@@ -12,9 +12,8 @@ import { conditionOf, isTrue } from '../../objects/conditions.ts';
 import { says } from '../../reasons/reasons.ts';
 import { timestamp } from '../../time/timestamp.ts';
 import type { StageHold } from '../know/observation.ts';
-import { someOf } from '../know/some-of.ts';
-import { haltsAmong, isCounted, isToBeMeasured, runsNothing } from './halts.ts';
-import { byName, crowdOf, isStopped, stagesOf, takesRoom, wantsToChange } from './room.ts';
+import { haltsAmong, isCounted, runsNothing, unmeasuredAmong } from './halts.ts';
+import { byName, stagesOf, takesRoom, wantsToChange } from './room.ts';
 import { slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -60,10 +59,12 @@ export function heldByStages(
     const context = { isLeft, now, above };
     const unfinished = stages.map((stage, index) => unfinishedIn(stage, byStage.get(index) ?? [], context));
     const { first, haltFor } = haltsAmong(own, { now, above, placeOf });
-    const unmeasured = above && withoutMeasure(own, fleet, { above, now, placeOf });
+    const unmeasured = above && unmeasuredAmong(own, fleet, { above, now, placeOf });
     const unseen = notSeen(fleet, all);
-    const others = toldByOthers(fleet);
-    const whole = notApplied(fleet) ?? unseen ?? others.unread;
+    const unapplied = notApplied(fleet);
+    // A commit that is being applied may be the revert.
+    const others = unapplied ? {} : toldByOthers(fleet);
+    const whole = unapplied ?? unseen ?? others.unread;
     const holdOf = (one: ClusterObjects): StageHold | undefined => {
       const before = unfinished.slice(0, stageIn(one));
       const open = isLeft(one.cluster) ? before.find((other) => other !== undefined) : untold;
@@ -117,28 +118,6 @@ function unfinished(objects: ClusterObjects, soak: string | undefined, context: 
   return isUncounted ? { why: `${name} is measured (spec.rollout.haltAbove)` } : undefined;
 }
 
-/** Of clusters that may not begin: as many as allowed are being changed, or of their stage not measured yet. */
-function withoutMeasure(
-  own: readonly ClusterObjects[],
-  fleet: EtcdFleet,
-  { above, now, placeOf }: Parameters<typeof haltsAmong>[1] & { readonly above: HaltAbove },
-): (one: ClusterObjects) => Pick<StageHold, 'why' | 'isRoom'> | undefined {
-  const running = own.filter((one) => !isStopped(one));
-  const heldIn = (place: number) => {
-    const isMeasured = (one: ClusterObjects) => {
-      const { stage, soak } = placeOf(one);
-      return stage === place && isToBeMeasured(one, { above, soak, now });
-    };
-    const { waiting, names } = crowdOf(running, fleet, (one) => takesRoom(one) || isMeasured(one));
-    return { waiting: new Set(waiting), hold: { why: someOf(names), isRoom: true } as const };
-  };
-  const places = new Map([...new Set(running.map((one) => placeOf(one).stage))].map((at) => [at, heldIn(at)]));
-  return (one) => {
-    const { waiting, hold } = places.get(placeOf(one).stage) ?? {};
-    return waiting?.has(one) ? hold : undefined;
-  };
-}
-
 /** When the last of its members started, or became Ready, in milliseconds; `undefined`: not all of them are. */
 function readySince(objects: ClusterObjects): number | undefined {
   const pods = new Map(objects.pods.map((pod) => [pod.metadata.name, pod]));
@@ -170,9 +149,7 @@ function toldByOthers({ spec, status }: EtcdFleet): { failed?: Pick<StageHold, '
   const contexts = spec.rollout?.haltOnStatuses ?? [];
   if (contexts.length === 0) return {};
   const sha = shaOf(status?.revision?.applied ?? '');
-  const { othersStatuses: read, revision } = status ?? {};
-  // Another commit was begun with, which may be the revert; until it is applied, later stages wait in any case.
-  if (revision?.attempted !== revision?.applied) return {};
+  const { othersStatuses: read } = status ?? {};
   if (read?.sha !== sha) return { unread: { why: `the commit statuses ${contexts.join(', ')} were not read yet` } };
   // Of what is asked for now: the field may have changed since.
   if (read.failed === undefined || !contexts.includes(read.failed)) return {};

@@ -1,47 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ClusterCounters } from '../../../manifests/api/cluster-counters.ts';
-import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import type { HaltAbove } from '../../../manifests/api/rollout.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
-import { waitForStage } from '../../../reconcile/cluster/decide/wait-for-stage.ts';
-import { processesOf } from '../../../reconcile/cluster/know/counters.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { haltsAbove } from '../../../reconcile/cluster/observe/halts.ts';
 import { clustersWithoutRoom } from '../../../reconcile/cluster/observe/room.ts';
-import { slotsOf } from '../../../reconcile/cluster/observe/slots.ts';
 import type { ClusterObjects } from '../../../reconcile/cluster/observe/snapshot.ts';
-import { heldByStages } from '../../../reconcile/cluster/observe/stages.ts';
+import { at, before, behind, beyond, counted, haltAbove, halting, heldAmong } from './counted-objects.ts';
 import { healthy, withInputs } from './observations.ts';
-import { canary, eu, fleetOf, now, type Objects, one, rest, stages } from './staged-objects.ts';
+import { canary, eu, fleetOf, one, rest, stages } from './staged-objects.ts';
 
-const haltAbove: HaltAbove = { leaderChanges: 2 };
-const zero = { leaderChanges: 3, failedProposals: 0, fsyncs: 9, slowFsyncs: 0, commits: 9, slowCommits: 0 };
-const before = (minutes: number) => new Date(now.getTime() - minutes * 60_000).toISOString().replace('.000', '');
-const at = (...minutes: readonly number[]) => minutes.map((one) => ({ at: before(one), ...zero }));
-
-/** Measured for ten minutes, until two minutes ago. */
-function counted(objects: ClusterObjects, differences: Partial<ClusterCounters> = {}): ClusterObjects {
-  const { cluster } = objects;
-  const own = { ...processesOf(slotsOf(objects)), above: haltAbove, samples: at(12, 7, 2), ...differences };
-  return {
-    ...objects,
-    cluster: { ...cluster, status: { ...(cluster.status ?? { observedGeneration: 1 }), counters: own } },
-  };
-}
-
-/** It counted too much so many minutes ago. */
-const beyond = (objects: ClusterObjects, minutes = 5) =>
-  counted(objects, { exceeded: { at: before(minutes), limit: 'leaderChanges' } });
-
-function halting(clusters: readonly ClusterObjects[], above = haltAbove, soaks = stages): EtcdFleet {
-  const { spec, ...others } = fleetOf(clusters);
-  return { ...others, spec: { ...spec, rollout: { stages: soaks, haltAbove: above } } };
-}
-
-const heldAmong = (clusters: readonly ClusterObjects[], of = halting(clusters)) => heldByStages(clusters, [of], now);
-
-const behind = { behind: 3 };
 const others = [counted(eu(behind)), counted(rest(behind))];
 const beside = (name: string) => counted(one(name, { stage: 'canary' }, behind));
 
@@ -161,86 +129,6 @@ describe('a stage of a fleet that halts is over', () => {
   });
 });
 
-describe('until it is known what a cluster counts that has begun', () => {
-  const ago = (minutes: number): Objects => ({ readyAt: before(minutes), startedAt: before(minutes) });
-  const allowed = (limit: number | string, ...clusters: readonly ClusterObjects[]) => {
-    const of = halting(clusters);
-    return heldAmong(clusters, { ...of, spec: { ...of.spec, maxClustersInProgress: limit } });
-  };
-  const next = counted(one('z', { stage: 'canary' }, behind));
-
-  test('it keeps its room', () => {
-    const held = allowed(1, canary(ago(9)), next);
-    assert.deepEqual([...held.keys()], ['z']);
-    const found = waitForStage({ stage: held.get('z') ?? assert.fail(), at: now });
-    assert.equal(found?.reason, 'WaitingForRoom');
-    assert.match(found?.message ?? '', /are not measured yet \(spec\.rollout\.haltAbove\): shop\/a$/);
-  });
-
-  test('beside those that are being changed, or not well, as many begin as the fleet allows', () => {
-    for (const differences of [{ behind: 1 }, { unready: [1] }]) {
-      const [measured, other] = [canary(ago(9)), counted(one('y', { stage: 'canary' }, differences))];
-      assert.deepEqual([...allowed(2, measured, other, next).keys()], ['z']);
-      assert.deepEqual([...allowed(3, measured, other, next).keys()], []);
-    }
-  });
-
-  test('a name that comes first, and wants nothing, takes no turn of one that wants', () => {
-    const resting = counted(one('0', { stage: 'canary' }));
-    assert.deepEqual([...allowed(1, resting, next).keys()], ['0']);
-  });
-
-  for (const [what, first] of [
-    ['it was measured', counted(canary(ago(11)))],
-    ['it could not be measured for half an hour', canary(ago(30))],
-    [
-      'it sleeps',
-      canary({ ...ago(9), status: { lastDecision: { kind: 'Wait', reason: 'Hibernating', message: '' } } }),
-    ],
-    ['it is suspended', canary({ ...ago(9), spec: { suspend: true } })],
-  ] as const)
-    test(`the next one begins where ${what}`, () => {
-      assert.equal(allowed(1, first, next).has('z'), false);
-    });
-
-  test('it holds up no revert of the cluster that halts, or while it lacks what is asked for', () => {
-    const flaps = one('z', { stage: 'canary' }, { ...ago(3), ...behind });
-    const reverted = counted(canary(behind));
-    assert.equal(allowed(1, flaps, reverted).has('a'), false);
-    const beside = one('0', { stage: 'canary' }, ago(3));
-    assert.equal(allowed(1, beside, beyond(canary(behind))).has('a'), false);
-    assert.equal(allowed(1, beside, reverted).get('a')?.isRoom, true);
-  });
-
-  test('it holds up those of its own stage only', () => {
-    assert.equal(allowed(1, rest(ago(3)), counted(canary(behind))).has('a'), false);
-  });
-
-  test('a cluster whose window is shut waits for that, and takes no turn of others', () => {
-    const changed = healthy(3, {
-      every: withInputs({ resources: { limits: { memory: '1Gi' } } }),
-      spec: { maintenance: { windows: [{ start: '0 2 * * *', duration: '1h' }] } },
-    });
-    const stage = { why: 'shop/a', isRoom: true } as const;
-    const reasonAt = (time: string) => decide(situate({ ...changed, at: new Date(time), stage })).reason;
-    assert.equal(reasonAt('2026-01-02T12:00:00Z'), 'OutsideWindows');
-    assert.equal(reasonAt('2026-01-02T02:30:00Z'), 'WaitingForRoom');
-  });
-
-  test('it may take the next commit itself, as a revert', () => {
-    assert.deepEqual([...allowed(1, canary({ ...ago(9), ...behind }), next).keys()], ['z']);
-  });
-
-  test('without limits, and for the label of a fleet alone, nothing is measured', () => {
-    const clusters = [canary(ago(9)), next];
-    const of = fleetOf(clusters);
-    assert.equal(heldAmong(clusters, { ...of, spec: { ...of.spec, maxClustersInProgress: 1 } }).size, 0);
-    const stranger = one('0', { stage: 'canary' }, ago(9));
-    const own = halting([next]);
-    assert.equal(heldAmong([stranger, next], { ...own, spec: { ...own.spec, maxClustersInProgress: 1 } }).size, 0);
-  });
-});
-
 test('with limits, also the first stage waits while a cluster of the fleet is not seen', () => {
   const clusters = [counted(canary(behind)), counted(eu())];
   const of = halting([...clusters, one('gone', {})]);
@@ -270,63 +158,4 @@ test('clusters of such a fleet are measured, and nothing is forgotten where it i
     [...haltsAbove(clusters, [])],
     uids.map((uid) => [uid, 'unseen']),
   );
-});
-
-describe('a commit status of others', () => {
-  const judged = (clusters: readonly ClusterObjects[], read: object | undefined, contexts = ['ci/smoke']) => {
-    const { spec, status, ...others } = fleetOf(clusters);
-    const told = { ...status, ...(read && { othersStatuses: read }) } as EtcdFleet['status'];
-    const rollout = { stages, haltOnStatuses: contexts };
-    return heldByStages(clusters, [{ ...others, spec: { ...spec, rollout }, status: told } as EtcdFleet], now);
-  };
-  const applied = 'a'.repeat(40);
-  const clusters = [canary(), eu(behind), rest(behind)];
-
-  test('halts all that have not begun when it fails on the commit that was applied', () => {
-    const held = judged([canary(behind), eu(behind)], { sha: applied, failed: 'ci/smoke' });
-    assert.deepEqual([...held.keys()], ['a', 'b']);
-    const found = waitForStage({ stage: held.get('a') ?? assert.fail(), at: now });
-    assert.deepEqual([found?.kind, found?.reason], ['refuse', 'RolloutHalted']);
-    assert.match(found?.message ?? '', /^halted: commit status ci\/smoke failed \(spec\.rollout\.haltOnStatuses of/);
-  });
-
-  test('halts nothing while it has not failed', () => {
-    assert.deepEqual([...judged(clusters, { sha: applied }).keys()], ['c']);
-  });
-
-  test('holds later stages until it was read for that commit, and not the first one', () => {
-    for (const read of [undefined, { sha: 'b'.repeat(40) }, { sha: 'b'.repeat(40), failed: 'ci/smoke' }]) {
-      const held = judged([canary(behind), ...clusters.slice(1)], read);
-      assert.deepEqual([...held.keys()], ['b', 'c']);
-      assert.match(held.get('b')?.why ?? '', /commit statuses ci\/smoke were not read yet/);
-    }
-  });
-
-  test('halts no commit that is being applied, and may be the revert', () => {
-    const { spec, status, ...others } = fleetOf(clusters);
-    const revision = { applied: `main@sha1:${applied}`, attempted: `main@sha1:${'b'.repeat(40)}` };
-    const told = { ...status, revision, othersStatuses: { sha: applied, failed: 'ci/smoke' } };
-    const rollout = { stages, haltOnStatuses: ['ci/smoke'] };
-    const of = { ...others, spec: { ...spec, rollout }, status: told } as EtcdFleet;
-    const held = heldByStages([canary(behind), eu(behind)], [of], now);
-    assert.deepEqual([...held.keys()], ['b']);
-    assert.equal(held.get('b')?.halt, undefined);
-  });
-
-  test('that is asked for no more halts nothing', () => {
-    assert.deepEqual([...judged(clusters, { sha: applied, failed: 'ci/smoke' }, ['ci/other']).keys()], ['c']);
-  });
-
-  test('is not told to a label alone', () => {
-    const stranger = one('x', { region: 'eu' }, behind);
-    const { spec, ...others } = fleetOf(clusters);
-    const rollout = { stages, haltOnStatuses: ['ci/smoke'] };
-    const status = { ...others.status, othersStatuses: { sha: applied, failed: 'ci/smoke' } } as EtcdFleet['status'];
-    const held = heldByStages(
-      [...clusters, stranger],
-      [{ ...others, spec: { ...spec, rollout }, status } as EtcdFleet],
-      now,
-    );
-    assert.deepEqual(held.get('x'), { why: 'it is not known yet whether the cluster is one of that fleet' });
-  });
 });

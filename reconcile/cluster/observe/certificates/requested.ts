@@ -6,15 +6,10 @@ import {
 } from '../../../../manifests/render/cert-manager-certificate.ts';
 import { annotations, labels } from '../../../../manifests/render/names.ts';
 import { type Kube, KubeError } from '../../../interfaces/kube.ts';
-import { listIn } from '../../../objects/list-in.ts';
+import { listIn, type Where } from '../../../objects/list-in.ts';
 import { kindText, notInstalled, whyNotRead } from '../../know/certificates/cert-manager-trouble.ts';
 import type { Requested } from '../../know/certificates/requested.ts';
 import type { CertManagerView } from '../../know/observation.ts';
-
-interface Where {
-  readonly namespaces?: readonly string[] | undefined;
-  readonly signal: AbortSignal;
-}
 
 /** A cluster, and what says how it was born. */
 interface Owner {
