@@ -8,27 +8,28 @@ type Told = EtcdCluster | EtcdFleet;
 export interface Said extends AsyncDisposable {
   /**
    * Each condition that clusters and fleets of that namespace have had, like `EtcdCluster Ready True`, and each state
-   * of their commits, with the words that it was said with last.
+   * of their commits, with all words that it was said with.
    */
-  readonly all: ReadonlyMap<string, string>;
+  readonly all: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** Hears what is said from now on, by watches: what was said for a moment only counts as well. */
 export async function listen({ kube, forge }: Installation, namespace: string): Promise<Said> {
-  const all = new Map<string, string>();
+  const heard = new Map<string, Set<string>>();
+  const hold = (what: string, words: string) => heard.set(what, (heard.get(what) ?? new Set()).add(words));
   const leaving = new AbortController();
   const before = forge.statuses.length;
   const hear = async (resource: Resource, resourceVersion: string) => {
     const options = { namespace, resourceVersion, signal: leaving.signal };
     for await (const { object } of kube.watch<Told>(resource, options))
       for (const { type, status, reason, message } of object.status?.conditions ?? [])
-        all.set(`${resource.kind} ${type} ${status}${type === 'Stalled' ? ` ${reason}` : ''}`, `${reason}: ${message}`);
+        hold(`${resource.kind} ${type} ${status}${type === 'Stalled' ? ` ${reason}` : ''}`, `${reason}: ${message}`);
   };
   const hearing = [resources.clusters, resources.fleets].map(async (resource) => {
     const { resourceVersion } = await kube.list<Told>(resource, { namespace });
     return hear(resource, resourceVersion).then(
       () => {
-        if (!leaving.signal.aborted) all.set(`${resource.kind} was not watched to the end`, '');
+        if (!leaving.signal.aborted) hold(`${resource.kind} was not watched to the end`, '');
       },
       (error: unknown) => {
         if (!leaving.signal.aborted) throw error;
@@ -37,8 +38,11 @@ export async function listen({ kube, forge }: Installation, namespace: string): 
   });
   return {
     get all() {
-      const states = forge.statuses.slice(before);
-      return new Map([...all, ...states.map((one) => [`commit ${one.state}`, one.description] as const)]);
+      const all = new Map(heard);
+      const said = forge.statuses.slice(before);
+      for (const { state, description } of said)
+        all.set(`commit ${state}`, new Set(all.get(`commit ${state}`)).add(description));
+      return all;
     },
     async [Symbol.asyncDispose]() {
       leaving.abort();
