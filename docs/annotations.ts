@@ -67,6 +67,10 @@ const rows: Readonly<Record<Key, Row>> = {
     'EtcdFleet',
     'to delete several clusters that Git no longer lists ([Delete, suspend, pause](../how-to/delete-suspend-pause.md))',
   ),
+  resumeRollout: person(
+    'EtcdFleet',
+    'that a halted rollout goes on with the commit that is its value ([Roll out in stages](../how-to/stages.md#when-a-rollout-halts))',
+  ),
   prune: person(
     'a document of a fleet, and what it made',
     '`disabled`: it is never pruned; `confirm`: only after `confirm-prune` of the fleet ([Delete, suspend, pause](../how-to/delete-suspend-pause.md#protect-one-object))',

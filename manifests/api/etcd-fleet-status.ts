@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { approvalsAsked } from './approval.ts';
+import { approvalsAsked, longestFleetApprovalText } from './approval.ts';
 import { conditionsSchema } from './metadata.ts';
 import { int32, int64, list, object, type ReadonlyDeep, text, time } from './schema.ts';
 import { observedGeneration } from './status-fields.ts';
@@ -151,7 +151,7 @@ export const etcdFleetStatusSchema = object({
   inventory: Type.Optional(list(inventoryEntrySchema, 5000, { description: 'What the last apply left.' })),
   problems: Type.Optional(list(problemSchema, 20, { description: 'The first 20 of problemCount.' })),
   problemCount: Type.Optional(int32({ minimum: 0, description: 'How many problems the repository has.' })),
-  approvals: approvalsAsked(1),
+  approvals: approvalsAsked(2, longestFleetApprovalText),
   commitStatuses: Type.Optional(list(commitStatusSchema, 1000, { description: 'The last ones sent.' })),
   othersStatuses: Type.Optional(
     object(

@@ -4,7 +4,7 @@ import type { EtcdFleetStatus } from './etcd-fleet-status.ts';
 import { authorIsKnown, whoseApprovals } from './four-eyes.ts';
 import type { CustomResource } from './metadata.ts';
 import { notOurAccount } from './our-accounts.ts';
-import { rolloutSchema, statusesAreTold } from './rollout.ts';
+import { countOrShare, rolloutSchema, statusesAreTold } from './rollout.ts';
 import { type Rule, rule } from './rule.ts';
 import { intOrString, keepsDefault, object, type ReadonlyDeep, text } from './schema.ts';
 import { fleetDefaults } from './spec-defaults.ts';
@@ -48,12 +48,6 @@ const insideTheTree = rule<string>({
   cel: String.raw`self.matches(r'^[^/\x00-\x1f\\][^\x00-\x1f\\]*$') && !self.matches('(^|/)[.][.](/|$)')`,
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
   holds: (path) => /^[^/\x00-\x1f\\][^\x00-\x1f\\]*$/u.test(path) && !/(^|\/)\.\.(\/|$)/.test(path),
-});
-
-const countOrShare = rule<number | string>({
-  message: 'must be a number from 1 on or a percentage from 1% to 100%; to stop a fleet, use suspend',
-  cel: `string(self).matches('^([1-9][0-9]{0,5}|([1-9][0-9]?|100)%)$')`,
-  holds: (value) => /^([1-9][0-9]{0,5}|([1-9][0-9]?|100)%)$/.test(String(value)),
 });
 
 const fleetFields = {

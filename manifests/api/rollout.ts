@@ -3,7 +3,13 @@ import { durationBetween, objectName } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
 import { labelsToSelect } from './network-policy.ts';
 import { matching, rule } from './rule.ts';
-import { int32, list, object, type ReadonlyDeep, text } from './schema.ts';
+import { int32, intOrString, list, object, type ReadonlyDeep, text } from './schema.ts';
+
+export const countOrShare = rule<number | string>({
+  message: 'must be a number from 1 on or a percentage from 1% to 100%; to stop a fleet, use suspend',
+  cel: `string(self).matches('^([1-9][0-9]{0,5}|([1-9][0-9]?|100)%)$')`,
+  holds: (value) => /^([1-9][0-9]{0,5}|([1-9][0-9]?|100)%)$/.test(String(value)),
+});
 
 const selectsSome = rule<Readonly<Record<string, string>>>({
   message: 'must name at least one label: the clusters that no stage selects come after all stages',
@@ -90,6 +96,14 @@ export const rolloutSchema = object(
             description:
               'For how long all of its clusters must have been well since their last restart, before the next stage begins.',
             rules: [durationBetween('1m', '2160h')],
+          }),
+        ),
+        maxClustersInProgress: Type.Optional(
+          intOrString({
+            maxLength: 6,
+            description:
+              'How many clusters of this stage may be changed at once, a number or a percentage of them; that of the fleet holds as well.',
+            rules: [countOrShare],
           }),
         ),
       }),

@@ -109,6 +109,7 @@ export const annotations = {
   replaceMember: `${group}/replace-member`,
   confirmPrune: `${group}/confirm-prune`,
   takeNames: `${group}/take-names`,
+  resumeRollout: `${group}/resume-rollout`,
 } as const;
 
 /** Approvals of what can't be undone: to set one takes the verb `approve` (install/cluster/approvals.yaml). */
@@ -120,6 +121,7 @@ export const approvals = [
   annotations.replaceMember,
   annotations.confirmPrune,
   annotations.takeNames,
+  annotations.resumeRollout,
 ] as const;
 
 /** Beside an approval: the Kubernetes user who gave it. The API server takes no other name there. */

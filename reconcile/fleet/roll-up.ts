@@ -5,7 +5,7 @@ import type { LeftOut } from '../interfaces/kube.ts';
 import { conditionOf, isTrue } from '../objects/conditions.ts';
 import { driftOf, sayDrift } from '../objects/drift.ts';
 import { sayLeftOut } from '../objects/left-out.ts';
-import { courseOf, isOutage } from '../reasons/reasons.ts';
+import { courseOf, isOutage, says } from '../reasons/reasons.ts';
 import { type KStatus, kstatusOf } from './kstatus.ts';
 import { type FleetObject, identityOfObject, type OtherKind, otherKindOf } from './objects.ts';
 import { states } from './states.ts';
@@ -22,6 +22,8 @@ export interface ClusterVerdict {
   readonly receipt?: string;
   /** Clients that it should serve are not served: told before anything else that is awaited. */
   readonly outage?: true;
+  /** What its fleet's rollout halts keeps it from taking the commit. */
+  readonly isHalted?: true;
 }
 
 export function verdictOf(object: FleetObject): ClusterVerdict {
@@ -36,7 +38,13 @@ export function verdictOf(object: FleetObject): ClusterVerdict {
     ...{ namespace, name, verdict, message },
     ...(receipt !== undefined && { receipt }),
     ...(isDown && { outage: true }),
+    ...(isHalted(object) && { isHalted: true }),
   };
+}
+
+function isHalted({ status, metadata }: FleetObject): boolean {
+  const last = status && 'lastDecision' in status ? status.lastDecision : undefined;
+  return says(last, 'RolloutHalted') && metadata.deletionTimestamp === undefined;
 }
 
 const ended: ReadonlySet<string> = new Set<ClusterPlan['state']>(['AsPlanned', 'Left']);

@@ -1,6 +1,8 @@
+import type { ApprovalAsked } from '../../manifests/api/approval.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdFleetStatus, FleetCommitStatus } from '../../manifests/api/etcd-fleet-status.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import { reconcileRequestOf } from '../../manifests/render/reconcile-request.ts';
 import { conditionsFrom } from '../objects/conditions.ts';
 import { timestamp } from '../time/timestamp.ts';
@@ -11,6 +13,7 @@ import type { FleetOutcome } from './outcome.ts';
 import { sourceMoved } from './prune.ts';
 import type { SpecProblem } from './reading.ts';
 import { type ClusterVerdict, rollUp } from './roll-up.ts';
+import { rolloutApproval } from './rollout-approval.ts';
 import { checksStatement, type Statement, statementsFor } from './statements.ts';
 import { pruneApproval } from './unlisted.ts';
 import { verificationAfter } from './verified.ts';
@@ -54,7 +57,9 @@ export function fleetStatus(report: FleetReport): EtcdFleetStatus {
   const inventory = outcome.inventory ?? status?.inventory;
   const source = sourceOf(fleet, outcome);
   const verification = verificationAfter(fleet, outcome.reading);
-  const approvals = approvalsAsked(fleet, outcome);
+  const { revision } = revisionOf(fleet, outcome);
+  const halted = rolloutApproval(fleet, revision?.applied, clusters);
+  const approvals = [...pruneAsked(fleet, outcome), ...(halted ? [halted] : [])];
   const history = historyAfter(status?.history, outcome, timestamp(now));
   const answered = hasAnswered(outcome) ? reconcileRequestOf(fleet) : undefined;
   const lastHandledReconcileAt = answered ?? status?.lastHandledReconcileAt;
@@ -64,7 +69,7 @@ export function fleetStatus(report: FleetReport): EtcdFleetStatus {
   return {
     // A spec that was not looked at (a follow-up, an outage) has not been observed.
     observedGeneration: hasLooked(outcome) ? (metadata.generation ?? 0) : (status?.observedGeneration ?? -1),
-    ...revisionOf(fleet, outcome),
+    ...(revision && { revision }),
     ...(verification && { verification }),
     ...(history && { history }),
     ...(source && { source }),
@@ -73,7 +78,7 @@ export function fleetStatus(report: FleetReport): EtcdFleetStatus {
     clusters: rollUp(clusters),
     ...(inventory && { inventory }),
     ...(problems.length > 0 && { problems: problems.slice(0, maxProblems).map(asReported), problemCount: count }),
-    ...(approvals && approvals.length > 0 && { approvals }),
+    ...(approvals.length > 0 && { approvals }),
     ...(commitStatuses && commitStatuses.length > 0 && { commitStatuses }),
     ...(othersStatuses && { othersStatuses }),
     ...(fleet.spec.forge && { ...retryAfter(limit, now), ...(status?.reportsAs && { reportsAs: status.reportsAs }) }),
@@ -122,10 +127,11 @@ function sourceOf(
 }
 
 /** Where this pass did not look, what was asked before is asked still, as its condition says. */
-function approvalsAsked({ status }: EtcdFleet, { unlisted }: FleetOutcome): EtcdFleetStatus['approvals'] {
-  if (unlisted === undefined) return status?.approvals;
+function pruneAsked({ status }: EtcdFleet, { unlisted }: FleetOutcome): readonly ApprovalAsked[] {
+  if (unlisted === undefined)
+    return (status?.approvals ?? []).filter(({ annotation }) => annotation === annotations.confirmPrune);
   const asked = pruneApproval(unlisted);
-  return asked && [asked];
+  return asked ? [asked] : [];
 }
 
 function forgeStatement(fleet: EtcdFleet, forge: ForgeOutcome | undefined): readonly Statement[] {

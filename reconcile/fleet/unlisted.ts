@@ -1,4 +1,4 @@
-import { type ApprovalAsked, longestApprovalText } from '../../manifests/api/approval.ts';
+import { type ApprovalAsked, longestFleetApprovalText } from '../../manifests/api/approval.ts';
 import { approveCommand } from '../../manifests/render/kubectl.ts';
 import { annotations, labels } from '../../manifests/render/names.ts';
 import type { UnlistedReport } from './outcome.ts';
@@ -36,13 +36,13 @@ export function pruneApproval({ kept, confirmation, refused }: UnlistedReport): 
     value: confirmation,
     approves: `${keys.length === 1 ? 'this is' : `these ${keys.length} are`} deleted, which Git no longer lists: ${fitting(keys.sort())}`,
     loses: 'these objects, and the data of each cluster whose spec.volumeRetention.whenDeleted is Delete',
-    ...(refused && { refused: refused.why }),
+    ...(refused && { refused: refused.why.slice(0, longestFleetApprovalText) }),
   };
 }
 
 /** Whole names, and how many others there are: what is approved covers them, too. */
 function fitting(keys: readonly string[]): string {
-  const room = longestApprovalText - 200;
+  const room = longestFleetApprovalText - 200;
   const named: string[] = [];
   let length = 0;
   for (const key of keys) {

@@ -32,7 +32,7 @@ export const life = {
   AnotherInvocationActs: step('Another invocation is carrying out a step.'),
   WaitingForRoom: {
     means: 'As many clusters of the fleet as allowed are being changed, are not healthy, or are not measured yet.',
-    cure: "nothing, unless a cluster that the message names needs you: see its status, or raise the fleet's `spec.maxClustersInProgress` ([how](docs/how-to/delete-suspend-pause.md#how-many-change-at-once))",
+    cure: 'nothing, unless a cluster that the message names needs you: see its status, or raise `maxClustersInProgress` of the fleet or its stage ([how](docs/how-to/delete-suspend-pause.md#how-many-change-at-once))',
   },
   WaitingForStage: {
     means: 'The fleet rolls out in stages (`spec.rollout`), and one that comes before is not over.',
@@ -41,7 +41,7 @@ export const life = {
   RolloutHalted: {
     means:
       'A cluster counts more than `spec.rollout.haltAbove` allows, or a status of `spec.rollout.haltOnStatuses` has failed.',
-    cure: 'see what the cluster that the message names suffers from, or why that status failed; to go back, revert the commit; to go on all the same, raise or remove what halts it ([how](docs/how-to/stages.md#when-a-rollout-halts))',
+    cure: 'see what the cluster that the message names suffers from, or why that status failed; to go back, revert the commit; to go on all the same, approve it ([how](docs/how-to/stages.md#when-a-rollout-halts))',
   },
   PlanOutgrown: {
     means: 'The change takes more restarts or removals than its request showed, and is told before it begins.',

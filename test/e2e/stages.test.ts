@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
+import { typedIn } from '../support/docs/typed-by.ts';
 import { isReady, isStalledFor } from './support/conditions.ts';
+import { asOf, type } from './support/runbooks/typing.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 
@@ -78,18 +80,18 @@ test('a bad commit stops at the first stage, and its revert leaves the others as
 });
 
 /** As the job does that looks at the canary from outside. */
-function judge(sha: string, state: 'failure' | 'success'): void {
+function fail(sha: string): void {
   stage().forge.statuses.push({
     owner: 'ada',
     repository: 'etcd',
     sha,
     context: 'ci/smoke',
-    state,
+    state: 'failure',
     description: 'by others',
   });
 }
 
-test('a good commit reaches the others after its soak, unless a status of others has failed', async () => {
+test('a commit reaches the others after its soak, and past a failed status by an approval', async () => {
   const before = await podsOfShops();
   const sha = await push({ etcd: { snapshotCount: 5000 } });
   const soaking = await ticksUntil(
@@ -99,15 +101,19 @@ test('a good commit reaches the others after its soak, unless a status of others
   );
   assert.deepEqual(await podsOfShops(), before);
   const [until = ''] = /(?<=soaks until )\S+/.exec(soaking.shops[0]?.status?.lastDecision?.message ?? '') ?? [];
-  judge(sha, 'failure');
+  fail(sha);
   const halted = await ticksUntil('the others are halted', (seen) => seen.shops.every(isStalledFor('RolloutHalted')));
   for (const { status } of halted.shops)
     assert.match(status?.lastDecision?.message ?? '', /^halted: commit status ci\/smoke failed/);
   assert.deepEqual(await podsOfShops(), before);
-  judge(sha, 'success');
+  const asks = await stage().ticksUntil('the fleet asks', async () => (await stage().fleet()).status?.approvals?.[0]);
+  assert.deepEqual([asks.reason, asks.value], ['RolloutHalted', sha]);
+  const goesOn = typedIn('e2e/stages')('docs/how-to/stages.md#go-on-all-the-same');
+  await type(stage(), '', {}, asOf({ 'n etcd': `n ${stage().namespace}`, production: 'fleet' }, goesOn));
   const { shops } = await ticksUntil('all have it', (seen) => [seen.canary, ...seen.shops].every(isReady));
   for (const { status } of shops) {
     const roll = status?.history?.findLast(({ reason }) => reason === 'RollingConfiguration');
     assert.ok(roll && roll.at >= until, `${roll?.at} is not before ${until}`);
   }
+  assert.equal((await stage().fleet()).status?.approvals, undefined);
 });

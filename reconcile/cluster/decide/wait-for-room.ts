@@ -21,7 +21,7 @@ export function waitForRoom({
   const by = names === '' ? '' : `: ${names}`;
   return wait(
     'WaitingForRoom',
-    `as many clusters of this fleet as allowed (spec.maxClustersInProgress) are being changed, or are not healthy${by}`,
+    `as many clusters of this fleet, or of its stage, as allowed (maxClustersInProgress) are being changed, or are not healthy${by}`,
     { on: 'time', afterSeconds: 5 },
   );
 }

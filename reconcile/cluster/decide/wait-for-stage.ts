@@ -4,9 +4,9 @@ import type { Situation } from '../know/situation.ts';
 
 const cures = {
   haltAbove:
-    'see what that cluster suffers from; revert the commit; or, to go on all the same, raise or remove the limit in spec.rollout.haltAbove of the EtcdFleet',
+    'see what that cluster suffers from; revert the commit; or, to go on all the same, approve it (kubectl ratchet approve --fleet), or raise the limit in spec.rollout.haltAbove of the EtcdFleet',
   haltOnStatuses:
-    'see in the forge why it failed; revert the commit; or, to go on all the same, have it succeed, or take it out of spec.rollout.haltOnStatuses of the EtcdFleet',
+    'see in the forge why it failed; revert the commit; or, to go on all the same, have it succeed, or approve it (kubectl ratchet approve --fleet)',
 } as const satisfies Record<NonNullable<StageHold['halt']>, string>;
 
 /** Seconds between looks at what only another cluster can end. */
@@ -26,7 +26,7 @@ export function waitForStage({ stage: hold, at }: Pick<Situation, 'stage' | 'at'
   if (isRoom)
     return wait(
       'WaitingForRoom',
-      `as many clusters of this fleet as allowed (spec.maxClustersInProgress) are being changed, are not healthy, or are not measured yet (spec.rollout.haltAbove): ${why}`,
+      `as many clusters of this fleet, or of its stage, as allowed (maxClustersInProgress) are being changed, are not healthy, or are not measured yet (spec.rollout.haltAbove): ${why}`,
       { on: 'time', afterSeconds: again },
     );
   const afterSeconds = until ? Math.max(again, Math.ceil((until.getTime() - at.getTime()) / 1000)) : again;

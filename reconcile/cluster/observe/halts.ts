@@ -99,14 +99,11 @@ export function unmeasuredAmong(
       const { stage, soak } = placeOf(one);
       return stage === place && isToBeMeasured(one, { above, soak, now });
     };
-    const { waiting, names } = crowdOf(running, fleet, (one) => takesRoom(one) || isUnmeasured(one));
-    return { waiting: new Set(waiting), hold: { why: someOf(names), isRoom: true } as const };
+    const crowd = crowdOf(running, fleet, (one) => takesRoom(one) || isUnmeasured(one));
+    return new Map(crowd.map(({ one, names }) => [one, { why: someOf(names), isRoom: true } as const]));
   };
   const places = new Map([...new Set(running.map((one) => placeOf(one).stage))].map((at) => [at, heldIn(at)]));
-  return (one) => {
-    const { waiting, hold } = places.get(placeOf(one).stage) ?? {};
-    return waiting?.has(one) ? hold : undefined;
-  };
+  return (one) => places.get(placeOf(one).stage)?.get(one);
 }
 
 /** The limits that members are asked about, by the UIDs of their clusters; `unseen`: their fleet is in no list. */

@@ -32,29 +32,53 @@ export function clustersWithoutRoom(
     const marked = all.filter((one) => isMarked(fleet, one.cluster) && !isStopped(one));
     const [own, strangers] = parted(marked, ({ cluster }) => isMember(cluster));
     const among = crowdOf(own, fleet);
-    for (const { cluster } of among.waiting) without.set(cluster.metadata.uid ?? '', among.names);
+    for (const { one, names } of among) without.set(one.cluster.metadata.uid ?? '', names);
     if (strangers.length === 0) continue;
     // A label alone takes no room of others, and may be of one that the fleet has just taken over: it waits among all.
     const crowd = crowdOf(marked, fleet);
-    for (const one of crowd.waiting) {
-      if (!isMember(one.cluster)) without.set(one.cluster.metadata.uid ?? '', crowd.names.filter(isBeside(one)));
+    for (const { one, names } of crowd) {
+      if (!isMember(one.cluster)) without.set(one.cluster.metadata.uid ?? '', names.filter(isBeside(one)));
     }
   }
   return without;
 }
 
-/** The clusters that wait, and the names of those that have the room. */
-export function crowdOf(own: readonly ClusterObjects[], { spec }: EtcdFleet, isBusy = takesRoom) {
-  const [busy, resting] = parted(own, isBusy);
-  const [wanting, others] = parted(resting, wantsToChange);
-  const limit = limitOf(spec.maxClustersInProgress ?? fleetDefaults.maxClustersInProgress, own.length);
-  const left = Math.max(0, limit - busy.length);
+interface Crowded {
+  readonly one: ClusterObjects;
+  /** Those that have the room, of the fleet or of its stage. */
+  readonly names: readonly string[];
+}
+
+/** The clusters that wait. A stage's own limit holds beside that of the fleet. */
+export function crowdOf(own: readonly ClusterObjects[], { spec }: EtcdFleet, isBusy = takesRoom): readonly Crowded[] {
   const { stages = [] } = spec.rollout ?? {};
   const stageIn = stagesOf(own, stages);
   const byTurn = (a: ClusterObjects, b: ClusterObjects) => stageIn(a) - stageIn(b) || byName(a, b);
-  const inTurn = [...wanting.toSorted(byTurn), ...others.toSorted(byTurn)];
-  const names = [...busy.toSorted(byName), ...inTurn.slice(0, left)].map(({ cluster }) => keyOf(cluster));
-  return { waiting: inTurn.slice(left), names };
+  const [busy, resting] = parted(own, isBusy);
+  const [wanting, others] = parted(resting, wantsToChange);
+  const byStage = Map.groupBy(own, stageIn);
+  const rooms = stages.map(({ maxClustersInProgress: limit }, index) =>
+    limit === undefined ? undefined : roomFor(limit, byStage.get(index) ?? []),
+  );
+  const whole = roomFor(spec.maxClustersInProgress ?? fleetDefaults.maxClustersInProgress, own);
+  const roomsOf = (one: ClusterObjects) => [whole, rooms[stageIn(one)]].filter((room) => room !== undefined);
+  for (const one of busy.toSorted(byName)) for (const room of roomsOf(one)) room.taken.push(keyOf(one.cluster));
+  const crowded: { one: ClusterObjects; by: Room }[] = [];
+  for (const one of [...wanting.toSorted(byTurn), ...others.toSorted(byTurn)]) {
+    const by = roomsOf(one).find(({ taken, limit }) => taken.length >= limit);
+    if (by) crowded.push({ one, by });
+    else for (const room of roomsOf(one)) room.taken.push(keyOf(one.cluster));
+  }
+  return crowded.map(({ one, by }) => ({ one, names: by.taken }));
+}
+
+interface Room {
+  readonly limit: number;
+  readonly taken: string[];
+}
+
+function roomFor(limit: number | string, clusters: readonly ClusterObjects[]): Room {
+  return { limit: limitOf(limit, clusters.length), taken: [] };
 }
 
 /** The stage of each, which is asked for again and again. */

@@ -6,6 +6,7 @@ import { podName } from '../../../manifests/render/names.ts';
 import { handedOverTo, isMarked, keyOf, memberOf } from '../../fleet/names.ts';
 import { kindOfEntry, withKind } from '../../fleet/objects.ts';
 import { shaOf } from '../../fleet/reading.ts';
+import { isResumed } from '../../fleet/rollout-approval.ts';
 import type { Stage } from '../../fleet/stage-of.ts';
 import { isAsLeft } from '../../fleet/unchanged.ts';
 import { conditionOf, isTrue } from '../../objects/conditions.ts';
@@ -38,7 +39,8 @@ interface Context {
  *
  * A cluster that counts more than `haltAbove` halts the rest of its own stage, too (`haltsAmong`). Until it is known
  * what one that has begun counts, it keeps its room: at most `maxClustersInProgress` have what hurts them. A commit
- * status of others that failed halts all (`haltOnStatuses`).
+ * status of others that failed halts all (`haltOnStatuses`). Neither does where a person approved that this commit goes
+ * on (`isResumed`).
  *
  * Guards I1 across the clusters of a fleet.
  */
@@ -58,12 +60,13 @@ export function heldByStages(
     const byStage = Map.groupBy(own, stageIn);
     const context = { isLeft, now, above };
     const unfinished = stages.map((stage, index) => unfinishedIn(stage, byStage.get(index) ?? [], context));
-    const { first, haltFor } = haltsAmong(own, { now, above, placeOf });
+    const resumed = isResumed(fleet);
+    const { first, haltFor } = haltsAmong(own, { now, above: resumed ? undefined : above, placeOf });
     const unmeasured = above && unmeasuredAmong(own, fleet, { above, now, placeOf });
     const unseen = notSeen(fleet, all);
     const unapplied = notApplied(fleet);
     // A commit that is being applied may be the revert.
-    const others = unapplied ? {} : toldByOthers(fleet);
+    const others = unapplied || resumed ? {} : toldByOthers(fleet);
     const whole = unapplied ?? unseen ?? others.unread;
     const holdOf = (one: ClusterObjects): StageHold | undefined => {
       const before = unfinished.slice(0, stageIn(one));

@@ -5,7 +5,7 @@ import { waitForStage } from '../../../reconcile/cluster/decide/wait-for-stage.t
 import type { ClusterObjects } from '../../../reconcile/cluster/observe/snapshot.ts';
 import { heldByStages } from '../../../reconcile/cluster/observe/stages.ts';
 import { behind } from './counted-objects.ts';
-import { canary, eu, fleetOf, now, one, rest, stages } from './staged-objects.ts';
+import { canary, eu, fleetOf, now, one, rest, resumed, stages } from './staged-objects.ts';
 
 describe('a commit status of others', () => {
   const judged = (clusters: readonly ClusterObjects[], read: object | undefined, contexts = ['ci/smoke']) => {
@@ -50,6 +50,16 @@ describe('a commit status of others', () => {
 
   test('that is asked for no more halts nothing', () => {
     assert.deepEqual([...judged(clusters, { sha: applied, failed: 'ci/smoke' }, ['ci/other']).keys()], ['c']);
+  });
+
+  test('halts nothing, read or not, where a person approved that this commit goes on', () => {
+    for (const read of [undefined, { sha: applied, failed: 'ci/smoke' }]) {
+      const of = { ...fleetOf(clusters), status: { ...fleetOf(clusters).status, othersStatuses: read } } as EtcdFleet;
+      const fleet = resumed(of, { stages, haltOnStatuses: ['ci/smoke'] });
+      assert.deepEqual([...heldByStages(clusters, [fleet], now).keys()], ['c']);
+      const other = resumed(of, { stages, haltOnStatuses: ['ci/smoke'] }, 'b'.repeat(40));
+      assert.ok(heldByStages(clusters, [other], now).has('b'));
+    }
   });
 
   test('is not told to a label alone', () => {

@@ -8,7 +8,7 @@ import { clustersWithoutRoom } from '../../../reconcile/cluster/observe/room.ts'
 import type { ClusterObjects } from '../../../reconcile/cluster/observe/snapshot.ts';
 import { at, before, behind, beyond, counted, haltAbove, halting, heldAmong } from './counted-objects.ts';
 import { healthy, withInputs } from './observations.ts';
-import { canary, eu, fleetOf, one, rest, stages } from './staged-objects.ts';
+import { canary, eu, fleetOf, one, rest, resumed, stages } from './staged-objects.ts';
 
 const others = [counted(eu(behind)), counted(rest(behind))];
 const beside = (name: string) => counted(one(name, { stage: 'canary' }, behind));
@@ -43,6 +43,21 @@ describe('a cluster that counts more than its fleet allows', () => {
     const held = heldAmong(two);
     assert.deepEqual([...held.keys()].toSorted(), ['b', 'z']);
     for (const { why } of held.values()) assert.match(why, /^the leader of shop\/a/);
+  });
+
+  test('halts none where a person approved that this commit goes on, and the stages hold as before', () => {
+    const clusters = [beyond(canary()), beside('z'), counted(eu()), counted(rest(behind))];
+    assert.deepEqual([...heldAmong(clusters).keys()], ['z', 'b', 'c']);
+    const fleet = resumed(halting(clusters), { stages, haltAbove });
+    assert.deepEqual(
+      [...heldAmong(clusters, fleet)].map(([uid, { halt }]) => [uid, halt]),
+      [
+        ['b', undefined],
+        ['c', undefined],
+      ],
+    );
+    const other = resumed(halting(clusters), { stages, haltAbove }, 'b'.repeat(40));
+    assert.equal(heldAmong(clusters, other).get('z')?.halt, 'haltAbove');
   });
 
   test('in the last stage halts the rest of it, and none before', () => {

@@ -73,6 +73,38 @@ describe('a commit that changes the configuration of a whole fleet', () => {
   });
 });
 
+describe('a stage with a limit of its own', () => {
+  const limits = (first: number | string, whole: number | string = '100%'): EtcdFleet => {
+    const { spec, ...others } = fleet(whole);
+    const stages = [{ name: 'canary', matchLabels: { stage: 'canary' }, maxClustersInProgress: first }];
+    return { ...others, spec: { ...spec, rollout: { stages } } };
+  };
+  const canary = (name: string, differences: Parameters<typeof objectsOf>[1] = { behind: 3 }) =>
+    objectsOf(name, { metadata: { labels: { [labels.fleet]: fleetUid, stage: 'canary' } }, ...differences });
+  const others = ['x', 'y'].map((name) => objectsOf(name, { behind: 3 }));
+  const clusters = [...['a', 'b', 'c', 'd'].map((name) => canary(name)), ...others];
+  const waiting = (of: EtcdFleet, all = clusters) => Object.fromEntries(clustersWithoutRoom(all, [of]));
+
+  test('lets as many of it begin, by number or by share of the stage, and names those', () => {
+    assert.deepEqual(waiting(limits(1)), { b: ['shop/a'], c: ['shop/a'], d: ['shop/a'] });
+    assert.deepEqual(waiting(limits('50%')), { c: ['shop/a', 'shop/b'], d: ['shop/a', 'shop/b'] });
+    assert.deepEqual(Object.keys(waiting(limits('1%'))), ['b', 'c', 'd']);
+  });
+
+  test('counts those of it that are being changed, or are not well, and no others', () => {
+    const busy = canary('z', { behind: 1 });
+    assert.deepEqual(waiting(limits(1), [...clusters.slice(0, 1), busy]), { a: ['shop/z'] });
+    const elsewhere = objectsOf('z', { behind: 1 });
+    assert.deepEqual(waiting(limits(1), [...clusters.slice(0, 1), elsewhere]), {});
+  });
+
+  test('keeps the limit of the whole fleet, whose turns it does not take', () => {
+    const among = ['shop/a', 'shop/x'];
+    assert.deepEqual(waiting(limits(1, 2)), { b: ['shop/a'], c: ['shop/a'], d: ['shop/a'], y: among });
+    assert.deepEqual(Object.keys(waiting(limits(3, 2))), ['c', 'd', 'x', 'y']);
+  });
+});
+
 describe('room is taken', () => {
   const eager = ['a', 'b', 'c'].map((name) => objectsOf(name, { behind: 3 }));
   const sealed = ['sealed', 'sealed', 'sealed'] as const;

@@ -1,6 +1,6 @@
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { EtcdFleetStatus } from '../../../manifests/api/etcd-fleet-status.ts';
-import { labels } from '../../../manifests/render/names.ts';
+import { annotations, labels } from '../../../manifests/render/names.ts';
 import type { ClusterObjects } from '../../../reconcile/cluster/observe/snapshot.ts';
 import { heldByStages } from '../../../reconcile/cluster/observe/stages.ts';
 import { fleet, fleetUid, objectsOf } from './fleet-objects.ts';
@@ -51,6 +51,12 @@ export function fleetOf(clusters: readonly ClusterObjects[], status: Partial<Etc
   const told = { observedGeneration: 1, revision: { attempted: revision, applied: revision }, inventory, ...status };
   const { spec, ...others } = fleet('100%');
   return { ...others, spec: { ...spec, rollout: { stages } }, status: told };
+}
+
+/** A person approved that the rollout goes on with that commit. */
+export function resumed(of: EtcdFleet, rollout: EtcdFleet['spec']['rollout'], sha = 'a'.repeat(40)): EtcdFleet {
+  const metadata = { ...of.metadata, annotations: { [annotations.resumeRollout]: sha } };
+  return { ...of, metadata, spec: { ...of.spec, ...(rollout && { rollout }) } };
 }
 
 export const heldAmong = (clusters: readonly ClusterObjects[], of = fleetOf(clusters)) =>

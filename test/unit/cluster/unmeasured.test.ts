@@ -24,6 +24,18 @@ describe('until it is known what a cluster counts that has begun', () => {
     assert.match(found?.message ?? '', /are not measured yet \(spec\.rollout\.haltAbove\): shop\/a$/);
   });
 
+  test('it keeps that of its stage as well', () => {
+    const of = halting([canary(ago(9)), next]);
+    const [first, ...after] = of.spec.rollout?.stages ?? [];
+    const narrow = { ...first, maxClustersInProgress: 1 } as typeof first & object;
+    const rollout = { ...of.spec.rollout, stages: [narrow, ...after] };
+    const held = heldAmong([canary(ago(9)), next], { ...of, spec: { ...of.spec, rollout } });
+    assert.deepEqual(
+      [...held].map(([uid, { why }]) => [uid, why]),
+      [['z', 'shop/a']],
+    );
+  });
+
   test('beside those that are being changed, or not well, as many begin as the fleet allows', () => {
     for (const differences of [{ behind: 1 }, { unready: [1] }]) {
       const [measured, other] = [canary(ago(9)), counted(one('y', { stage: 'canary' }, differences))];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { longestApprovalText } from '../../../manifests/api/approval.ts';
+import { longestFleetApprovalText } from '../../../manifests/api/approval.ts';
 import { pruneApproval } from '../../../reconcile/fleet/unlisted.ts';
 
 test('a prune of a hundred is approved by its count, by whole names, and by how many others', () => {
@@ -15,7 +15,7 @@ test('a prune of a hundred is approved by its count, by whole names, and by how 
   const named = names.split(', ');
   assert.ok(named.length > 10 && named.every((name) => keys.includes(name)));
   assert.deepEqual([count, named.length + Number(others)], ['100', 100]);
-  assert.ok(approves.length <= longestApprovalText);
+  assert.ok(approves.length <= longestFleetApprovalText);
 });
 
 test('one deletion is named alone', () => {

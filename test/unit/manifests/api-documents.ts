@@ -133,7 +133,9 @@ export const fullFleet: EtcdFleet = {
     serviceAccountName: 'fleet-production',
     prune: true,
     maxClustersInProgress: 2,
-    rollout: { stages: [{ name: 'canary', matchLabels: { stage: 'canary' }, soak: '2h' }] },
+    rollout: {
+      stages: [{ name: 'canary', matchLabels: { stage: 'canary' }, soak: '2h', maxClustersInProgress: '50%' }],
+    },
     suspend: false,
   },
 };
@@ -735,6 +737,7 @@ export const badFleets = rows('a fleet', fleet, [
   ['spec/rollout', { stages: [{ name: 'a' }] }, 'spec.rollout.stages[0].matchLabels is required'],
   ['spec/rollout', { stages: [{ ...canary, matchLabels: {} }] }, 'must name at least one label'],
   ['spec/rollout', { stages: [{ ...canary, matchLabels: { 'a b': 'c' } }] }, 'must have keys of labels'],
+  ['spec/rollout', { stages: [{ ...canary, maxClustersInProgress: 0 }] }, 'must be a number from 1 on or a percentage'],
   ['spec/rollout', { stages: [{ ...canary, soak: '5s' }] }, 'spec.rollout.stages[0].soak must be'],
   ['spec/rollout', { stages: [{ ...canary, name: 'The First' }] }, 'must be the name of an object'],
   ['spec/git/password', 'hunter2', 'spec.git.password is not a known field'],

@@ -29,7 +29,10 @@ test('names are those of the namespace that is typed, and of the kind that the c
   assert.equal(await completed('approve', '--fleet', ''), 'production\n:4\n');
   assert.equal(await completed('restore', 'n'), 'nightly\n:4\n');
   assert.equal(await completed('why', 'orders', ''), ':4\n', 'it takes no more');
-  assert.equal(await completed('approve', 'orders', '--for', 'r'), 'recover-quorum\nroll-back\nreplace-member\n:4\n');
+  assert.equal(
+    await completed('approve', 'orders', '--for', 'r'),
+    'recover-quorum\nroll-back\nreplace-member\nresume-rollout\n:4\n',
+  );
 });
 
 test('what takes any kind completes a cluster, a kind with its slash, and a name behind that', async () => {
