@@ -1,15 +1,17 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { keyOf, ownObjects } from '../../reconcile/fleet/names.ts';
+import { isIn } from '../../reconcile/stepping/shard.ts';
 import type { PassContext } from './pass-context.ts';
 
 /** If clusters are named, only they are stepped; their fleets are passed only to be told. */
 export function chosenFleets(
-  { fleet, clusters: names, tellFleets = false }: Chosen,
+  { fleet, clusters: names, tellFleets = false, shard }: Chosen,
   fleets: readonly EtcdFleet[],
   clusters: readonly EtcdCluster[],
 ): readonly EtcdFleet[] {
-  const alive = fleets.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const isOwn = (uid = '') => !shard || isIn(shard, uid);
+  const alive = fleets.filter(({ metadata }) => metadata.deletionTimestamp === undefined && isOwn(metadata.uid));
   if (names.length > 0) {
     const named = chosenClusters({ clusters: names }, fleets, clusters);
     return tellFleets ? alive.filter((one) => ownObjects(one, named).length > 0) : [];
@@ -31,4 +33,4 @@ export function chosenClusters(
   return owner ? ownObjects(owner, clusters) : [];
 }
 
-export type Chosen = Pick<PassContext, 'fleet' | 'clusters' | 'tellFleets' | 'unasked'>;
+export type Chosen = Pick<PassContext, 'fleet' | 'clusters' | 'tellFleets' | 'unasked' | 'shard'>;

@@ -1,6 +1,8 @@
+import type { ConfigMap } from '../../manifests/kube-types.ts';
 import { isOrphan } from '../../reconcile/fleet/pending-record.ts';
 import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import { isAboutAll } from '../../reconcile/stepping/kind.ts';
+import { isIn } from '../../reconcile/stepping/shard.ts';
 import type { FleetsRead } from './read-fleets.ts';
 import { timeToTell } from './report-fleets.ts';
 
@@ -14,8 +16,9 @@ const mostAtOnce = 10;
 export async function endStatuses({ context, world, records }: FleetsRead): Promise<void> {
   const { kube, log, dryRun, followUp, deadline } = context;
   if (!records || dryRun || followUp || !isAboutAll(context) || context.signal.aborted) return;
+  const isOwn = ({ metadata }: ConfigMap) => !context.shard || isIn(context.shard, metadata.name);
   try {
-    const orphans = (await records.seen()).filter((one) => isOrphan(one, world.fleets));
+    const orphans = (await records.seen()).filter((one) => isOrphan(one, world.fleets) && isOwn(one));
     if (orphans.length === 0) return;
     const { dueFirst, endRecord } = await import('./end-record.ts');
     const now = kube.now() ?? new Date();

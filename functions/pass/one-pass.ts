@@ -37,8 +37,8 @@ export async function onePass(
   options: TickOptions,
   { cronJob, env, ...context }: OnePassContext,
 ): Promise<OnePass | undefined> {
-  const { kube, log, signal } = context;
-  const stands = () => standing(options, { kube, cronJob, signal });
+  const { kube, log, shard, signal } = context;
+  const stands = () => standing(options, { kube, cronJob, shard, signal });
   const before = await patiently({ log, until: signal }, stands);
   if (before !== 'on') {
     log({ outcome: 'none' }, `${whyNot[before]}: this follow-up does nothing`);
@@ -58,13 +58,13 @@ export async function onePass(
     waitMs: options.wait * 1000,
     isStopped: async () => (await stands()) !== 'on',
     onEarly: async (news) => {
-      await leaveWork(news, options, { kube, log, env, cronJob, signal });
+      await leaveWork(news, options, { kube, log, env, cronJob, shard, signal });
     },
     onNews: async (news) => {
       if (signal.aborted) log({ problem: String(signal.reason) }, 'the pass was cut short; the next one goes on');
       // Making sure of the next one is worth time of its own, as telling what was done is.
       const inTime = signal.aborted ? abortAfter(leavingMs) : signal;
-      isLeft = await leaveWork(news, options, { kube, log, env, cronJob, signal: inTime });
+      isLeft = await leaveWork(news, options, { kube, log, env, cronJob, shard, signal: inTime });
     },
   });
   const known = options.followUp ? undefined : await care;
@@ -94,11 +94,11 @@ export function areStarved({ clusters, leftOut }: Pick<PassResult, 'clusters' | 
 /** Kubernetes starts Jobs made from a suspended CronJob's template, so they ask. A tick started by hand is meant. */
 async function standing(
   { followUp, goOn }: TickOptions,
-  { kube, cronJob, signal }: Pick<OnePassContext, 'kube' | 'cronJob' | 'signal'>,
+  { kube, cronJob, shard, signal }: Pick<OnePassContext, 'kube' | 'cronJob' | 'shard' | 'signal'>,
 ): Promise<Standing> {
   if (!(followUp || goOn) || !cronJob) return 'on';
   const { chain, number } = followUp ?? {};
   const link = chain !== undefined && number !== undefined ? { chain, number } : undefined;
   const { standingOf } = await import('./follow-up/follow-up.ts');
-  return standingOf({ kube, cronJob, link, signal });
+  return standingOf({ kube, cronJob, link, shard, signal });
 }

@@ -69,7 +69,10 @@ export async function readFleets(context: PassContext, table: Kinds): Promise<Fl
     running,
     isLate: (result) => !early.includes(result) && hasWritten(result),
     stepping: { ...asked, lists, fleets, chosen: chosenOf },
-    records: records.home === undefined ? undefined : recordsFrom(records.home, lists, chosenOf(clusterList.items)),
+    records:
+      records.home === undefined
+        ? undefined
+        : recordsFrom(records.home, lists, context.shard ? [] : chosenOf(clusterList.items)),
     [Symbol.dispose]: () => {
       git[Symbol.dispose]();
       reader[Symbol.dispose]();

@@ -1,6 +1,7 @@
 import type { ConfigMap, Pod } from '../../manifests/kube-types.ts';
 import type { Holder } from '../../reconcile/cluster/know/holder.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/interfaces/kube.ts';
+import type { Shard } from '../../reconcile/stepping/shard.ts';
 import type { Log } from '../log.ts';
 
 /**
@@ -43,11 +44,12 @@ export interface CareContext {
   readonly holder: Holder;
   /** The namespace of the installation. */
   readonly home: string;
+  readonly shard?: Shard | undefined;
 }
 
 /** `undefined`: none ended so of late. Never throws for what the API server says: then the pass goes on as ever. */
 export function careAfterSilence(context: CareContext): Promise<Care | undefined> {
-  const { kube, log, signal, home } = context;
+  const { kube, log, shard, signal, home } = context;
   return goingOn(log, 'whether an invocation ended without a word is not known', async () => {
     const failed = await kube.list<Pod>(resources.pods, {
       namespace: home,
@@ -57,7 +59,10 @@ export function careAfterSilence(context: CareContext): Promise<Care | undefined
       signal,
     });
     const now = kube.now() ?? new Date();
-    const ended = failed.items.flatMap((pod) => silentEnd(pod, now)).toSorted((a, b) => b.at - a.at);
+    const ended = failed.items
+      .filter((pod) => !isOfAnother(pod, shard))
+      .flatMap((pod) => silentEnd(pod, now))
+      .toSorted((a, b) => b.at - a.at);
     const [last] = ended;
     if (!last) return undefined;
     const left = await recordsOf(context, ended);
@@ -76,6 +81,12 @@ async function goingOn<T>(log: Log, without: string, work: () => Promise<T>): Pr
     log({ problem: error.message }, without);
     return undefined;
   }
+}
+
+/** Kubernetes tells of a pod which of several it is that share out a pass: what was asked there, others step. */
+function isOfAnother({ metadata }: Pod, shard: Shard | undefined): boolean {
+  const index = metadata.labels?.['batch.kubernetes.io/job-completion-index'];
+  return shard !== undefined && index !== undefined && index !== String(shard.index);
 }
 
 interface SilentEnd {

@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { ObjectName } from '../../reconcile/stepping/kind.ts';
+import { mostShards, type Shard } from '../../reconcile/stepping/shard.ts';
 import type { ChainLink } from '../pass/follow-up/chain.ts';
 
 export interface TickOptions {
@@ -16,6 +17,8 @@ export interface TickOptions {
   readonly followUp?: Partial<ChainLink>;
   /** Started for some objects only, and still followed up where work remains: its caller does not come again. */
   readonly goOn?: boolean;
+  /** Which of several invocations it is that share out what there is. */
+  readonly shard?: Pick<Shard, 'index' | 'of'>;
   /** Seconds before anything is looked at: what others say meanwhile is seen, too. */
   readonly delay?: number;
   /** Seconds to wait for what the decisions named. */
@@ -55,6 +58,7 @@ Exit codes:
 Environment:
   KUBECONFIG               the cluster, as for kubectl; in a pod, its service account
   POD_NAME, POD_UID, POD_NAMESPACE   the holder of the leases of this invocation
+  JOB_COMPLETION_INDEX     of a Job whose pods share out the pass: its share, of as many as the CronJob has completions
   CRONJOB_NAME             makes follow-up Jobs of this CronJob's template in POD_NAMESPACE; unset: none
   RATCHET_PAGE_URL         where the page is for people: commit statuses lead there
   OTEL_EXPORTER_OTLP_ENDPOINT   a collector that is told of each pass: docs/how-to/monitoring.md; unset: none
@@ -96,6 +100,11 @@ export function parseOptions(args: readonly string[], context: ParseContext): Pa
     .addOption(new Option('-o, --output <format>', 'of the results').choices(['text', 'json']).default('text'))
     .option('--detailed-exitcode', 'tell by the exit code what is left to do', false)
     .option('--follow-up [chain.number]', 'continue a roll-out: step what can move, without asking Git', chainLink)
+    .option(
+      '--shard <index/of>',
+      'only its share of the fleets and clusters, like 0/4: others see to the rest',
+      shardOf,
+    )
     .option(
       '--wait <seconds>',
       'wait so long for what the decisions named (default: 0, in a follow-up 45)',
@@ -143,6 +152,7 @@ interface Raw {
   output: 'text' | 'json';
   detailedExitcode: boolean;
   followUp?: true | ChainLink;
+  shard?: Pick<Shard, 'index' | 'of'>;
   wait?: number;
   goOn: boolean;
   delay: number;
@@ -163,7 +173,9 @@ function toOptions({ cluster, followUp, wait, timeout, ...rest }: Raw): TickOpti
   };
 }
 
-function contradiction({ namespace, fleet, cluster, followUp, dryRun, plan, check }: Raw): string | undefined {
+function contradiction({ namespace, fleet, cluster, followUp, shard, dryRun, plan, check }: Raw): string | undefined {
+  if (shard && (fleet || cluster.length > 0 || plan || check))
+    return '--shard excludes --fleet, --cluster, --plan and --check';
   if (check && (plan || followUp || dryRun || cluster.length > 0))
     return '--check excludes --plan, --dry-run, --follow-up and --cluster';
   if (fleet && cluster.length > 0) return '--fleet and --cluster exclude each other';
@@ -196,6 +208,14 @@ function chainLink(text: string): ChainLink {
   if (!chain || !number)
     throw new InvalidArgumentError('It must be <chain>.<number>, as etcd-ratchet itself writes it.');
   return { chain, number: Number(number) };
+}
+
+function shardOf(text: string): Pick<Shard, 'index' | 'of'> {
+  const [, index, of] = /^(\d{1,3})\/(\d{1,3})$/.exec(text) ?? [];
+  const shard = { index: Number(index), of: Number(of) };
+  if (!(shard.index < shard.of && shard.of <= mostShards))
+    throw new InvalidArgumentError(`It must be <index>/<of>, from 0/1 to ${mostShards - 1}/${mostShards}.`);
+  return shard;
 }
 
 function seconds(least: number, most: number) {

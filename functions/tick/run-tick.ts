@@ -9,6 +9,7 @@ import { reachOf } from '../pass/follow-up/reach.ts';
 import { onePass } from '../pass/one-pass.ts';
 import type { PassResult } from '../pass/pass-context.ts';
 import type { PlanPassContext } from '../pass/plan-pass.ts';
+import { shardFor } from '../pass/shard.ts';
 import { withTelemetry } from '../telemetry/telemetry.ts';
 import type { TickOptions } from './options.ts';
 import { exitCode, render } from './output.ts';
@@ -39,11 +40,17 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
       // There is no other namespace to keep room for.
       ...(options.namespace && { listBytes: Number.POSITIVE_INFINITY }),
     });
+    const shard = await shardFor(options, { kube, env, cronJob: identity.cronJob, log, signal });
+    if (shard === 'surplus') {
+      log({ outcome: 'none' }, 'the CronJob shares passes out among fewer by now: this one does nothing');
+      return 0;
+    }
     const reach = {
       ...reachOf({ kube, log, holder: identity.holder, signal, deadline }),
       namespace: options.namespace,
       fleet: options.fleet,
       clusters: options.clusters,
+      shard,
       rebootsIn: rebootsFrom(env),
     };
     if (options.plan) return await printPlans(options, reach, out);
@@ -63,7 +70,7 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
     const result = await withTelemetry(around, () =>
       onePass(options, { ...reach, cronJob: identity.cronJob, env, links: links || undefined }),
     );
-    if (migratesStorage(env) && isWhole(options)) {
+    if (migratesStorage(env) && isWhole(options) && !shard?.index) {
       const { migrateStorage } = await import('../../reconcile/storage/migrate.ts');
       await migrateStorage({ kube, signal, log });
     }

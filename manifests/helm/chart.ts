@@ -15,6 +15,7 @@ const components = {
   pagePlans: { directory: 'page-plans' },
   nodeReboots: { directory: 'node-reboots' },
   storageMigration: { directory: 'storage-migration' },
+  shards: { directory: 'shards', namespaced: 'shards' },
   metrics: { directory: 'metrics' },
   prometheusOperator: { directory: 'prometheus-operator' },
   dashboards: { directory: 'dashboards' },

@@ -1,6 +1,7 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { labels } from '../../manifests/render/names.ts';
+import { unitsBeside } from '../fleet/unit.ts';
 import { isNotInstalled } from '../interfaces/kube.ts';
 import type { Kind } from '../stepping/kind.ts';
 import { pauseSeconds, tickSeconds } from '../stepping/pause.ts';
@@ -14,6 +15,7 @@ import type { BackupResult } from './step.ts';
 export const backupKind = {
   lister: backupLister,
   worthAStep,
+  units: (backups, { lists }) => unitsBeside(backups, lists, ({ spec }) => spec.clusterName),
   async step(backups, context) {
     const { stepBackups } = await import('./pass.ts');
     const { items: clusters } = await context.lists.of<EtcdCluster>('cluster');

@@ -20,6 +20,7 @@ interface FullScope {
   readonly namespaces?: readonly string[] | undefined;
   /** All there are: how many may change what works at once. */
   readonly all: readonly EtcdCluster[];
+  readonly onlyOf?: boolean | undefined;
   readonly fleets?: readonly EtcdFleet[];
   readonly onConfigMaps?: ((listed: Listed<ConfigMap>) => void) | undefined;
 }
@@ -30,8 +31,8 @@ export type Full = ReadonlyMap<string | undefined, StepObjects>;
 /** A LIST per kind for all of them. @throws {KubeError} */
 export async function readFull(context: StepContext, scope: FullScope): Promise<Full> {
   const { kube, signal } = context;
-  const { namespaces, all, fleets = [], onConfigMaps } = scope;
-  const objects = await readObjects(kube, all, { namespaces, signal, onConfigMaps });
+  const { namespaces, all, onlyOf, fleets = [], onConfigMaps } = scope;
+  const objects = await readObjects(kube, all, { namespaces, onlyOf, signal, onConfigMaps });
   const without = clustersWithoutRoom(objects, fleets);
   const stages = heldByStages(objects, fleets, kube.now() ?? new Date());
   const halts = haltsAbove(objects, fleets);

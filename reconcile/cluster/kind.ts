@@ -2,12 +2,14 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
 import { labels } from '../../manifests/render/names.ts';
 import { onlyPending, pendingRecords } from '../fleet/pending-record.ts';
+import { unitOf } from '../fleet/unit.ts';
 import { type KubeObject, resources } from '../interfaces/kube.ts';
 import { listIn, only } from '../objects/list-in.ts';
 import { withCure } from '../reasons/cure.ts';
 import type { Kind, KindContext } from '../stepping/kind.ts';
 import type { Listed } from '../stepping/lists.ts';
 import { pauseSeconds, tickSeconds } from '../stepping/pause.ts';
+import { isIn } from '../stepping/shard.ts';
 import { neededFor } from './load-ahead.ts';
 import { namespacesFor } from './namespaces.ts';
 import { clustersWake, isUnderWay, quietSeconds } from './quiet.ts';
@@ -20,20 +22,22 @@ export const clusterKind = {
     () =>
       listIn<EtcdCluster>(kube, resources.clusters, { namespaces: listedIn(where), signal }),
   worthAStep: (clusters, { chosen }) => chosen(clusters),
+  units: (clusters) => clusters.map(unitOf),
   looksInto: (clusters, { fleets }) => namespacesFor(clusters, fleets),
   tellsLeftOut: true,
   async step(clusters, context, all) {
     const { stepClusters } = await import('./pass.ts');
-    const { kube, within, fleets, loadAhead, lists } = context;
+    const { kube, within, fleets, loadAhead, lists, shard } = context;
     const onConfigMaps = (listed: Listed<ConfigMap>) => lists.keep(pendingRecords, onlyPending(listed));
     const stepped = stepClusters(context, {
       namespaces: listedIn(context),
       clusters,
-      all,
+      all: shard ? all.filter((one) => isIn(shard, unitOf(one))) : all,
+      ...(shard && { onlyOf: true }),
       fleets,
       inFull: context.clusters.length > 0,
-      // Those of some namespaces alone serve no others.
-      ...(!within && { onConfigMaps }),
+      // Those of some namespaces, or of some clusters, serve no others.
+      ...(!within && !shard && { onConfigMaps }),
     });
     // While the API server makes its lists.
     if (loadAhead) setImmediate(() => neededFor(clusters, kube.now() ?? new Date()).forEach(loadAhead));

@@ -17,6 +17,8 @@ export const nodePolicyKind = {
     ({ kube, signal }) =>
     () =>
       kube.list<EtcdNodePolicy>(resources.nodePolicies, { signal }),
+  // A node may hold members of any unit: one invocation sees to all.
+  units: (policies) => policies.map(() => ''),
   // What a policy that is gone has left on nodes is taken away.
   stepsNone: true,
   async step(policies, context) {

@@ -1,5 +1,6 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
+import { unitsBeside } from '../fleet/unit.ts';
 import { isReason, resources } from '../interfaces/kube.ts';
 import type { Kind } from '../stepping/kind.ts';
 import type { RestoreResult } from './pass.ts';
@@ -13,6 +14,7 @@ export const restoreKind = {
       kube.list<EtcdRestore>(resources.restores, { namespace, signal }),
   worthAStep: (restores) =>
     restores.filter(({ metadata, status }) => !status?.finishedAt && !metadata.deletionTimestamp),
+  units: (restores, { lists }) => unitsBeside(restores, lists, ({ spec }) => spec.cluster.name),
   async step(restores, context) {
     const { stepRestores } = await import('./pass.ts');
     const { lists } = context;

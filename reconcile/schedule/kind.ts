@@ -1,4 +1,5 @@
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
+import { unitsBeside } from '../fleet/unit.ts';
 import { isReason, resources } from '../interfaces/kube.ts';
 import { ownImage } from '../jobs/own-image.ts';
 import type { Kind } from '../stepping/kind.ts';
@@ -13,6 +14,7 @@ export const scheduleKind = {
     ({ kube, namespace, signal }) =>
     () =>
       kube.list<EtcdBackupSchedule>(resources.schedules, { namespace, signal }),
+  units: (schedules, { lists }) => unitsBeside(schedules, lists, ({ spec }) => spec.template.clusterName),
   async step(schedules, context) {
     const { kube, holder, signal, lists } = context;
     const { stepSchedules } = await import('./pass.ts');

@@ -6,6 +6,7 @@ import type { FleetPlan } from '../fleet/plan.ts';
 import type { KubeError, KubeObject } from '../interfaces/kube.ts';
 import type { Listed, Lists } from './lists.ts';
 import { hasWork, type StepResult } from './result.ts';
+import type { Shard } from './shard.ts';
 import type { Adopting, Waiting } from './wake.ts';
 
 /** `<namespace>/<name>` */
@@ -30,6 +31,8 @@ export interface SteppingContext extends StepContext, About {
   readonly onEarly?: (news: EarlyNews) => Promise<void>;
   /** Loads what is used later on, before it is. The first use tells of a failure. */
   readonly loadAhead?: (library: Library) => void;
+  /** Which of several it is that share out the pass. Absent: it is the only one. */
+  readonly shard?: Shard | undefined;
   /** Where the Jobs are made that reboot nodes. Absent: the component node-reboots is not installed. */
   readonly rebootsIn?: string | undefined;
 }
@@ -68,6 +71,8 @@ export interface Kind<Item extends KubeObject = KubeObject, Result extends StepR
   lister(context: Pick<KindContext, 'kube' | 'namespace' | 'signal' | 'log' | 'within'>): () => Promise<Listed<Item>>;
   /** The objects that are worth a step. Absent: all. */
   worthAStep?(items: readonly Item[], context: KindContext): readonly Item[];
+  /** Of each of these what it is stepped with by one invocation, where several share a pass. */
+  units(items: readonly Item[], context: Pick<KindContext, 'lists'>): readonly string[];
   /** The namespaces that all is in that steps of these depend on. `undefined`, or absent: any. */
   looksInto?(items: readonly Item[], context: KindContext): ReadonlySet<string> | undefined;
   /** Its step gets also the objects of namespaces that lists leave out, and says so of each. Absent: they get none. */

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { KubeError, type KubeObject } from '../interfaces/kube.ts';
 import type { Kind, KindContext } from './kind.ts';
 import { keyOf, type StepResult } from './result.ts';
+import { isIn } from './shard.ts';
 import type { Steps } from './under-way.ts';
 
 /** Milliseconds that objects which have had their steps wait for the others. Silence takes many times that. */
@@ -25,10 +26,22 @@ export function goOnWithout(kind: Kind, { log }: KindContext, error: unknown): u
 }
 
 export function worthStepping(kind: Kind, all: readonly KubeObject[], context: KindContext): readonly KubeObject[] {
-  const worth = kind.worthAStep?.(all, context) ?? all;
+  const own = ownOf(kind, all, context);
+  const worth = kind.worthAStep?.(own, context) ?? own;
   // Lists may lack some of their objects. Clusters tell of it themselves.
   const leftOut = kind.tellsLeftOut ? undefined : context.kube.leftOut();
   return worth.filter(({ metadata }) => !leftOut?.has(metadata.namespace ?? ''));
+}
+
+/** Those that this invocation steps, of several that share the pass. */
+function ownOf<Item extends KubeObject>(
+  { units }: Pick<Kind<Item>, 'units'>,
+  all: readonly Item[],
+  { shard, lists }: Pick<KindContext, 'shard' | 'lists'>,
+): readonly Item[] {
+  if (!shard) return all;
+  const of = units(all, { lists });
+  return all.filter((_, index) => isIn(shard, of[index] ?? ''));
 }
 
 export function keyOfItem({ metadata }: KubeObject): string {

@@ -25,6 +25,7 @@ import { ofRestore } from './tables/restore.ts';
 import { ofRevisions } from './tables/revisions.ts';
 import { ofRules } from './tables/rules.ts';
 import { ofSchedules } from './tables/schedules.ts';
+import { ofShards } from './tables/shards.ts';
 import { ofSignatures } from './tables/signatures.ts';
 import { ofStages } from './tables/stages.ts';
 import { ofStepping } from './tables/stepping.ts';
@@ -46,6 +47,7 @@ export const mutants: readonly Mutant[] = [
   ...ofClients,
   ...ofLooks,
   ...ofHalts,
+  ...ofShards,
   ...ofStages,
   ...ofStepping,
   ...ofGitops,

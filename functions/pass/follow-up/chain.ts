@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../../reconcile/interfaces/kube.ts';
+import type { Shard } from '../../../reconcile/stepping/shard.ts';
 
 /** Where a follow-up stands: which chain, and which of its Jobs. */
 export interface ChainLink {
@@ -27,7 +28,7 @@ export interface CronJob extends KubeObject {
   };
 }
 
-interface JobSpec {
+interface JobSpec extends Partial<Indexed> {
   readonly activeDeadlineSeconds?: number;
   readonly backoffLimit?: number;
   readonly template: {
@@ -35,8 +36,30 @@ interface JobSpec {
   };
 }
 
+/** What only a Job has whose pods share out a pass. */
+interface Indexed {
+  readonly completionMode: string;
+  readonly completions: number;
+  readonly parallelism: number;
+  readonly backoffLimitPerIndex: number;
+  readonly maxFailedIndexes: number;
+}
+
 export const followUpLabel = 'etcd.ratchet.dev/follow-up';
 export const chainLabel = 'etcd.ratchet.dev/chain';
+/** On what goes on with what one of several invocations left that share out a pass. Each has a chain of its own. */
+export const shardLabel = 'etcd.ratchet.dev/shard';
+
+/** Selects what goes on with what this shard left, or an invocation that shares with none. */
+export function ofShard(label: string, shard: Shard | undefined): string {
+  return `${label}=true,${shard ? `${shardLabel}=${shard.index}` : `!${shardLabel}`}`;
+}
+
+/** What a Job of this shard bears, and how it is told. */
+export function shardFacts(shard: Shard | undefined): Required<Pick<JobFacts, 'labels' | 'args'>> {
+  if (!shard) return { labels: {}, args: [] };
+  return { labels: { [shardLabel]: String(shard.index) }, args: [`--shard=${shard.index}/${shard.of}`] };
+}
 
 /** Long enough to read its log, short enough not to gather. */
 const ttlSeconds = 60;
@@ -47,11 +70,16 @@ export const staleAfterMs = 180_000;
 const retries = 2;
 
 /** The next Job of a chain. It is named after its place in it: made twice, it is one Job. */
-export function followUpJob(cronJob: CronJob, { chain, number }: ChainLink): Job & { readonly spec: object } {
+export function followUpJob(
+  cronJob: CronJob,
+  { chain, number }: ChainLink,
+  shard?: Shard,
+): Job & { readonly spec: object } {
+  const { labels, args } = shardFacts(shard);
   return jobOf(cronJob, {
     suffix: `${chain}-${number}`,
-    labels: { [followUpLabel]: 'true', [chainLabel]: chain },
-    args: [`--follow-up=${chain}.${number}`],
+    labels: { [followUpLabel]: 'true', [chainLabel]: chain, ...labels },
+    args: [`--follow-up=${chain}.${number}`, ...args],
     retries,
   });
 }
@@ -70,7 +98,7 @@ export interface JobFacts {
 }
 
 /**
- * A Job made from the CronJob's own template, so that it runs as the tick does: same image, account, limits, arguments.
+ * A Job of one pod made from the CronJob's own template, so that it runs as the tick does: same image, account, limits.
  * The CronJob owns but does not control it: it goes with the CronJob, and does not count as a run in its history.
  */
 export function jobOf(
@@ -79,6 +107,7 @@ export function jobOf(
 ): Job & { readonly spec: object } {
   const { jobTemplate } = spec;
   const { template } = jobTemplate.spec;
+  const alone = jobTemplate.spec.completionMode === 'Indexed' ? ofOnePod(jobTemplate.spec) : jobTemplate.spec;
   const [first, ...others] = template.spec.containers;
   const container = { ...first, args: [...(first?.args ?? []), ...args] };
   return {
@@ -95,7 +124,7 @@ export function jobOf(
       ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: metadata.name, uid: metadata.uid ?? '' }],
     },
     spec: {
-      ...jobTemplate.spec,
+      ...alone,
       ...(jobTemplate.spec.activeDeadlineSeconds && {
         activeDeadlineSeconds: jobTemplate.spec.activeDeadlineSeconds + waits,
       }),
@@ -104,6 +133,18 @@ export function jobOf(
       template: { ...template, spec: { ...template.spec, containers: [container, ...others] } },
     },
   };
+}
+
+/** Without what only a Job of many has. Of those the limit is for each index, and this one has none. */
+function ofOnePod({
+  completionMode: _,
+  completions: __,
+  parallelism: ___,
+  backoffLimitPerIndex: backoffLimit = 0,
+  maxFailedIndexes: ____,
+  ...rest
+}: JobSpec): JobSpec {
+  return { ...rest, backoffLimit };
 }
 
 /** The links that these Jobs are; nothing of a Job that is no link. */

@@ -1,4 +1,5 @@
 import { isReason, type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
+import type { Shard } from '../../../reconcile/stepping/shard.ts';
 import {
   type ChainLink,
   type CronJob,
@@ -8,6 +9,7 @@ import {
   type Job,
   linksOf,
   nextLink,
+  ofShard,
   supersedes,
 } from './chain.ts';
 
@@ -27,6 +29,8 @@ export interface FollowUpContext {
    */
   readonly isNew: boolean;
   readonly newChain: () => string;
+  /** Which of several it is that share out the pass. */
+  readonly shard?: Shard | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -41,13 +45,14 @@ export type FollowUp =
  * early. It is made even while another runs, which then ends (`standingOf`). @throws {KubeError} The next tick helps.
  */
 export async function followUp(context: FollowUpContext): Promise<FollowUp> {
-  const { kube, cronJob, link, isNew, newChain, signal } = context;
+  const { kube, cronJob, link, isNew, newChain, shard, signal } = context;
   const { owner, jobs, active } = await lookedUp(context);
   if (!owner) return none(`there is no CronJob ${nameOf(cronJob)}`);
   // Kubernetes starts no Job of a suspended CronJob by itself, but it does start those that are made from its template.
   if (owner.spec.suspend) return none(`CronJob ${nameOf(cronJob)} is suspended`);
   if (!isNew && active.some((one) => !link || supersedes(one, link))) return { kind: 'under-way' };
-  const job = followUpJob(owner, nextLink([...active, ...(link ? [link] : [])], linksOf(jobs), newChain));
+  const next = nextLink([...active, ...(link ? [link] : [])], linksOf(jobs), newChain);
+  const job = followUpJob(owner, next, shard);
   try {
     await kube.create(resources.jobs, job, { signal });
   } catch (error) {
@@ -75,11 +80,12 @@ export async function standingOf(context: Omit<FollowUpContext, 'isNew' | 'newCh
 async function lookedUp({
   kube,
   cronJob: { namespace, name },
+  shard,
   signal,
-}: Pick<FollowUpContext, 'kube' | 'cronJob' | 'signal'>) {
+}: Pick<FollowUpContext, 'kube' | 'cronJob' | 'shard' | 'signal'>) {
   const [owner, { items: jobs }] = await Promise.all([
     kube.get<CronJob>(resources.cronJobs, namespace, name, { signal }),
-    kube.list<Job>(resources.jobs, { namespace, labelSelector: `${followUpLabel}=true`, signal }),
+    kube.list<Job>(resources.jobs, { namespace, labelSelector: ofShard(followUpLabel, shard), signal }),
   ]);
   const now = kube.now() ?? new Date();
   return { owner, jobs, active: linksOf(jobs.filter((job) => isActive(job, now))) };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Kube, KubeError } from '../../../reconcile/interfaces/kube.ts';
 import { patiently } from '../../../reconcile/stepping/patience.ts';
 import type { StepResult } from '../../../reconcile/stepping/result.ts';
+import type { Shard } from '../../../reconcile/stepping/shard.ts';
 import type { Identity } from '../../environment.ts';
 import type { Log } from '../../log.ts';
 import type { ChainLink } from './chain.ts';
@@ -13,6 +14,8 @@ export interface GoingOn {
   readonly cronJob: NonNullable<Identity['cronJob']>;
   /** What this invocation is itself; absent: no link of a chain. */
   readonly link?: ChainLink | undefined;
+  /** Which of several it is that share out the pass. */
+  readonly shard?: Shard | undefined;
   /** Whether it leaves what a follow-up that is under way may not know. */
   readonly isNew: boolean;
   /** How many follow-ups before the next one have seen nothing move; only events are counted. */
@@ -30,7 +33,7 @@ interface Going {
 
 /** Has a pass followed up, by an event if a sink takes it, else by a Job; `false`: only the next tick goes on. */
 export async function goOn({ clusters }: Going, context: GoingOn): Promise<boolean> {
-  const { kube, cronJob, env, log, signal, link, isNew, until = AbortSignal.abort() } = context;
+  const { kube, cronJob, env, log, signal, link, shard, isNew, until = AbortSignal.abort() } = context;
   try {
     const { followUp, isStopped } = await import('./follow-up.ts');
     if (env.K_SINK) {
@@ -38,7 +41,9 @@ export async function goOn({ clusters }: Going, context: GoingOn): Promise<boole
       if (await emitted(clusters, context)) return true;
     }
     const newChain = () => randomBytes(5).toString('hex');
-    const next = await patiently({ log, until }, () => followUp({ kube, cronJob, link, isNew, newChain, signal }));
+    const next = await patiently({ log, until }, () =>
+      followUp({ kube, cronJob, link, shard, isNew, newChain, signal }),
+    );
     if (next.kind === 'none') return none(log, next.because);
     if (next.kind === 'under-way') return none(log, 'another follow-up is under way');
     log({ job: next.job }, 'a follow-up goes on');

@@ -11,7 +11,7 @@ type Leaving = Pick<TickOptions, 'dryRun' | 'followUp' | 'clusters' | 'fleet' | 
 type Left = Pick<PassNews, 'workRemains' | 'moved' | 'unsettled' | 'nextLook'> & {
   readonly results: Readonly<Record<string, readonly StepResult[] | undefined>>;
 };
-type Reaching = Pick<GoingOn, 'kube' | 'env' | 'log' | 'signal'> & { readonly cronJob: Identity['cronJob'] };
+type Reaching = Pick<GoingOn, 'kube' | 'env' | 'log' | 'shard' | 'signal'> & { readonly cronJob: Identity['cronJob'] };
 
 /**
  * Leaves the remaining work to a follow-up; where only time brings news, to the next tick, or to a Job that waits for a

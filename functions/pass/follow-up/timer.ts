@@ -1,8 +1,9 @@
 import { isReason, type Kube, KubeError, resources } from '../../../reconcile/interfaces/kube.ts';
 import { isOver } from '../../../reconcile/jobs/job-end.ts';
+import type { Shard } from '../../../reconcile/stepping/shard.ts';
 import { dueTimes } from '../../../reconcile/time/due.ts';
 import type { Log } from '../../log.ts';
-import { type CronJob, type Job, jobOf, staleAfterMs } from './chain.ts';
+import { type CronJob, type Job, jobOf, ofShard, shardFacts, staleAfterMs } from './chain.ts';
 import type { CronJobName } from './follow-up.ts';
 
 const timerLabel = 'etcd.ratchet.dev/timer';
@@ -16,6 +17,7 @@ interface Reach {
   readonly kube: Kube;
   readonly cronJob: CronJobName;
   readonly log: Log;
+  readonly shard?: Shard | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -23,21 +25,24 @@ interface Reach {
  * Makes a follow-up Job that waits until this time, where the next tick would come too late. One stands for all that is
  * due later: it looks, and leaves the next. Never throws for what the API server says: that costs time only.
  */
-export async function leaveTimer(at: Date, { kube, cronJob, log, signal }: Reach): Promise<void> {
+export async function leaveTimer(at: Date, { kube, cronJob, log, shard, signal }: Reach): Promise<void> {
   const now = kube.now() ?? new Date();
   if (at.getTime() - now.getTime() > horizon) return;
   try {
     const { namespace, name } = cronJob;
     const owner = await kube.get<CronJob>(resources.cronJobs, namespace, name, { signal });
     if (!owner || owner.spec.suspend || isTickInTime(owner, at, now)) return;
-    const { items } = await kube.list<Job>(resources.jobs, { namespace, labelSelector: `${timerLabel}=true`, signal });
+    const labelSelector = ofShard(timerLabel, shard);
+    const { items } = await kube.list<Job>(resources.jobs, { namespace, labelSelector, signal });
     if (items.some((job) => standsFor(job, at, now))) return;
     const waits = Math.max(0, Math.ceil((at.getTime() - now.getTime()) / 1000));
+    const { labels, args } = shardFacts(shard);
+    const ofIndex = shard ? `-${shard.index}` : '';
     const job = jobOf(owner, {
-      suffix: `at-${Math.ceil(at.getTime() / 1000).toString(36)}`,
-      labels: { [timerLabel]: 'true' },
+      suffix: `at-${Math.ceil(at.getTime() / 1000).toString(36)}${ofIndex}`,
+      labels: { [timerLabel]: 'true', ...labels },
       annotations: { [atAnnotation]: at.toISOString() },
-      args: ['--follow-up', `--delay=${waits}`],
+      args: ['--follow-up', `--delay=${waits}`, ...args],
       waits,
     });
     await kube.create(resources.jobs, job, { signal });

@@ -89,6 +89,18 @@ export const components: readonly Value[] = [
     default: false,
   },
   {
+    path: 'components.shards.enabled',
+    about: 'Shares out each pass among the pods of one Job: docs/how-to/shards.md.',
+    schema: boolean,
+    default: false,
+  },
+  {
+    path: 'components.shards.count',
+    about: 'Among how many.',
+    schema: { type: 'integer', minimum: 1, maximum: 256 },
+    places: [{ kind: 'CronJob', name: 'etcd-ratchet', at: '/spec/jobTemplate/spec/completions', as: 'in-place' }],
+  },
+  {
     path: 'components.metrics.enabled',
     about:
       'A kube-state-metrics of its own, for our kinds only. Where you have one already, give it manifests/monitoring. Not with namespaced.',

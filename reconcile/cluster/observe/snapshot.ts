@@ -35,7 +35,12 @@ export interface ClusterObjects extends MovingObjects {
   readonly requested: Requested;
 }
 
-interface AllOptions extends Where {
+interface MovingOptions extends Where {
+  /** What belongs to other clusters is not listed, as far as names tell it apart. */
+  readonly onlyOf?: boolean | undefined;
+}
+
+interface AllOptions extends MovingOptions {
   /** Told of every ConfigMap of ours there, also of those that belong to no cluster. */
   readonly onConfigMaps?: ((listed: Listed<ConfigMap>) => void) | undefined;
 }
@@ -44,9 +49,10 @@ interface AllOptions extends Where {
 export async function readMoving(
   kube: Kube,
   clusters: readonly EtcdCluster[],
-  options: Where,
+  { onlyOf, ...where }: MovingOptions,
 ): Promise<readonly MovingObjects[]> {
   if (clusters.length === 0) return [];
+  const options = { ...where, labelSelector: selectorFor(onlyOf ? clusters : undefined) };
   const [volumeClaims, statefulSets, pods] = await Promise.all([
     byCluster<PersistentVolumeClaim>(kube, resources.volumeClaims, options),
     byCluster<StatefulSet>(kube, resources.statefulSets, options),
@@ -69,18 +75,19 @@ export async function readMoving(
 export async function readObjects(
   kube: Kube,
   clusters: readonly EtcdCluster[],
-  { onConfigMaps, ...options }: AllOptions,
+  { onConfigMaps, onlyOf, ...where }: AllOptions,
 ): Promise<readonly ClusterObjects[]> {
   if (clusters.length === 0) return [];
+  const options = { ...where, labelSelector: selectorFor(onlyOf ? clusters : undefined) };
   const [moving, peers, configMaps, services, budgets, policies] = await Promise.all([
-    readMoving(kube, clusters, options),
+    readMoving(kube, clusters, { ...where, onlyOf }),
     byCluster<EtcdPeer>(kube, resources.peers, options),
     byCluster<ConfigMap>(kube, resources.configMaps, options, onConfigMaps),
     byCluster<Service>(kube, resources.services, options),
     byCluster<PodDisruptionBudget>(kube, resources.disruptionBudgets, options),
     byCluster<NetworkPolicy>(kube, resources.networkPolicies, options),
   ]);
-  const requested = await listRequested(kube, moving, options);
+  const requested = await listRequested(kube, moving, where);
   return moving.map((one) => ({
     ...one,
     peers: peers(one.cluster),
@@ -92,13 +99,24 @@ export async function readObjects(
   }));
 }
 
+/** Characters of a selector. The API server takes a request line of 1 MiB, with its headers. */
+const longestSelector = 256 * 1024;
+
+/** What bears our label; of these clusters alone, where their names are few enough to be said. */
+function selectorFor(clusters: readonly EtcdCluster[] | undefined): string {
+  const ours = `${labels.managedBy}=etcd-ratchet`;
+  const names = clusters && [...new Set(clusters.map(({ metadata }) => metadata.name))].sort().join(',');
+  if (names === undefined || names.length > longestSelector) return ours;
+  return `${ours},${labels.cluster} in (${names})`;
+}
+
 async function byCluster<T extends KubeObject>(
   kube: Kube,
   resource: Resource,
-  options: Where,
+  options: Where & { readonly labelSelector: string },
   onListed?: (listed: Listed<T>) => void,
 ): Promise<(cluster: EtcdCluster) => readonly T[]> {
-  const listed = await listIn<T>(kube, resource, { ...options, labelSelector: `${labels.managedBy}=etcd-ratchet` });
+  const listed = await listIn<T>(kube, resource, options);
   onListed?.(listed);
   const { items } = listed;
   const groups = Map.groupBy(items, ({ metadata }) => `${metadata.namespace}/${metadata.labels?.[labels.cluster]}`);

@@ -123,6 +123,10 @@ export const onlyHere = {
   scale: { onlyHere: 'members join and leave within the gap that clients bear', ring: 2 },
   seal: { onlyHere: 'etcd itself exits on a wiped disk, again and again, while the others serve', ring: 1 },
   'set-aside': { onlyHere: 'a storage class refuses to grow, and a member is healed beside that', ring: 2 },
+  shards: {
+    onlyHere: 'Kubernetes gives the pods of one Job their indexes, and tells which of them ended well',
+    ring: 2,
+  },
   soak: { onlyHere: 'an etcd of the minor before joins under a leader of the next, and all members go back', ring: 2 },
   space: { onlyHere: 'files of etcd shrink when it is defragmented, within the gap that clients bear', ring: 2 },
   stages: { onlyHere: 'a real etcd refuses a flag in the first stage, and a soak takes its minute', ring: 2 },

@@ -30,6 +30,7 @@ export const typedBy = {
     'docs/releases/v0.1.0.md#update-an-earlier-build:2',
   ],
   'e2e/halts': ['docs/how-to/stages.md#when-a-rollout-halts'],
+  'e2e/shards': ['docs/how-to/shards.md#when-one-fails'],
   'e2e/stages': ['docs/how-to/stages.md#go-on-all-the-same'],
   'e2e/prune': ['docs/runbooks/fleet.md', 'docs/runbooks/fleet.md#several-objects-are-to-be-deleted'],
   'e2e/tutorials': [

@@ -34,6 +34,7 @@ async function stepAll(
     scope: 'whole',
     after: {},
     lister: () => async () => ({ items, resourceVersion: '1' }),
+    units: () => [],
     step: (chosen, { onStep }) =>
       Promise.all(
         chosen.map(async ({ metadata: { name } }) => {
@@ -202,7 +203,7 @@ test('what gives no result when it is looked at again is dropped, and not looked
   const wakesOn = (results: readonly StepResult[]) =>
     results.map((one) => ({ key: keyOf(one), wakes: [{ on: 'time' as const, afterSeconds: 0 }] }));
   const waits = { wakesOn, isAwaited: () => true, again: 'all' as const };
-  const kind: Kind<KubeObject, StepResult> = { scope: 'whole', after: {}, lister, step, waits };
+  const kind: Kind<KubeObject, StepResult> = { scope: 'whole', after: {}, lister, units: () => [], step, waits };
   const lists = createLists(new Map([['toy', lister()]]));
   const context = kindContext({ kube: createFakeKube(), waitMs: 30_000, lists });
   const { results, workRemains } = await time.until(stepKinds({ toy: kind }, context));

@@ -31,6 +31,7 @@ async function listedFor(keys: readonly string[], { looksInto, namespace, ...opt
       const found = needed(items.map((one) => one.metadata.namespace ?? ''));
       return found && new Set(found);
     },
+    units: () => [],
     step: async () => [],
   };
   const lists = createLists(new Map([['toy', kind.lister(kindContext({ kube }))]]));

@@ -14,7 +14,14 @@ const listed = { items: [{ metadata: { name: 'ball' } }], resourceVersion: '1' }
 const rests: StepResult = { name: 'ball', reason: 'Rests', message: 'x', outcome: 'none', workRemains: false };
 
 function toy(step: Kind['step']): Kind<KubeObject, StepResult> {
-  return { scope: 'whole', after: {}, lister: () => async () => listed, step, problem: () => 'no toys' };
+  return {
+    scope: 'whole',
+    after: {},
+    lister: () => async () => listed,
+    units: () => [],
+    step,
+    problem: () => 'no toys',
+  };
 }
 
 function context(waitMs = 0) {

@@ -7,6 +7,7 @@ import { planPass } from '../../../functions/pass/plan-pass.ts';
 import { render } from '../../../functions/tick/output.ts';
 import { renderPlans } from '../../../functions/tick/plan-output.ts';
 import type { Job } from '../../../manifests/kube-types.ts';
+import { unitOf } from '../../../reconcile/fleet/unit.ts';
 import { type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import { kinds } from '../../../reconcile/kinds.ts';
 import type { Kind } from '../../../reconcile/stepping/kind.ts';
@@ -41,6 +42,7 @@ function tableFor(kube: FakeKube) {
   const toy: Kind<KubeObject, StepResult> = {
     scope: 'whole',
     after: { cluster: 'toys are played with when all work is done' },
+    units: (items) => items.map(unitOf),
     lister:
       ({ kube: api, namespace: of, signal }) =>
       () =>

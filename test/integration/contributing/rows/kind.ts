@@ -6,7 +6,8 @@ export const kind: Adding = {
   pieces: [
     {
       file: 'reconcile/storage/kind.ts',
-      text: `import { type KubeObject, resources } from '../interfaces/kube.ts';
+      text: `import { unitOf } from '../fleet/unit.ts';
+import { type KubeObject, resources } from '../interfaces/kube.ts';
 import type { Kind } from '../stepping/kind.ts';
 import type { StepResult } from '../stepping/result.ts';
 
@@ -15,6 +16,7 @@ export const toyKind = {
     ({ kube, namespace, signal }) =>
     () =>
       kube.list(resources.configMaps, { namespace, labelSelector: 'toy.example/play', signal }),
+  units: (items) => items.map(unitOf),
   step: async (items) => items.map(({ metadata: { namespace = '', name } }) => played(namespace, name)),
   problem: () => 'toys were not looked at',
 } as const satisfies Omit<Kind<KubeObject, StepResult>, 'scope' | 'after'>;

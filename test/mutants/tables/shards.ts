@@ -1,0 +1,73 @@
+import type { Mutant } from '../mutant.ts';
+
+const shardFile = 'reconcile/stepping/shard.ts';
+const ofShares: Mutant['killers'] = ['test/unit/stepping/shard.test.ts'];
+const ofPasses: Mutant['killers'] = ['test/unit/pass/shards.test.ts'];
+const ofJobs: Mutant['killers'] = ['test/unit/functions/shard.test.ts'];
+
+/** Several invocations that share out a pass. */
+export const ofShards: readonly Mutant[] = [
+  {
+    file: shardFile,
+    from: '!missing.includes(own)',
+    to: 'true',
+    without: 'what is of a shard that fails is stepped by none',
+    killers: ofShares,
+  },
+  {
+    file: shardFile,
+    from: 'own === index || !missing',
+    to: '!missing',
+    without: 'a shard that is back waits until its passes are seen',
+    killers: ofShares,
+  },
+  {
+    file: 'reconcile/fleet/unit.ts',
+    from: 'metadata.labels?.[labels.fleet] ?? `namespace',
+    to: '`namespace',
+    without: 'clusters of a fleet are stepped from two looks at once, and more change than may',
+    killers: ofShares,
+  },
+  {
+    file: 'reconcile/stepping/step-kind.ts',
+    from: 'return all.filter((_, index) => isIn(',
+    to: 'return all.filter((_, index) => true || isIn(',
+    without: 'each shard steps everything',
+    killers: ofPasses,
+  },
+  {
+    file: 'functions/pass/chosen.ts',
+    from: '!shard || isIn(shard, uid)',
+    to: 'true',
+    without: 'each shard reads every repository, and tells every forge',
+    killers: ofPasses,
+  },
+  {
+    file: 'functions/pass/shard.ts',
+    from: 'completed.every((one)',
+    to: 'completed.some((one)',
+    without: 'one pass that a shard missed, as by an eviction, doubles the work of the others',
+    killers: ofJobs,
+  },
+  {
+    file: 'functions/pass/shard.ts',
+    from: 'isOver(one) || age(one) > passMs)',
+    to: 'true)',
+    without: 'passes that have just begun count as missed',
+    killers: ofJobs,
+  },
+  {
+    file: 'functions/pass/follow-up/chain.ts',
+    from: '`!${shardLabel}`',
+    to: 'shardLabel',
+    without: 'a pass about everything waits for the chain of one shard',
+    killers: ofJobs,
+  },
+  {
+    file: 'functions/pass/follow-up/chain.ts',
+    from: "jobTemplate.spec.completionMode === 'Indexed' ? ofOnePod(jobTemplate.spec) : jobTemplate.spec",
+    to: 'jobTemplate.spec',
+    without: 'a follow-up of one shard is as many pods as a pass has shards',
+    killers: ofJobs,
+  },
+];
