@@ -179,6 +179,7 @@ export function printed(object: unknown, pointer: string, changes: Changes, inde
 }
 
 function inPlace(value: unknown, source: string, indent: number): string {
+  if (typeof value === 'number') return `{{ int ${source} }}`;
   if (typeof value !== 'object') return `{{ ${source} | quote }}`;
   return `\n${' '.repeat(indent + 2)}{{- toYaml ${source} | nindent ${indent + 2} }}`;
 }

@@ -42,7 +42,7 @@ interface Rendered {
 
 const everything = [
   ...['certManager', 'webhooks', 'page', 'pageShared', 'pagePlans', 'nodeReboots', 'storageMigration'],
-  ...['metrics', 'prometheusOperator', 'dashboards'],
+  ...['shards', 'metrics', 'prometheusOperator', 'dashboards'],
 ].map((name) => `components.${name}.enabled=true`);
 const servers = ['components.webhooks.enabled=true', 'components.page.enabled=true'];
 

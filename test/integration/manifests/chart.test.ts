@@ -112,7 +112,7 @@ for (const namespaced of [false, true]) {
 }
 
 test('with each further component, and with all, the chart renders what kustomize does', async () => {
-  const all: readonly Component[] = ['storageMigration', 'metrics', 'prometheusOperator', 'dashboards'];
+  const all: readonly Component[] = ['storageMigration', 'shards', 'metrics', 'prometheusOperator', 'dashboards'];
   for (const on of [...all.map((one) => [one]), [...everywhere, ...clusterWide, ...all]]) {
     const [ours, theirs] = await Promise.all([charted(false, on), kustomized(false, on)]);
     assert.deepEqual([...ours.keys()].toSorted(), [...theirs.keys()].toSorted(), on.join());
@@ -125,8 +125,8 @@ const movable = clusterWide.filter((name) => name !== 'nodeReboots');
 
 for (const namespaced of [false, true]) {
   test(`in another namespace the chart renders what kustomize does${namespaced ? ', for that one only' : ''}`, async () => {
-    const further: readonly Component[] = ['storageMigration', 'metrics', 'prometheusOperator', 'dashboards'];
-    const on = namespaced ? everywhere : [...everywhere, ...movable, ...further];
+    const further: readonly Component[] = ['storageMigration', 'shards', 'metrics', 'prometheusOperator', 'dashboards'];
+    const on = namespaced ? [...everywhere, 'shards' as const] : [...everywhere, ...movable, ...further];
     const [ours, theirs] = await Promise.all([charted(namespaced, on, 'moved'), kustomized(namespaced, on, 'moved')]);
     // kustomize does not know that policies belong to no namespace, and the API server passes over it.
     const known = [...theirs].map(([key, object]) =>
@@ -160,7 +160,16 @@ test('by default it is the whole installation but the Namespace, which Helm make
 });
 
 test('in another namespace nothing names etcd-ratchet’s usual one', async () => {
-  const all = ['certManager', 'webhooks', 'page', 'pageShared', 'pagePlans', 'nodeReboots', 'storageMigration'];
+  const all = [
+    'certManager',
+    'webhooks',
+    'page',
+    'pageShared',
+    'pagePlans',
+    'nodeReboots',
+    'storageMigration',
+    'shards',
+  ];
   const sets = all.flatMap((name) => ['--set', `components.${name}.enabled=true`]);
   const rendered = await helm([
     'template',
