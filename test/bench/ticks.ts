@@ -19,8 +19,17 @@ type Requests = Readonly<Record<string, number>>;
 /** Skipped: where nothing moved, as nearly always. Full: each cluster, about every five minutes. */
 type Look = 'skipped' | 'full';
 
+/** What one of several looks at that share out a pass. */
+export interface Share {
+  /** As the command line has it. */
+  readonly shard: string;
+  /** How many of all. */
+  readonly clusters: number;
+}
+
 export interface TickFigures {
   readonly look: Look;
+  readonly share?: Share | undefined;
   readonly clusters: number;
   readonly members: number;
   readonly runs: readonly Measured[];
@@ -68,27 +77,30 @@ export interface Size {
   readonly members: number;
   readonly directory: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Absent: all. */
+  readonly share?: Share;
 }
 
 /** Ticks of one kind of look, in turns with kubectl. `options` are Node's. @throws when one had something to do */
 export async function measureSize(
   stage: Stage,
-  { look, clusters, members, directory, env }: Size,
+  { look, clusters, members, directory, env, share }: Size,
   { warmUps, times }: Counts = counts,
   options: readonly string[] = [],
 ): Promise<TickFigures> {
   const runs: Measured[] = [];
   const beside: Timed[] = [];
   const before = () => ({ git: stage.git.requests.length, forge: stage.forge.requests.length });
+  const args = ['--output', 'json', ...(share ? ['--shard', share.shard] : [])];
   let counted = before();
   for (let n = 0; n < warmUps + times; n++) {
     // Skipped ones follow a full look at all, for the next two minutes at least.
     if (look === 'full' || n === 0) await forgetFullLooks(stage);
     counted = before();
-    const tick = await measure(`${directory}/tick.js`, ['--output', 'json'], env, options);
+    const tick = await measure(`${directory}/tick.js`, args, env, options);
     if (n >= warmUps) runs.push(tick);
     if (n >= warmUps) beside.push(await timeKubectl(stage));
-    if (n >= warmUps) refuseWork(tick.stdout, look, clusters);
+    if (n >= warmUps) refuseWork(tick.stdout, look, share?.clusters ?? clusters);
   }
   // Not every tick writes a status: the one that asked most is what is judged.
   const asked = runs.map(({ stdout }) => (JSON.parse(stdout) as { readonly requests: Requests }).requests);
@@ -97,6 +109,7 @@ export async function measureSize(
   const [load = 0] = loadavg();
   return {
     look,
+    share,
     clusters,
     members,
     runs,
@@ -146,9 +159,13 @@ function refuseWork(stdout: string, look: Look, expected: number): void {
   throw new Error(`of ${expected} clusters, the measured tick saw ${clusters.length}, and had work to do: ${what}`);
 }
 
+function shareText({ share }: TickFigures): string {
+  return share ? `, ${share.clusters} of them (--shard ${share.shard})` : '';
+}
+
 export function print(all: readonly TickFigures[], { times, warmUps }: Counts): void {
   const rows = all.map((figures) => [
-    `${figures.clusters} (${figures.members} members), ${figures.look}`,
+    `${figures.clusters} (${figures.members} members), ${figures.look}${shareText(figures)}`,
     middle(figures.runs, wall).toFixed(0),
     middle(figures.runs, cpu).toFixed(0),
     `${timesKubectl(figures, wall).toFixed(1)} ×, ${timesKubectl(figures, cpu).toFixed(1)} ×`,
