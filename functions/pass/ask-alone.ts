@@ -11,12 +11,18 @@ import { tellHourly } from './tell-hourly.ts';
  */
 export async function askAlone({ suspects, asking, clear, forget }: Care, context: PassContext): Promise<void> {
   const { signal, log } = context;
+  let isOfOthers = false;
   for (const suspect of suspects) {
     if (signal.aborted) return;
     const [namespace = '', name = ''] = suspect.split('/');
     await tellHourly(context, 'asked-alone', { about: { metadata: { namespace, name } }, news: askedAlone });
     try {
-      await pass({ ...context, clusters: [{ namespace, name }], asking });
+      const { clusters } = await pass({ ...context, clusters: [{ namespace, name }], asking });
+      // Another shard's, or gone: the record stays for who steps it.
+      if (context.shard && clusters.length === 0) {
+        isOfOthers = true;
+        continue;
+      }
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       log({ cluster: suspect, problem: error.message }, 'it could not be asked alone: a later pass does');
@@ -24,5 +30,5 @@ export async function askAlone({ suspects, asking, clear, forget }: Care, contex
     }
     await clear(suspect);
   }
-  await forget();
+  if (!isOfOthers) await forget();
 }

@@ -1,11 +1,13 @@
 import { type Kube, type KubeObject, resources } from '../../reconcile/interfaces/kube.ts';
 import { isOver } from '../../reconcile/jobs/job-end.ts';
 import { patiently } from '../../reconcile/stepping/patience.ts';
-import { mostShards, type Shard } from '../../reconcile/stepping/shard.ts';
+import type { Shard } from '../../reconcile/stepping/shard.ts';
 import type { Identity } from '../environment.ts';
 import type { Log } from '../log.ts';
 import type { TickOptions } from '../tick/options.ts';
 import { type CronJob, followUpLabel } from './follow-up/chain.ts';
+import { shardsOf } from './follow-up/follow-up.ts';
+import { silentShards } from './silent-ends.ts';
 
 interface ShardContext {
   readonly kube: Kube;
@@ -30,7 +32,8 @@ const missedPasses = 2;
 
 /**
  * Which of several this invocation is that share out the pass, and which of them miss theirs; `undefined`: it is the
- * only one; `surplus`: the CronJob has fewer by now. @throws {KubeError}
+ * only one; `surplus`: there are fewer. What a shard leaves that ended without a word is taken by none: it would end
+ * them as well. @throws {KubeError}
  */
 export async function shardFor(
   { shard: given }: Pick<TickOptions, 'shard'>,
@@ -48,12 +51,15 @@ export async function shardFor(
       kube.list<Pass>(resources.jobs, { namespace, labelSelector, signal }),
     ]),
   );
-  const { index, of } = given ?? { index: Number(own), of: owner?.spec.jobTemplate.spec.completions ?? 1 };
-  if (index >= of || of > mostShards) return 'surplus';
+  const { index, of } = given ?? { index: Number(own), of: (owner && shardsOf(owner)) ?? 1 };
+  if (index >= of) return 'surplus';
   const passes = items.filter(({ metadata }) => isMadeBy(owner, metadata.ownerReferences));
-  const missing = missingIn(passes, of, kube.now() ?? new Date());
-  if (missing.length > 0)
-    log({ missing, of }, `${missing.length} of ${of} shards miss their passes: the others take their share`);
+  const lost = missingIn(passes, of, kube.now() ?? new Date());
+  if (lost.length === 0) return { index, of, missing: [] };
+  const silent = await patiently({ log, until: signal }, () => silentShards({ kube, home: namespace, signal }));
+  const missing = lost.filter((one) => !silent.has(one));
+  const told = { missing, silent: lost.filter((one) => silent.has(one)), of };
+  log(told, `${lost.length} of ${of} shards miss their passes: the others take the share of those that are missing`);
   return { index, of, missing };
 }
 

@@ -51,15 +51,9 @@ export interface CareContext {
 export function careAfterSilence(context: CareContext): Promise<Care | undefined> {
   const { kube, log, shard, signal, home } = context;
   return goingOn(log, 'whether an invocation ended without a word is not known', async () => {
-    const failed = await kube.list<Pod>(resources.pods, {
-      namespace: home,
-      labelSelector: ours,
-      fieldSelector: 'status.phase=Failed',
-      whole: true,
-      signal,
-    });
+    const failed = await failedPods({ kube, home, signal });
     const now = kube.now() ?? new Date();
-    const ended = failed.items
+    const ended = failed
       .filter((pod) => !isOfAnother(pod, shard))
       .flatMap((pod) => silentEnd(pod, now))
       .toSorted((a, b) => b.at - a.at);
@@ -83,10 +77,32 @@ async function goingOn<T>(log: Log, without: string, work: () => Promise<T>): Pr
   }
 }
 
-/** Kubernetes tells of a pod which of several it is that share out a pass: what was asked there, others step. */
-function isOfAnother({ metadata }: Pod, shard: Shard | undefined): boolean {
+/** Which of several it is that share out a pass, as Kubernetes tells of a pod. */
+function indexOf({ metadata }: Pod): number | undefined {
   const index = metadata.labels?.['batch.kubernetes.io/job-completion-index'];
-  return shard !== undefined && index !== undefined && index !== String(shard.index);
+  return index === undefined ? undefined : Number(index);
+}
+
+/** What was asked there, others step. */
+function isOfAnother(pod: Pod, shard: Shard | undefined): boolean {
+  const index = indexOf(pod);
+  return shard !== undefined && index !== undefined && index !== shard.index && !shard.missing.includes(index);
+}
+
+/** The shards that ended without a word of late: what ended them would end others. @throws {KubeError} */
+export async function silentShards({
+  kube,
+  home,
+  signal,
+}: Pick<CareContext, 'kube' | 'home' | 'signal'>): Promise<ReadonlySet<number>> {
+  const failed = await failedPods({ kube, home, signal });
+  const now = kube.now() ?? new Date();
+  return new Set(failed.filter((pod) => silentEnd(pod, now).length > 0).flatMap((pod) => indexOf(pod) ?? []));
+}
+
+async function failedPods({ kube, home, signal }: Pick<CareContext, 'kube' | 'home' | 'signal'>) {
+  const options = { namespace: home, labelSelector: ours, fieldSelector: 'status.phase=Failed', whole: true, signal };
+  return (await kube.list<Pod>(resources.pods, options)).items;
 }
 
 interface SilentEnd {

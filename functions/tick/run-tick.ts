@@ -3,6 +3,7 @@ import { abortAfter } from '../../manifests/abort-after.ts';
 import { connectKube } from '../../reconcile/clients/kube.ts';
 import { pageLinks } from '../../reconcile/fleet/page-links.ts';
 import { type Kube, KubeError } from '../../reconcile/interfaces/kube.ts';
+import { isIn, wholeUnit } from '../../reconcile/stepping/shard.ts';
 import { identityFrom, migratesStorage, pageUrlFrom, rebootsFrom, wrongSettings } from '../environment.ts';
 import type { Log } from '../log.ts';
 import { reachOf } from '../pass/follow-up/reach.ts';
@@ -42,7 +43,7 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
     });
     const shard = await shardFor(options, { kube, env, cronJob: identity.cronJob, log, signal });
     if (shard === 'surplus') {
-      log({ outcome: 'none' }, 'the CronJob shares passes out among fewer by now: this one does nothing');
+      log({ outcome: 'none' }, 'passes are shared out among fewer: this one does nothing');
       return 0;
     }
     const reach = {
@@ -70,7 +71,7 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
     const result = await withTelemetry(around, () =>
       onePass(options, { ...reach, cronJob: identity.cronJob, env, links: links || undefined }),
     );
-    if (migratesStorage(env) && isWhole(options) && !shard?.index) {
+    if (migratesStorage(env) && isWhole(options) && (!shard || isIn(shard, wholeUnit))) {
       const { migrateStorage } = await import('../../reconcile/storage/migrate.ts');
       await migrateStorage({ kube, signal, log });
     }

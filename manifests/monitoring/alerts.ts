@@ -77,7 +77,7 @@ const ofObjects: readonly Alert[] = [
     for: '1m',
     severity: 'critical',
     summary:
-      'CronJob {{ $labels.namespace }}/{{ $labels.cronjob }} has made no pass for {{ $value | humanizeDuration }}: nothing is healed. See its Jobs and the log of their pods.',
+      'CronJob {{ $labels.namespace }}/{{ $labels.cronjob }} has made no whole pass for {{ $value | humanizeDuration }}: nothing is healed, or, of a pass that is shared out, not all. See its Jobs and the log of their pods.',
   },
   {
     alert: 'EtcdClustersWithoutStep',

@@ -20,7 +20,7 @@ interface FullScope {
   readonly namespaces?: readonly string[] | undefined;
   /** All there are: how many may change what works at once. */
   readonly all: readonly EtcdCluster[];
-  readonly onlyOf?: boolean | undefined;
+  readonly listed?: readonly EtcdCluster[] | undefined;
   readonly fleets?: readonly EtcdFleet[];
   readonly onConfigMaps?: ((listed: Listed<ConfigMap>) => void) | undefined;
 }
@@ -31,10 +31,11 @@ export type Full = ReadonlyMap<string | undefined, StepObjects>;
 /** A LIST per kind for all of them. @throws {KubeError} */
 export async function readFull(context: StepContext, scope: FullScope): Promise<Full> {
   const { kube, signal } = context;
-  const { namespaces, all, onlyOf, fleets = [], onConfigMaps } = scope;
+  const { namespaces, all, listed, fleets = [], onConfigMaps } = scope;
+  const onlyOf = listed !== undefined;
   const objects = await readObjects(kube, all, { namespaces, onlyOf, signal, onConfigMaps });
   const without = clustersWithoutRoom(objects, fleets);
-  const stages = heldByStages(objects, fleets, kube.now() ?? new Date());
+  const stages = heldByStages(objects, fleets, kube.now() ?? new Date(), listed);
   const halts = haltsAbove(objects, fleets);
   const known = knownFleets(kube, fleets, signal);
   return new Map(

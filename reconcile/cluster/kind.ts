@@ -33,7 +33,7 @@ export const clusterKind = {
       namespaces: listedIn(context),
       clusters,
       all: shard ? all.filter((one) => isIn(shard, unitOf(one))) : all,
-      ...(shard && { onlyOf: true }),
+      ...(shard && { listed: all }),
       fleets,
       inFull: context.clusters.length > 0,
       // Those of some namespaces, or of some clusters, serve no others.

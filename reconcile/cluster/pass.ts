@@ -20,8 +20,8 @@ export interface Scope {
   /** All there are there, and the fleets that they belong to: how many may change what works at once. */
   readonly all?: readonly EtcdCluster[];
   readonly fleets?: readonly EtcdFleet[];
-  /** What belongs to others than `all` is not listed: others see to it. */
-  readonly onlyOf?: boolean;
+  /** There are more, to which others see: what belongs to those is not listed. */
+  readonly listed?: readonly EtcdCluster[];
   /** No look is skipped: these clusters were named. */
   readonly inFull?: boolean;
   /** Told of every ConfigMap of ours: this list serves others, too. */
@@ -63,7 +63,7 @@ interface Looks {
 /** @throws {KubeError} */
 async function prepareLooks(context: StepContext, scope: Scope): Promise<Looks> {
   const { kube, health, dryRun, signal } = context;
-  const { namespaces, clusters, all = clusters, onlyOf, inFull = false } = scope;
+  const { namespaces, clusters, all = clusters, listed, inFull = false } = scope;
   const now = kube.now() ?? new Date();
   const quiet = new Set(dryRun || inFull || !health ? [] : clusters.filter((cluster) => mayBeSkipped(cluster, now)));
   let reading: Promise<Full> | undefined;
@@ -74,7 +74,7 @@ async function prepareLooks(context: StepContext, scope: Scope): Promise<Looks> 
   // Where one is to be read in full, the others are found among the same lists.
   const isQuiet = quiet.size === clusters.length;
   const moving = isQuiet
-    ? await readMoving(kube, clusters, { namespaces, onlyOf, signal })
+    ? await readMoving(kube, clusters, { namespaces, onlyOf: listed !== undefined, signal })
     : [...(await read()).values()];
   const byUid = new Map(moving.map((one) => [one.cluster.metadata.uid, one]));
   return {

@@ -24,6 +24,8 @@ export interface ClusterVerdict {
   readonly outage?: true;
   /** What its fleet's rollout halts keeps it from taking the commit. */
   readonly isHalted?: true;
+  /** Of commits that it does not do yet, where approvals take four eyes. */
+  readonly signers?: readonly string[];
 }
 
 export function verdictOf(object: FleetObject): ClusterVerdict {
@@ -39,12 +41,19 @@ export function verdictOf(object: FleetObject): ClusterVerdict {
     ...(receipt !== undefined && { receipt }),
     ...(isDown && { outage: true }),
     ...(isHalted(object) && { isHalted: true }),
+    ...signersOf(object),
   };
 }
 
+/** Of the spec that it has: an earlier one was halted for another commit. */
 function isHalted({ status, metadata }: FleetObject): boolean {
   const last = status && 'lastDecision' in status ? status.lastDecision : undefined;
-  return says(last, 'RolloutHalted') && metadata.deletionTimestamp === undefined;
+  const isCurrent = status?.observedGeneration === metadata.generation;
+  return isCurrent && says(last, 'RolloutHalted') && metadata.deletionTimestamp === undefined;
+}
+
+function signersOf({ status }: FleetObject): Pick<ClusterVerdict, 'signers'> {
+  return status && 'signers' in status && status.signers ? { signers: status.signers } : {};
 }
 
 const ended: ReadonlySet<string> = new Set<ClusterPlan['state']>(['AsPlanned', 'Left']);

@@ -1,4 +1,5 @@
 import { type ApprovalAsked, longestFleetApprovalText } from '../../manifests/api/approval.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { isSame, type RefusedApproval } from '../objects/approvals.ts';
@@ -15,28 +16,39 @@ interface Given {
   readonly refused?: RefusedApproval | undefined;
 }
 
-function givenFor(fleet: EtcdFleet, applied: string): Given {
+/** @param signers of commits that clusters of it do not do yet: they are authors of what is held up as well */
+function givenFor(fleet: EtcdFleet, applied: string, signers: readonly string[]): Given {
   const approval = { annotation, value: shaOf(applied) };
   if (fleet.metadata.annotations?.[annotation] !== approval.value) return { counts: false };
-  const refused = refusedApprovals(fleet, fleet, { revision: applied }).find((one) => isSame(one, approval));
+  const all = refusedApprovals(fleet, fleet, { revision: applied, before: [...new Set(signers)] });
+  const refused = all.find((one) => isSame(one, approval));
   return { counts: refused === undefined, refused };
 }
 
-/** Whether nothing is to halt the rollout of the commit that was applied last. */
-export function isResumed(fleet: EtcdFleet): boolean {
-  const applied = fleet.status?.revision?.applied;
-  return applied !== undefined && givenFor(fleet, applied).counts;
+/** The commit that is applied whole; none while another one is being applied, which may be the revert. */
+function appliedWhole(revision: NonNullable<EtcdFleet['status']>['revision']): string | undefined {
+  const { applied, attempted } = revision ?? {};
+  return applied === attempted ? applied : undefined;
 }
 
-/** What a person may approve while a rollout is halted. @param applied the revision that was applied last */
+/** Whether nothing is to halt the rollout of the commit that is applied. */
+export function isResumed(fleet: EtcdFleet, clusters: readonly EtcdCluster[]): boolean {
+  const applied = appliedWhole(fleet.status?.revision);
+  const signers = clusters.flatMap(({ status }) => status?.signers ?? []);
+  return applied !== undefined && givenFor(fleet, applied, signers).counts;
+}
+
+/** What a person may approve while a rollout is halted. @param revision as this pass leaves it */
 export function rolloutApproval(
   fleet: EtcdFleet,
-  applied: string | undefined,
+  revision: NonNullable<EtcdFleet['status']>['revision'],
   clusters: readonly ClusterVerdict[],
 ): ApprovalAsked | undefined {
+  const applied = appliedWhole(revision);
   const halted = clusters.find(({ isHalted }) => isHalted);
   if (!halted || applied === undefined) return undefined;
-  const { counts, refused } = givenFor(fleet, applied);
+  const signers = clusters.flatMap(({ signers: of = [] }) => of);
+  const { counts, refused } = givenFor(fleet, applied, signers);
   if (counts) return undefined;
   const approves = `clusters that have not begun take commit ${shaOf(applied)} all the same; ${halted.namespace}/${halted.name}: ${halted.message}`;
   return {

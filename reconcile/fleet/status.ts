@@ -1,4 +1,4 @@
-import type { ApprovalAsked } from '../../manifests/api/approval.ts';
+import { type ApprovalAsked, longestFleetApprovalText } from '../../manifests/api/approval.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { EtcdFleetStatus, FleetCommitStatus } from '../../manifests/api/etcd-fleet-status.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
@@ -58,7 +58,7 @@ export function fleetStatus(report: FleetReport): EtcdFleetStatus {
   const source = sourceOf(fleet, outcome);
   const verification = verificationAfter(fleet, outcome.reading);
   const { revision } = revisionOf(fleet, outcome);
-  const halted = rolloutApproval(fleet, revision?.applied, clusters);
+  const halted = rolloutApproval(fleet, revision, clusters);
   const approvals = [...pruneAsked(fleet, outcome), ...(halted ? [halted] : [])];
   const history = historyAfter(status?.history, outcome, timestamp(now));
   const answered = hasAnswered(outcome) ? reconcileRequestOf(fleet) : undefined;
@@ -129,9 +129,15 @@ function sourceOf(
 /** Where this pass did not look, what was asked before is asked still, as its condition says. */
 function pruneAsked({ status }: EtcdFleet, { unlisted }: FleetOutcome): readonly ApprovalAsked[] {
   if (unlisted === undefined)
-    return (status?.approvals ?? []).filter(({ annotation }) => annotation === annotations.confirmPrune);
+    return (status?.approvals ?? []).filter(({ annotation }) => annotation === annotations.confirmPrune).map(fitted);
   const asked = pruneApproval(unlisted);
   return asked ? [asked] : [];
+}
+
+/** An earlier release wrote longer texts. */
+function fitted({ approves, loses, ...rest }: ApprovalAsked): ApprovalAsked {
+  const most = longestFleetApprovalText;
+  return { ...rest, approves: approves.slice(0, most), loses: loses.slice(0, most) };
 }
 
 function forgeStatement(fleet: EtcdFleet, forge: ForgeOutcome | undefined): readonly Statement[] {

@@ -2,6 +2,7 @@ import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import { resources } from '../interfaces/kube.ts';
 import type { Kind } from '../stepping/kind.ts';
 import { hasWork, keyOf } from '../stepping/result.ts';
+import { wholeUnit } from '../stepping/shard.ts';
 import { earliest } from '../time/later-look.ts';
 import { nodePlans, policiesIn } from './asked.ts';
 import { notLookedAt } from './reasons.ts';
@@ -18,7 +19,7 @@ export const nodePolicyKind = {
     () =>
       kube.list<EtcdNodePolicy>(resources.nodePolicies, { signal }),
   // A node may hold members of any unit: one invocation sees to all.
-  units: (policies) => policies.map(() => ''),
+  units: (policies) => policies.map(() => wholeUnit),
   // What a policy that is gone has left on nodes is taken away.
   stepsNone: true,
   async step(policies, context) {

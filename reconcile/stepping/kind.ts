@@ -77,7 +77,7 @@ export interface Kind<Item extends KubeObject = KubeObject, Result extends StepR
   looksInto?(items: readonly Item[], context: KindContext): ReadonlySet<string> | undefined;
   /** Its step gets also the objects of namespaces that lists leave out, and says so of each. Absent: they get none. */
   readonly tellsLeftOut?: true;
-  /** Whether a step has something to do where no object is there. */
+  /** Whether a step has something to do where no object is there. Then all of it is of one unit, the whole one. */
   readonly stepsNone?: true;
   /** One step for each of these, side by side, and a result for each. `all`: as listed. @throws {KubeError} */
   step(items: readonly Item[], context: KindContext, all: readonly Item[]): Promise<readonly Result[]>;

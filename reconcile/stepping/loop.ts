@@ -3,10 +3,10 @@ import { isAboutAll, type Kind, type KindContext, type Waits } from './kind.ts';
 import { type Looked, nothing, withLate, withTaken } from './looked.ts';
 import { patiently, whileWaiting } from './patience.ts';
 import { hasWork, type StepResult } from './result.ts';
-import { goOnWithout, keyOfItem, soon, stepped, worthStepping } from './step-kind.ts';
+import { goOnWithout, keyOfItem, ownOf, soon, stepped, worthStepping } from './step-kind.ts';
 import { type UnderWay, underWay } from './under-way.ts';
 import { waitAndStep } from './wait.ts';
-import { createWaker, type Waker } from './wake.ts';
+import { type Adopting, createWaker, type Waker } from './wake.ts';
 
 /**
  * One step for each object; then, within the time given, another look at those that wake. Those whose step takes long
@@ -38,7 +38,7 @@ export async function stepAndWait(
       const { told } = await withLate(name, context, [steps], await firstWork(steps));
       return { ...nothing, results: await steps.all, told };
     }
-    using waker = wakerFor(waits, resourceVersion, context);
+    using waker = wakerFor(kind, waits, resourceVersion, context);
     return await waitAndStep({ name, kind, waits, context, waker, until: firstAbort(inWait, done) }, steps);
   };
   const all = await looked();
@@ -87,8 +87,19 @@ export async function firstSteps(name: string, kind: Kind, context: KindContext)
   return begun && { ...nothing, results: await begun.steps.all };
 }
 
-function wakerFor({ label, adopts }: Waits<StepResult>, resourceVersion: string, context: KindContext): Waker {
+function wakerFor(
+  kind: Kind,
+  { label, adopts }: Waits<StepResult>,
+  resourceVersion: string,
+  context: KindContext,
+): Waker {
   const { kube, namespace, log } = context;
   // While a follow-up is under way, an invocation that begins something leaves the rest to it.
-  return createWaker({ kube, namespace, log, resourceVersion, label, ...(isAboutAll(context) && { adopts }) });
+  const adopting = isAboutAll(context) && adopts ? { adopts: ofOwn(kind, adopts, context) } : {};
+  return createWaker({ kube, namespace, log, resourceVersion, label, ...adopting });
+}
+
+/** What another shard steps wakes nothing here. */
+function ofOwn(kind: Kind, { resource, isBegun }: Adopting, context: KindContext): Adopting {
+  return { resource, isBegun: (object) => isBegun(object) && ownOf(kind, [object], context).length > 0 };
 }

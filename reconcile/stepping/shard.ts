@@ -12,6 +12,9 @@ export interface Shard {
 /** The most that may share a pass. */
 export const mostShards = 256;
 
+/** What belongs to none alone: one shard sees to it. */
+export const wholeUnit = '';
+
 /** From 0 to 255, for all time: another number of shards moves no more than it must, and marks nothing anew. */
 export function slotOf(unit: string): number {
   return createHash('sha256').update(unit).digest()[0] ?? 0;

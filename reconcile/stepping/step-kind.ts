@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { KubeError, type KubeObject } from '../interfaces/kube.ts';
 import type { Kind, KindContext } from './kind.ts';
 import { keyOf, type StepResult } from './result.ts';
-import { isIn } from './shard.ts';
+import { isIn, wholeUnit } from './shard.ts';
 import type { Steps } from './under-way.ts';
 
 /** Milliseconds that objects which have had their steps wait for the others. Silence takes many times that. */
@@ -34,7 +34,7 @@ export function worthStepping(kind: Kind, all: readonly KubeObject[], context: K
 }
 
 /** Those that this invocation steps, of several that share the pass. */
-function ownOf<Item extends KubeObject>(
+export function ownOf<Item extends KubeObject>(
   { units }: Pick<Kind<Item>, 'units'>,
   all: readonly Item[],
   { shard, lists }: Pick<KindContext, 'shard' | 'lists'>,
@@ -54,5 +54,7 @@ export async function stepped(
   context: KindContext,
   all: readonly KubeObject[],
 ): Promise<readonly StepResult[]> {
-  return chosen.length === 0 && !kind.stepsNone ? [] : kind.step(chosen, context, all);
+  // Of another shard's objects, which are none here, nothing is left over.
+  const seesToNone = kind.stepsNone && (!context.shard || isIn(context.shard, wholeUnit));
+  return chosen.length === 0 && !seesToNone ? [] : kind.step(chosen, context, all);
 }

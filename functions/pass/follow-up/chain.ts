@@ -50,15 +50,20 @@ export const chainLabel = 'etcd.ratchet.dev/chain';
 /** On what goes on with what one of several invocations left that share out a pass. Each has a chain of its own. */
 export const shardLabel = 'etcd.ratchet.dev/shard';
 
+/** Another number of them shares out otherwise. */
+function nameOf({ index, of }: Pick<Shard, 'index' | 'of'>): string {
+  return `${index}-of-${of}`;
+}
+
 /** Selects what goes on with what this shard left, or an invocation that shares with none. */
 export function ofShard(label: string, shard: Shard | undefined): string {
-  return `${label}=true,${shard ? `${shardLabel}=${shard.index}` : `!${shardLabel}`}`;
+  return `${label}=true,${shard ? `${shardLabel}=${nameOf(shard)}` : `!${shardLabel}`}`;
 }
 
 /** What a Job of this shard bears, and how it is told. */
 export function shardFacts(shard: Shard | undefined): Required<Pick<JobFacts, 'labels' | 'args'>> {
   if (!shard) return { labels: {}, args: [] };
-  return { labels: { [shardLabel]: String(shard.index) }, args: [`--shard=${shard.index}/${shard.of}`] };
+  return { labels: { [shardLabel]: nameOf(shard) }, args: [`--shard=${shard.index}/${shard.of}`] };
 }
 
 /** Long enough to read its log, short enough not to gather. */

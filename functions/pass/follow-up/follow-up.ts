@@ -1,5 +1,5 @@
 import { isReason, type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
-import type { Shard } from '../../../reconcile/stepping/shard.ts';
+import { mostShards, type Shard } from '../../../reconcile/stepping/shard.ts';
 import {
   type ChainLink,
   type CronJob,
@@ -38,6 +38,8 @@ export type FollowUp =
   | { readonly kind: 'created'; readonly job: string }
   /** One goes on that was made after this invocation's news. */
   | { readonly kind: 'under-way' }
+  /** Passes are shared out among so many, and this invocation is none of them: each shard's share has its own. */
+  | { readonly kind: 'shared'; readonly of: number }
   | { readonly kind: 'none'; readonly because: string };
 
 /**
@@ -50,6 +52,8 @@ export async function followUp(context: FollowUpContext): Promise<FollowUp> {
   if (!owner) return none(`there is no CronJob ${nameOf(cronJob)}`);
   // Kubernetes starts no Job of a suspended CronJob by itself, but it does start those that are made from its template.
   if (owner.spec.suspend) return none(`CronJob ${nameOf(cronJob)} is suspended`);
+  const of = shardsOf(owner);
+  if (!shard && of !== undefined) return { kind: 'shared', of };
   if (!isNew && active.some((one) => !link || supersedes(one, link))) return { kind: 'under-way' };
   const next = nextLink([...active, ...(link ? [link] : [])], linksOf(jobs), newChain);
   const job = followUpJob(owner, next, shard);
@@ -60,6 +64,12 @@ export async function followUp(context: FollowUpContext): Promise<FollowUp> {
     if (!isReason(error, 'AlreadyExists')) throw error;
   }
   return { kind: 'created', job: job.metadata.name };
+}
+
+/** Among how many a CronJob shares passes out; `undefined`: it does not. */
+export function shardsOf({ spec }: CronJob): number | undefined {
+  const { completionMode, completions = 1 } = spec.jobTemplate.spec;
+  return completionMode === 'Indexed' ? Math.min(completions, mostShards) : undefined;
 }
 
 /** Whether a follow-up is to go on: people may have stopped everything, or a later follow-up may have taken over. */

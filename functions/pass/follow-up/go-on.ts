@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { type Kube, KubeError } from '../../../reconcile/interfaces/kube.ts';
+import { unitOf } from '../../../reconcile/fleet/unit.ts';
+import { type Kube, KubeError, type KubeObject } from '../../../reconcile/interfaces/kube.ts';
 import { patiently } from '../../../reconcile/stepping/patience.ts';
 import type { StepResult } from '../../../reconcile/stepping/result.ts';
-import type { Shard } from '../../../reconcile/stepping/shard.ts';
+import { isIn, type Shard } from '../../../reconcile/stepping/shard.ts';
 import type { Identity } from '../../environment.ts';
 import type { Log } from '../../log.ts';
 import type { ChainLink } from './chain.ts';
+import type { FollowUp } from './follow-up.ts';
 import { emitFollowUps, SinkError, sinkFrom } from './sink.ts';
 
 export interface GoingOn {
@@ -28,7 +30,9 @@ export interface GoingOn {
 
 /** Clusters that it has stepped. */
 interface Going {
-  readonly clusters: readonly Pick<StepResult, 'namespace' | 'name' | 'workRemains'>[];
+  readonly clusters: readonly (Pick<StepResult, 'namespace' | 'name' | 'workRemains'> & {
+    readonly cluster?: KubeObject;
+  })[];
 }
 
 /** Has a pass followed up, by an event if a sink takes it, else by a Job; `false`: only the next tick goes on. */
@@ -41,18 +45,35 @@ export async function goOn({ clusters }: Going, context: GoingOn): Promise<boole
       if (await emitted(clusters, context)) return true;
     }
     const newChain = () => randomBytes(5).toString('hex');
-    const next = await patiently({ log, until }, () =>
-      followUp({ kube, cronJob, link, shard, isNew, newChain, signal }),
-    );
-    if (next.kind === 'none') return none(log, next.because);
-    if (next.kind === 'under-way') return none(log, 'another follow-up is under way');
-    log({ job: next.job }, 'a follow-up goes on');
+    const make = (share: Shard | undefined, after: ChainLink | undefined) =>
+      patiently({ log, until }, () => followUp({ kube, cronJob, link: after, shard: share, isNew, newChain, signal }));
+    const next = await make(shard, link);
+    if (next.kind !== 'shared') return tellOf(next, log);
+    const shares = sharesOf(clusters, next.of);
+    if (shares.length === 0) return none(log, 'the shards of the next pass go on');
+    for (const share of shares) tellOf(await make(share, undefined), log);
     return true;
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     log({ problem: error.message }, 'no follow-up could be made; the next tick goes on');
     return false;
   }
+}
+
+function tellOf(next: FollowUp, log: Log): true {
+  if (next.kind === 'none') return none(log, next.because);
+  if (next.kind !== 'created') return none(log, 'another follow-up is under way');
+  log({ job: next.job }, 'a follow-up goes on');
+  return true;
+}
+
+/** Which shards see to what work is left of. */
+function sharesOf(clusters: Going['clusters'], of: number): readonly Shard[] {
+  const units = clusters
+    .filter(({ workRemains }) => workRemains)
+    .map(({ cluster, namespace, name }) => unitOf(cluster ?? { metadata: { name, namespace: namespace ?? '' } }));
+  const shares = Array.from({ length: of }, (_, index): Shard => ({ index, of, missing: [] }));
+  return shares.filter((share) => units.some((unit) => isIn(share, unit)));
 }
 
 /** Whether the sink has taken it: an event that did not arrive is a Job. */

@@ -37,9 +37,9 @@ export async function leaveTimer(at: Date, { kube, cronJob, log, shard, signal }
     if (items.some((job) => standsFor(job, at, now))) return;
     const waits = Math.max(0, Math.ceil((at.getTime() - now.getTime()) / 1000));
     const { labels, args } = shardFacts(shard);
-    const ofIndex = shard ? `-${shard.index}` : '';
+    const ofShare = shard ? `-${shard.index}-${shard.of}` : '';
     const job = jobOf(owner, {
-      suffix: `at-${Math.ceil(at.getTime() / 1000).toString(36)}${ofIndex}`,
+      suffix: `at-${Math.ceil(at.getTime() / 1000).toString(36)}${ofShare}`,
       labels: { [timerLabel]: 'true', ...labels },
       annotations: { [atAnnotation]: at.toISOString() },
       args: ['--follow-up', `--delay=${waits}`, ...args],

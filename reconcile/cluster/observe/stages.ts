@@ -43,11 +43,14 @@ interface Context {
  * on (`isResumed`).
  *
  * Guards I1 across the clusters of a fleet.
+ *
+ * @param listed what there is, also what other invocations step. Absent: all of it is in `all`
  */
 export function heldByStages(
   all: readonly ClusterObjects[],
   fleets: readonly EtcdFleet[],
   now: Date,
+  listed: readonly EtcdCluster[] = all.map(({ cluster }) => cluster),
 ): ReadonlyMap<string, StageHold> {
   const held = new Map<string, StageHold>();
   for (const fleet of fleets) {
@@ -60,10 +63,13 @@ export function heldByStages(
     const byStage = Map.groupBy(own, stageIn);
     const context = { isLeft, now, above };
     const unfinished = stages.map((stage, index) => unfinishedIn(stage, byStage.get(index) ?? [], context));
-    const resumed = isResumed(fleet);
+    const resumed = isResumed(
+      fleet,
+      own.map(({ cluster }) => cluster),
+    );
     const { first, haltFor } = haltsAmong(own, { now, above: resumed ? undefined : above, placeOf });
     const unmeasured = above && unmeasuredAmong(own, fleet, { above, now, placeOf });
-    const unseen = notSeen(fleet, all);
+    const unseen = notSeen(fleet, listed);
     const unapplied = notApplied(fleet);
     // A commit that is being applied may be the revert.
     const others = unapplied || resumed ? {} : toldByOthers(fleet);
@@ -160,9 +166,9 @@ function toldByOthers({ spec, status }: EtcdFleet): { failed?: Pick<StageHold, '
 }
 
 /** Which stage a cluster belongs to that is not there, or not in this invocation's lists, nothing tells. */
-function notSeen({ spec, status }: EtcdFleet, all: readonly ClusterObjects[]): Unfinished | undefined {
+function notSeen({ spec, status }: EtcdFleet, listed: readonly EtcdCluster[]): Unfinished | undefined {
   if (spec.suspend) return undefined;
-  const seen = new Set(all.map(({ cluster }) => cluster.metadata.uid));
+  const seen = new Set(listed.map(({ metadata }) => metadata.uid));
   const gone = status?.inventory?.find((entry) => kindOfEntry(entry) === 'EtcdCluster' && !seen.has(entry.uid));
   return gone && { why: `${gone.namespace}/${gone.name} is not there, or can't be seen by this invocation` };
 }

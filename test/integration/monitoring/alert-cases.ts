@@ -179,14 +179,14 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       series: { [passed]: '0x60', [created]: '0x60', [suspended]: '0x60' },
       at: '7m',
       labels: ticks,
-      summary: /^CronJob etcd-ratchet\/etcd-ratchet has made no pass for 7m 0s/,
+      summary: /^CronJob etcd-ratchet\/etcd-ratchet has made no whole pass for 7m 0s/,
     },
     alsoFires: {
       'none ever ended well': {
         series: { [created]: '0x60', [suspended]: '0x60' },
         at: '8m',
         labels: ticks,
-        summary: /^CronJob etcd-ratchet\/etcd-ratchet has made no pass for 8m 0s/,
+        summary: /^CronJob etcd-ratchet\/etcd-ratchet has made no whole pass for 8m 0s/,
       },
     },
     silent: {

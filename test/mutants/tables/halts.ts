@@ -35,6 +35,27 @@ export const ofHalts: readonly Mutant[] = [
   },
   {
     file: approvalFile,
+    from: 'return applied === attempted ? applied : undefined;',
+    to: 'return applied;',
+    without: 'an approval of one commit lets the next go on while that is being applied',
+    killers: ofApprovals,
+  },
+  {
+    file: approvalFile,
+    from: 'before: [...new Set(signers)]',
+    to: 'before: []',
+    without: 'the author of a halted commit approves it once another commit is on top',
+    killers: ofApprovals,
+  },
+  {
+    file: 'reconcile/fleet/roll-up.ts',
+    from: "isCurrent && says(last, 'RolloutHalted')",
+    to: "says(last, 'RolloutHalted')",
+    without: 'the revert of a commit asks to be let go on for what halted that',
+    killers: ofApprovals,
+  },
+  {
+    file: approvalFile,
     from: 'counts: refused === undefined',
     to: 'counts: true',
     without: 'the author of a commit lets its rollout go on where four eyes are asked for',

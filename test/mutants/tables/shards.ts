@@ -44,6 +44,34 @@ export const ofShards: readonly Mutant[] = [
   },
   {
     file: 'functions/pass/shard.ts',
+    from: '!silent.has(one))',
+    to: 'true)',
+    without: 'what ended one shard for want of memory ends the others as well',
+    killers: ofJobs,
+  },
+  {
+    file: 'reconcile/stepping/step-kind.ts',
+    from: 'kind.stepsNone && (',
+    to: 'kind.stepsNone && (true ||',
+    without: 'shards that see no node policy take the marks off nodes that reboot',
+    killers: ofPasses,
+  },
+  {
+    file: 'reconcile/stepping/loop.ts',
+    from: 'isBegun(object) && ownOf(',
+    to: 'isBegun(object) || ownOf(',
+    without: "a follow-up's timers begin anew whenever a cluster of another shard moves",
+    killers: ofPasses,
+  },
+  {
+    file: 'functions/pass/follow-up/follow-up.ts',
+    from: '!shard && of !== undefined',
+    to: 'false',
+    without: 'what a webhook begins is followed up by one process for everything',
+    killers: ofJobs,
+  },
+  {
+    file: 'functions/pass/shard.ts',
     from: 'completed.every((one)',
     to: 'completed.some((one)',
     without: 'one pass that a shard missed, as by an eviction, doubles the work of the others',
@@ -58,9 +86,9 @@ export const ofShards: readonly Mutant[] = [
   },
   {
     file: 'functions/pass/follow-up/chain.ts',
-    from: '`!${shardLabel}`',
-    to: 'shardLabel',
-    without: 'a pass about everything waits for the chain of one shard',
+    from: '{ [shardLabel]: nameOf(shard) }',
+    to: '{ [shardLabel]: String(shard.index) }',
+    without: 'the follow-up of a shard is not found again, and each pass makes another',
     killers: ofJobs,
   },
   {

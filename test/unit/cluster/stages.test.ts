@@ -99,6 +99,15 @@ describe('a commit that changes every cluster of a fleet with stages', () => {
     assert.match(held.get('b')?.why ?? '', /shop\/gone is not there/);
   });
 
+  test('does not stop for one that another invocation steps', () => {
+    const elsewhere = one('elsewhere', { stage: 'canary' });
+    const seen = [canary(), eu({ behind: 3 })];
+    const of = fleetOf([canary(), eu(), elsewhere]);
+    const listed = [...seen, elsewhere].map(({ cluster }) => cluster);
+    assert.equal(heldByStages(seen, [of], now, listed).has('b'), heldAmong(seen, fleetOf(seen)).has('b'));
+    assert.doesNotMatch(heldByStages(seen, [of], now, listed).get('b')?.why ?? '', /is not there/);
+  });
+
   test('waits for none that was handed over', () => {
     const metadata = { annotations: { [handOverAnnotation]: 'etcd-ratchet/other' } };
     const over = one('z', { stage: 'canary' }, { behind: 3, metadata });

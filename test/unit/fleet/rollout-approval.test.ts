@@ -12,7 +12,12 @@ const url = 'https://git.example.com/etcd.git';
 const sha = 'a'.repeat(40);
 const revision = `main@sha1:${sha}`;
 const annotation = annotations.resumeRollout;
-const notByAuthor = { people: [{ usernames: ['ada'], signers: ['ada@example.com'] }, { usernames: ['grace'] }] };
+const notByAuthor = {
+  people: [
+    { usernames: ['ada'], signers: ['ada@example.com'] },
+    { usernames: ['grace'], signers: ['grace@example.com'] },
+  ],
+};
 
 const confirm = {
   ...{ reason: 'PruneNeedsConfirmation', annotation: annotations.confirmPrune },
@@ -65,32 +70,66 @@ describe('a halted rollout', () => {
         loses: 'nothing by itself: what hurts where the commit is may hurt each cluster that takes it',
       },
     ]);
-    assert.equal(isResumed(fleet()), false);
+    assert.equal(isResumed(fleet(), []), false);
   });
 
   test('goes on once it is given, and asks no more', () => {
-    assert.equal(isResumed(fleet(approved())), true);
+    assert.equal(isResumed(fleet(approved()), []), true);
     assert.deepEqual(asked(fleet(approved())), []);
   });
 
   test('does not go on by an approval of another commit', () => {
     const other = fleet(approved(undefined, 'b'.repeat(40)));
-    assert.equal(isResumed(other), false);
+    assert.equal(isResumed(other, []), false);
     assert.equal(asked(other)[0]?.value, sha);
   });
 
   test('does not go on by an approval of its author, where the fleet asks for four eyes', () => {
     const own = fleet(approved('ada'), { approvals: { notByAuthor } });
-    assert.equal(isResumed(own), false);
+    assert.equal(isResumed(own, []), false);
     assert.match(asked(own)[0]?.refused ?? '', /^ada gave it, and signed/);
-    assert.equal(isResumed(fleet(approved('grace'), { approvals: { notByAuthor } })), true);
+    assert.equal(isResumed(fleet(approved('grace'), { approvals: { notByAuthor } }), []), true);
+  });
+
+  test('neither goes on nor asks while another commit is being applied, which may be the revert', () => {
+    const other = fleet(approved());
+    const applying = { ...other.status, revision: { applied: revision, attempted: `main@sha1:${'b'.repeat(40)}` } };
+    const of = { ...other, status: applying } as EtcdFleet;
+    assert.equal(isResumed(of, []), false);
+    assert.deepEqual(asked(of), []);
+  });
+
+  test('does not go on by an approval of whom signed an earlier commit that clusters do not do yet', () => {
+    const by = (who: string, signers: readonly string[]) => {
+      const of = fleet(approved(who), { approvals: { notByAuthor } });
+      const signedBy = { ...(of.status?.verification ?? assert.fail()), signedBy: 'grace@example.com' };
+      const status = { ...of.status, verification: signedBy } as EtcdFleet['status'];
+      const clusters = [clusterOf('orders', {}, { observedGeneration: 1, ...halted.status, signers })] as const;
+      return isResumed({ ...of, ...(status && { status }) }, clusters);
+    };
+    assert.equal(by('ada', []), true);
+    assert.equal(by('ada', ['ada@example.com']), false);
+  });
+
+  test('asks nothing for what was halted of an earlier spec', () => {
+    const before = clusterOf('orders', { generation: 2 }, halted.status);
+    assert.deepEqual(asked(fleet(), [before]), []);
+  });
+
+  test('cuts what an earlier release asked in longer words', () => {
+    const { status, ...rest } = fleet();
+    const long = { ...confirm, approves: 'x'.repeat(2000) };
+    const of = { ...rest, status: { ...status, approvals: [long] } } as EtcdFleet;
+    const report = { fleet: of, outcome: { reading: { kind: 'skipped' }, retries: [] }, now: new Date(), clusters: [] };
+    const { approvals } = fleetStatus(report as never);
+    assert.equal(approvals?.[0]?.approves.length, 850);
   });
 
   test('asks nothing where no cluster is halted, or nothing was applied', () => {
     assert.deepEqual(asked(fleet(), []), []);
     const { revision: _, ...status } = fleet().status ?? assert.fail();
     assert.deepEqual(asked({ ...fleet(), status }), []);
-    assert.equal(isResumed({ ...fleet(approved()), status }), false);
+    assert.equal(isResumed({ ...fleet(approved()), status }, []), false);
   });
 
   test('asks beside a prune, which is asked for by another annotation', () => {

@@ -4,9 +4,15 @@ import { pass } from '../../../functions/pass/pass.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { labels } from '../../../manifests/render/names.ts';
 import { readMoving } from '../../../reconcile/cluster/observe/snapshot.ts';
-import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
-import { isIn } from '../../../reconcile/stepping/shard.ts';
+import { unitOf } from '../../../reconcile/fleet/unit.ts';
+import { type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
+import type { Kind } from '../../../reconcile/stepping/kind.ts';
+import { createLists } from '../../../reconcile/stepping/lists.ts';
+import { keyOf } from '../../../reconcile/stepping/result.ts';
+import { stepKinds } from '../../../reconcile/stepping/run.ts';
+import { isIn, type Shard, wholeUnit } from '../../../reconcile/stepping/shard.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
+import { kindContext } from '../../support/kind-context.ts';
 import { bornWith } from '../../support/world/born.ts';
 import { passIn } from '../../support/world/passing.ts';
 import type { World } from '../../support/world/world.ts';
@@ -126,4 +132,65 @@ test('a shard steps with a look at all that its own clusters own', async () => {
   await passOf(0, spied, world);
   const [first] = (await kube.list<KubeObject>(resources.clusters, {})).items;
   assert.deepEqual(asked, [`${ours},${labels.cluster} in (${first?.metadata.name})`]);
+});
+
+test('what is left over where no object is there is seen to by one shard', async () => {
+  const seen: number[] = [];
+  const kube = createFakeKube();
+  const kind: Kind = {
+    ...{ scope: 'whole', after: {}, stepsNone: true, units: () => [] },
+    lister: () => async () => ({ items: [], resourceVersion: '1' }),
+    step: async (_, { shard }) => {
+      seen.push(shard?.index ?? -1);
+      return [];
+    },
+  };
+  const stepAs = async (shard: Shard | undefined) => {
+    const lists = createLists(new Map([['toy', async () => ({ items: [], resourceVersion: '1' })]]));
+    await stepKinds({ toy: kind }, { ...kindContext({ kube, lists }), shard });
+  };
+  for (const index of [0, 1, 2]) await stepAs({ index, of, missing: [] });
+  assert.deepEqual(
+    seen,
+    [0, 1, 2].filter((index) => isIn({ index, of, missing: [] }, wholeUnit)),
+  );
+  await stepAs(undefined);
+  assert.equal(seen.at(-1), -1);
+});
+
+test('what another shard begins wakes no follow-up', async () => {
+  const kube = createFakeKube();
+  const toys: Resource = { apiVersion: 'example.com/v1', kind: 'Toy', plural: 'toys' };
+  const own = all.find((one) => isIn({ index: 0, of, missing: [] }, `namespace ${one}`)) ?? assert.fail();
+  const other = all.find((one) => isIn({ index: 1, of, missing: [] }, `namespace ${one}`)) ?? assert.fail();
+  kube.seed(toys, { metadata: { namespace: own, name: 'ball', uid: 'ball' } });
+  let steps = 0;
+  let looks = 0;
+  const kind: Kind = {
+    ...{ scope: 'whole', after: {}, units: (items) => items.map(unitOf) },
+    lister: (context) => () => context.kube.list(toys, {}),
+    step: async (items) => {
+      steps += 1;
+      if (steps === 1) await kube.create(toys, { metadata: { namespace: other, name: 'theirs' } });
+      return items.map(({ metadata: { namespace = '', name } }) => ({
+        ...{ namespace, name, reason: 'Waits', message: '', workRemains: true },
+        outcome: steps > 1 ? ('acted' as const) : ('none' as const),
+      }));
+    },
+    waits: {
+      wakesOn: (results) => results.map((one) => ({ key: keyOf(one), wakes: [{ on: 'time', afterSeconds: 1 }] })),
+      isAwaited: () => true,
+      again: 'woken',
+      untilActed: true,
+      adopts: { resource: toys, isBegun: () => true },
+    },
+  };
+  const lists = createLists(new Map([['toy', async () => kube.list(toys, {})]]));
+  const isStopped = async () => {
+    looks += 1;
+    return false;
+  };
+  const context = { ...kindContext({ kube, lists, waitMs: 20_000 }), isStopped };
+  await stepKinds({ toy: kind }, { ...context, shard: { index: 0, of, missing: [] } });
+  assert.deepEqual([steps, looks], [2, 1]);
 });
