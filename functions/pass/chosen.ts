@@ -10,8 +10,9 @@ export function chosenFleets(
   fleets: readonly EtcdFleet[],
   clusters: readonly EtcdCluster[],
 ): readonly EtcdFleet[] {
-  const isOwn = (uid = '') => !shard || isIn(shard, uid);
-  const alive = fleets.filter(({ metadata }) => metadata.deletionTimestamp === undefined && isOwn(metadata.uid));
+  const alive = fleets.filter(
+    ({ metadata: { deletionTimestamp, uid = '' } }) => deletionTimestamp === undefined && isIn(shard, uid),
+  );
   if (names.length > 0) {
     const named = chosenClusters({ clusters: names }, fleets, clusters);
     return tellFleets ? alive.filter((one) => ownObjects(one, named).length > 0) : [];

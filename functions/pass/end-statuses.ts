@@ -1,4 +1,3 @@
-import type { ConfigMap } from '../../manifests/kube-types.ts';
 import { isOrphan } from '../../reconcile/fleet/pending-record.ts';
 import { KubeError } from '../../reconcile/interfaces/kube.ts';
 import { isAboutAll } from '../../reconcile/stepping/kind.ts';
@@ -14,11 +13,11 @@ const mostAtOnce = 10;
  * throws for what the API server or a forge says: the next tick tries again.
  */
 export async function endStatuses({ context, world, records }: FleetsRead): Promise<void> {
-  const { kube, log, dryRun, followUp, deadline } = context;
+  const { kube, log, dryRun, followUp, deadline, shard } = context;
   if (!records || dryRun || followUp || !isAboutAll(context) || context.signal.aborted) return;
-  const isOwn = ({ metadata }: ConfigMap) => !context.shard || isIn(context.shard, metadata.name);
   try {
-    const orphans = (await records.seen()).filter((one) => isOrphan(one, world.fleets) && isOwn(one));
+    const seen = await records.seen();
+    const orphans = seen.filter((one) => isOrphan(one, world.fleets) && isIn(shard, one.metadata.name));
     if (orphans.length === 0) return;
     const { dueFirst, endRecord } = await import('./end-record.ts');
     const now = kube.now() ?? new Date();

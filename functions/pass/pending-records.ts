@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
 import { labels } from '../../manifests/render/names.ts';
@@ -38,11 +37,12 @@ export function recordsFor({ kube, namespace, signal, home }: PassContext): {
   return { home: isSeen ? home : undefined, lister: list };
 }
 
-export function recordsFrom(home: string, lists: Lists, clusters: readonly EtcdCluster[]): Records {
+/** @param areListed whether full looks at clusters list them in this pass */
+export function recordsFrom(home: string, lists: Lists, areListed: boolean): Records {
   const isHere = ({ metadata }: ConfigMap) => metadata.namespace === home;
   const list = async () => (await lists.of<ConfigMap>(pendingRecords)).items.filter(isHere);
   const known = async () => lists.known<ConfigMap>(pendingRecords).filter(isHere);
-  return { home, list, seen: clusters.length === 0 ? list : known };
+  return { home, list, seen: areListed ? known : list };
 }
 
 interface KeepContext {

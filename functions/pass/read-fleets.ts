@@ -63,16 +63,15 @@ export async function readFleets(context: PassContext, table: Kinds): Promise<Fl
   const fleets = asLeft(world.fleets, early);
   const asked = { ...context, ...care };
   const chosenOf = (clusters: readonly EtcdCluster[]) => chosenClusters(asked, fleets, clusters);
+  // A shard lists only what belongs to its own clusters.
+  const areListed = !context.shard && chosenOf(clusterList.items).length > 0;
   return {
     context: aboutFleets,
     world,
     running,
     isLate: (result) => !early.includes(result) && hasWritten(result),
     stepping: { ...asked, lists, fleets, chosen: chosenOf },
-    records:
-      records.home === undefined
-        ? undefined
-        : recordsFrom(records.home, lists, context.shard ? [] : chosenOf(clusterList.items)),
+    records: records.home === undefined ? undefined : recordsFrom(records.home, lists, areListed),
     [Symbol.dispose]: () => {
       git[Symbol.dispose]();
       reader[Symbol.dispose]();

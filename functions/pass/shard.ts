@@ -1,15 +1,14 @@
 import { type Kube, type KubeObject, resources } from '../../reconcile/interfaces/kube.ts';
 import { isOver } from '../../reconcile/jobs/job-end.ts';
 import { patiently } from '../../reconcile/stepping/patience.ts';
-import type { Shard } from '../../reconcile/stepping/shard.ts';
+import { indexesOf, type Shard } from '../../reconcile/stepping/shard.ts';
 import type { Identity } from '../environment.ts';
 import type { Log } from '../log.ts';
 import type { TickOptions } from '../tick/options.ts';
-import { type CronJob, followUpLabel } from './follow-up/chain.ts';
-import { shardsOf } from './follow-up/follow-up.ts';
+import { type CronJob, followUpLabel, type Job, shardsOf } from './follow-up/chain.ts';
 import { silentShards } from './silent-ends.ts';
 
-interface ShardContext {
+export interface ShardContext {
   readonly kube: Kube;
   readonly env: NodeJS.ProcessEnv;
   readonly cronJob: Identity['cronJob'];
@@ -17,12 +16,9 @@ interface ShardContext {
   readonly signal: AbortSignal;
 }
 
-interface Pass extends KubeObject {
+interface Pass extends Job {
   readonly spec?: { readonly completionMode?: string; readonly completions?: number };
-  readonly status?: {
-    readonly completedIndexes?: string;
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
-  };
+  readonly status?: Job['status'] & { readonly completedIndexes?: string };
 }
 
 /** Longer than a pass takes: one that has not ended by then is missed. Milliseconds. */
@@ -77,7 +73,7 @@ function missingIn(passes: readonly Pass[], of: number, now: Date): readonly num
     .slice(0, missedPasses);
   if (last.length < missedPasses) return [];
   const completed = last.map(({ status }) => indexesIn(status?.completedIndexes));
-  return Array.from({ length: of }, (_, index) => index).filter((index) => completed.every((one) => !one.has(index)));
+  return indexesOf(of).filter((index) => completed.every((one) => !one.has(index)));
 }
 
 /** As Kubernetes writes them: `0,2-4`. */

@@ -10,7 +10,7 @@ import { reachOf } from '../pass/follow-up/reach.ts';
 import { onePass } from '../pass/one-pass.ts';
 import type { PassResult } from '../pass/pass-context.ts';
 import type { PlanPassContext } from '../pass/plan-pass.ts';
-import { shardFor } from '../pass/shard.ts';
+import type { ShardContext } from '../pass/shard.ts';
 import { withTelemetry } from '../telemetry/telemetry.ts';
 import type { TickOptions } from './options.ts';
 import { exitCode, render } from './output.ts';
@@ -41,7 +41,7 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
       // There is no other namespace to keep room for.
       ...(options.namespace && { listBytes: Number.POSITIVE_INFINITY }),
     });
-    const shard = await shardFor(options, { kube, env, cronJob: identity.cronJob, log, signal });
+    const shard = await shardOf(options, { kube, env, cronJob: identity.cronJob, log, signal });
     if (shard === 'surplus') {
       log({ outcome: 'none' }, 'passes are shared out among fewer: this one does nothing');
       return 0;
@@ -71,7 +71,7 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
     const result = await withTelemetry(around, () =>
       onePass(options, { ...reach, cronJob: identity.cronJob, env, links: links || undefined }),
     );
-    if (migratesStorage(env) && isWhole(options) && (!shard || isIn(shard, wholeUnit))) {
+    if (migratesStorage(env) && isWhole(options) && isIn(shard, wholeUnit)) {
       const { migrateStorage } = await import('../../reconcile/storage/migrate.ts');
       await migrateStorage({ kube, signal, log });
     }
@@ -88,6 +88,13 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
 /** Neither for some clusters or one fleet only, nor a follow-up, nor a look. */
 function isWhole({ clusters, fleet, followUp, dryRun }: TickOptions): boolean {
   return clusters.length === 0 && fleet === undefined && !followUp && !dryRun;
+}
+
+/** Loaded only where a pass may be shared out. */
+async function shardOf(options: TickOptions, context: ShardContext) {
+  if (!options.shard && context.env.JOB_COMPLETION_INDEX === undefined) return undefined;
+  const { shardFor } = await import('../pass/shard.ts');
+  return shardFor(options, context);
 }
 
 /** Loaded only where it is asked for: a tick simulates nothing. */

@@ -32,7 +32,7 @@ export const clusterKind = {
     const stepped = stepClusters(context, {
       namespaces: listedIn(context),
       clusters,
-      all: shard ? all.filter((one) => isIn(shard, unitOf(one))) : all,
+      all: all.filter((one) => isIn(shard, unitOf(one))),
       ...(shard && { listed: all }),
       fleets,
       inFull: context.clusters.length > 0,

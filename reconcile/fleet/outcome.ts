@@ -1,5 +1,5 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
+import type { EtcdFleetStatus, FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import type { RefusedApproval } from '../objects/approvals.ts';
 import type { KeptBecause } from './prune.ts';
 import type { Reading, SpecProblem } from './reading.ts';
@@ -38,6 +38,11 @@ export function withInventory(fleet: EtcdFleet, { inventory }: FleetOutcome): Et
 /** The last revision that was applied as a whole, with this pass. */
 export function appliedRevision({ status }: EtcdFleet, { reading, applied }: FleetOutcome): string | undefined {
   return applied && reading.kind === 'tree' ? reading.revision : status?.revision?.applied;
+}
+
+/** The revision that is applied as a whole; none while another one is being applied, which may be the revert. */
+export function wholeRevision({ applied, attempted }: EtcdFleetStatus['revision'] = {}): string | undefined {
+  return applied === attempted ? applied : undefined;
 }
 
 /** Of a pass in which Git was not asked, or had nothing to give. */

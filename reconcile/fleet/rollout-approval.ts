@@ -1,9 +1,11 @@
-import { type ApprovalAsked, longestFleetApprovalText } from '../../manifests/api/approval.ts';
+import type { ApprovalAsked } from '../../manifests/api/approval.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { isSame, type RefusedApproval } from '../objects/approvals.ts';
 import { refusedApprovals } from './four-eyes.ts';
+import { wholeRevision } from './outcome.ts';
 import { shaOf } from './reading.ts';
 import type { ClusterVerdict } from './roll-up.ts';
 
@@ -25,15 +27,9 @@ function givenFor(fleet: EtcdFleet, applied: string, signers: readonly string[])
   return { counts: refused === undefined, refused };
 }
 
-/** The commit that is applied whole; none while another one is being applied, which may be the revert. */
-function appliedWhole(revision: NonNullable<EtcdFleet['status']>['revision']): string | undefined {
-  const { applied, attempted } = revision ?? {};
-  return applied === attempted ? applied : undefined;
-}
-
 /** Whether nothing is to halt the rollout of the commit that is applied. */
 export function isResumed(fleet: EtcdFleet, clusters: readonly EtcdCluster[]): boolean {
-  const applied = appliedWhole(fleet.status?.revision);
+  const applied = wholeRevision(fleet.status?.revision);
   const signers = clusters.flatMap(({ status }) => status?.signers ?? []);
   return applied !== undefined && givenFor(fleet, applied, signers).counts;
 }
@@ -41,10 +37,10 @@ export function isResumed(fleet: EtcdFleet, clusters: readonly EtcdCluster[]): b
 /** What a person may approve while a rollout is halted. @param revision as this pass leaves it */
 export function rolloutApproval(
   fleet: EtcdFleet,
-  revision: NonNullable<EtcdFleet['status']>['revision'],
+  revision: EtcdFleetStatus['revision'],
   clusters: readonly ClusterVerdict[],
 ): ApprovalAsked | undefined {
-  const applied = appliedWhole(revision);
+  const applied = wholeRevision(revision);
   const halted = clusters.find(({ isHalted }) => isHalted);
   if (!halted || applied === undefined) return undefined;
   const signers = clusters.flatMap(({ signers: of = [] }) => of);
@@ -55,8 +51,8 @@ export function rolloutApproval(
     reason: 'RolloutHalted',
     annotation,
     value: shaOf(applied),
-    approves: approves.slice(0, longestFleetApprovalText),
+    approves,
     loses: 'nothing by itself: what hurts where the commit is may hurt each cluster that takes it',
-    ...(refused && { refused: refused.why.slice(0, longestFleetApprovalText) }),
+    ...(refused && { refused: refused.why }),
   };
 }

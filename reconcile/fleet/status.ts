@@ -4,6 +4,7 @@ import type { EtcdFleetStatus, FleetCommitStatus } from '../../manifests/api/etc
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { reconcileRequestOf } from '../../manifests/render/reconcile-request.ts';
+import { fitted } from '../objects/approvals.ts';
 import { conditionsFrom } from '../objects/conditions.ts';
 import { timestamp } from '../time/timestamp.ts';
 import { type ForgeFailure, forgeLimit, retryAfter } from './forge-limit.ts';
@@ -59,7 +60,9 @@ export function fleetStatus(report: FleetReport): EtcdFleetStatus {
   const verification = verificationAfter(fleet, outcome.reading);
   const { revision } = revisionOf(fleet, outcome);
   const halted = rolloutApproval(fleet, revision, clusters);
-  const approvals = [...pruneAsked(fleet, outcome), ...(halted ? [halted] : [])];
+  const asked = [...pruneAsked(fleet, outcome), ...(halted ? [halted] : [])];
+  // An earlier release wrote longer texts.
+  const approvals = asked.map((one) => fitted(one, longestFleetApprovalText));
   const history = historyAfter(status?.history, outcome, timestamp(now));
   const answered = hasAnswered(outcome) ? reconcileRequestOf(fleet) : undefined;
   const lastHandledReconcileAt = answered ?? status?.lastHandledReconcileAt;
@@ -129,15 +132,9 @@ function sourceOf(
 /** Where this pass did not look, what was asked before is asked still, as its condition says. */
 function pruneAsked({ status }: EtcdFleet, { unlisted }: FleetOutcome): readonly ApprovalAsked[] {
   if (unlisted === undefined)
-    return (status?.approvals ?? []).filter(({ annotation }) => annotation === annotations.confirmPrune).map(fitted);
+    return (status?.approvals ?? []).filter(({ annotation }) => annotation === annotations.confirmPrune);
   const asked = pruneApproval(unlisted);
   return asked ? [asked] : [];
-}
-
-/** An earlier release wrote longer texts. */
-function fitted({ approves, loses, ...rest }: ApprovalAsked): ApprovalAsked {
-  const most = longestFleetApprovalText;
-  return { ...rest, approves: approves.slice(0, most), loses: loses.slice(0, most) };
 }
 
 function forgeStatement(fleet: EtcdFleet, forge: ForgeOutcome | undefined): readonly Statement[] {

@@ -36,7 +36,7 @@ export function pruneApproval({ kept, confirmation, refused }: UnlistedReport): 
     value: confirmation,
     approves: `${keys.length === 1 ? 'this is' : `these ${keys.length} are`} deleted, which Git no longer lists: ${fitting(keys.sort())}`,
     loses: 'these objects, and the data of each cluster whose spec.volumeRetention.whenDeleted is Delete',
-    ...(refused && { refused: refused.why.slice(0, longestFleetApprovalText) }),
+    ...(refused && { refused: refused.why }),
   };
 }
 

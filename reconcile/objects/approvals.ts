@@ -1,3 +1,4 @@
+import type { ApprovalAsked } from '../../manifests/api/approval.ts';
 import { approvals, approverOf } from '../../manifests/render/names.ts';
 import type { KubeObject } from '../interfaces/kube.ts';
 
@@ -35,4 +36,14 @@ export function withoutRefused<T extends KubeObject>(object: T, refused: readonl
   const gone = new Set(refused.map(({ annotation }) => annotation));
   const kept = Object.entries(object.metadata.annotations ?? {}).filter(([key]) => !gone.has(key));
   return { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(kept) } };
+}
+
+/** With texts that a status takes. @param longest in characters */
+export function fitted({ approves, loses, refused, ...rest }: ApprovalAsked, longest: number): ApprovalAsked {
+  return {
+    ...rest,
+    approves: approves.slice(0, longest),
+    loses: loses.slice(0, longest),
+    ...(refused !== undefined && { refused: refused.slice(0, longest) }),
+  };
 }

@@ -55,6 +55,6 @@ export async function stepped(
   all: readonly KubeObject[],
 ): Promise<readonly StepResult[]> {
   // Of another shard's objects, which are none here, nothing is left over.
-  const seesToNone = kind.stepsNone && (!context.shard || isIn(context.shard, wholeUnit));
+  const seesToNone = kind.stepsNone && isIn(context.shard, wholeUnit);
   return chosen.length === 0 && !seesToNone ? [] : kind.step(chosen, context, all);
 }

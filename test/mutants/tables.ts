@@ -23,6 +23,7 @@ import { ofPlugin } from './tables/plugin.ts';
 import { ofRecovery } from './tables/recovery.ts';
 import { ofRestore } from './tables/restore.ts';
 import { ofRevisions } from './tables/revisions.ts';
+import { ofRolloutApprovals } from './tables/rollout-approvals.ts';
 import { ofRules } from './tables/rules.ts';
 import { ofSchedules } from './tables/schedules.ts';
 import { ofShards } from './tables/shards.ts';
@@ -47,6 +48,7 @@ export const mutants: readonly Mutant[] = [
   ...ofClients,
   ...ofLooks,
   ...ofHalts,
+  ...ofRolloutApprovals,
   ...ofShards,
   ...ofStages,
   ...ofStepping,

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../reconcile/interfaces/kube.ts';
-import type { Shard } from '../../../reconcile/stepping/shard.ts';
+import { mostShards, type Shard } from '../../../reconcile/stepping/shard.ts';
 
 /** Where a follow-up stands: which chain, and which of its Jobs. */
 export interface ChainLink {
@@ -112,7 +112,7 @@ export function jobOf(
 ): Job & { readonly spec: object } {
   const { jobTemplate } = spec;
   const { template } = jobTemplate.spec;
-  const alone = jobTemplate.spec.completionMode === 'Indexed' ? ofOnePod(jobTemplate.spec) : jobTemplate.spec;
+  const alone = shardsOf({ spec }) === undefined ? jobTemplate.spec : ofOnePod(jobTemplate.spec);
   const [first, ...others] = template.spec.containers;
   const container = { ...first, args: [...(first?.args ?? []), ...args] };
   return {
@@ -138,6 +138,12 @@ export function jobOf(
       template: { ...template, spec: { ...template.spec, containers: [container, ...others] } },
     },
   };
+}
+
+/** Among how many a CronJob shares passes out; `undefined`: it does not. */
+export function shardsOf({ spec }: Pick<CronJob, 'spec'>): number | undefined {
+  const { completionMode, completions = 1 } = spec.jobTemplate.spec;
+  return completionMode === 'Indexed' ? Math.min(completions, mostShards) : undefined;
 }
 
 /** Without what only a Job of many has. Of those the limit is for each index, and this one has none. */

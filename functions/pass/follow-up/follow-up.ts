@@ -1,5 +1,5 @@
 import { isReason, type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
-import { mostShards, type Shard } from '../../../reconcile/stepping/shard.ts';
+import type { Shard } from '../../../reconcile/stepping/shard.ts';
 import {
   type ChainLink,
   type CronJob,
@@ -10,6 +10,7 @@ import {
   linksOf,
   nextLink,
   ofShard,
+  shardsOf,
   supersedes,
 } from './chain.ts';
 
@@ -64,12 +65,6 @@ export async function followUp(context: FollowUpContext): Promise<FollowUp> {
     if (!isReason(error, 'AlreadyExists')) throw error;
   }
   return { kind: 'created', job: job.metadata.name };
-}
-
-/** Among how many a CronJob shares passes out; `undefined`: it does not. */
-export function shardsOf({ spec }: CronJob): number | undefined {
-  const { completionMode, completions = 1 } = spec.jobTemplate.spec;
-  return completionMode === 'Indexed' ? Math.min(completions, mostShards) : undefined;
 }
 
 /** Whether a follow-up is to go on: people may have stopped everything, or a later follow-up may have taken over. */

@@ -3,7 +3,7 @@ import { unitOf } from '../../../reconcile/fleet/unit.ts';
 import { type Kube, KubeError, type KubeObject } from '../../../reconcile/interfaces/kube.ts';
 import { patiently } from '../../../reconcile/stepping/patience.ts';
 import type { StepResult } from '../../../reconcile/stepping/result.ts';
-import { isIn, type Shard } from '../../../reconcile/stepping/shard.ts';
+import { indexFor, type Shard } from '../../../reconcile/stepping/shard.ts';
 import type { Identity } from '../../environment.ts';
 import type { Log } from '../../log.ts';
 import type { ChainLink } from './chain.ts';
@@ -72,8 +72,8 @@ function sharesOf(clusters: Going['clusters'], of: number): readonly Shard[] {
   const units = clusters
     .filter(({ workRemains }) => workRemains)
     .map(({ cluster, namespace, name }) => unitOf(cluster ?? { metadata: { name, namespace: namespace ?? '' } }));
-  const shares = Array.from({ length: of }, (_, index): Shard => ({ index, of, missing: [] }));
-  return shares.filter((share) => units.some((unit) => isIn(share, unit)));
+  const indexes = new Set(units.map((unit) => indexFor(unit, of)));
+  return [...indexes].map((index) => ({ index, of, missing: [] }));
 }
 
 /** Whether the sink has taken it: an event that did not arrive is a Job. */

@@ -65,9 +65,10 @@ export function crowdOf(own: readonly ClusterObjects[], { spec }: EtcdFleet, isB
   for (const one of busy.toSorted(byName)) for (const room of roomsOf(one)) room.taken.push(keyOf(one.cluster));
   const crowded: { one: ClusterObjects; by: Room }[] = [];
   for (const one of [...wanting.toSorted(byTurn), ...others.toSorted(byTurn)]) {
-    const by = roomsOf(one).find(({ taken, limit }) => taken.length >= limit);
+    const asked = roomsOf(one);
+    const by = asked.find(({ taken, limit }) => taken.length >= limit);
     if (by) crowded.push({ one, by });
-    else for (const room of roomsOf(one)) room.taken.push(keyOf(one.cluster));
+    else for (const room of asked) room.taken.push(keyOf(one.cluster));
   }
   return crowded.map(({ one, by }) => ({ one, names: by.taken }));
 }

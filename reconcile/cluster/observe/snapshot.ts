@@ -40,6 +40,10 @@ interface MovingOptions extends Where {
   readonly onlyOf?: boolean | undefined;
 }
 
+interface Selected extends Where {
+  readonly labelSelector: string;
+}
+
 interface AllOptions extends MovingOptions {
   /** Told of every ConfigMap of ours there, also of those that belong to no cluster. */
   readonly onConfigMaps?: ((listed: Listed<ConfigMap>) => void) | undefined;
@@ -52,7 +56,14 @@ export async function readMoving(
   { onlyOf, ...where }: MovingOptions,
 ): Promise<readonly MovingObjects[]> {
   if (clusters.length === 0) return [];
-  const options = { ...where, labelSelector: selectorFor(onlyOf ? clusters : undefined) };
+  return listMoving(kube, clusters, { ...where, labelSelector: selectorFor(onlyOf ? clusters : undefined) });
+}
+
+async function listMoving(
+  kube: Kube,
+  clusters: readonly EtcdCluster[],
+  options: Selected,
+): Promise<readonly MovingObjects[]> {
   const [volumeClaims, statefulSets, pods] = await Promise.all([
     byCluster<PersistentVolumeClaim>(kube, resources.volumeClaims, options),
     byCluster<StatefulSet>(kube, resources.statefulSets, options),
@@ -80,7 +91,7 @@ export async function readObjects(
   if (clusters.length === 0) return [];
   const options = { ...where, labelSelector: selectorFor(onlyOf ? clusters : undefined) };
   const [moving, peers, configMaps, services, budgets, policies] = await Promise.all([
-    readMoving(kube, clusters, { ...where, onlyOf }),
+    listMoving(kube, clusters, options),
     byCluster<EtcdPeer>(kube, resources.peers, options),
     byCluster<ConfigMap>(kube, resources.configMaps, options, onConfigMaps),
     byCluster<Service>(kube, resources.services, options),
@@ -113,7 +124,7 @@ function selectorFor(clusters: readonly EtcdCluster[] | undefined): string {
 async function byCluster<T extends KubeObject>(
   kube: Kube,
   resource: Resource,
-  options: Where & { readonly labelSelector: string },
+  options: Selected,
   onListed?: (listed: Listed<T>) => void,
 ): Promise<(cluster: EtcdCluster) => readonly T[]> {
   const listed = await listIn<T>(kube, resource, options);

@@ -5,6 +5,7 @@ import type { HaltAbove } from '../../../manifests/api/rollout.ts';
 import { podName } from '../../../manifests/render/names.ts';
 import { handedOverTo, isMarked, keyOf, memberOf } from '../../fleet/names.ts';
 import { kindOfEntry, withKind } from '../../fleet/objects.ts';
+import { wholeRevision } from '../../fleet/outcome.ts';
 import { shaOf } from '../../fleet/reading.ts';
 import { isResumed } from '../../fleet/rollout-approval.ts';
 import type { Stage } from '../../fleet/stage-of.ts';
@@ -148,8 +149,7 @@ const unknownMember: StageHold = { why: 'it is not known yet whether the cluster
 const untold: Unfinished = { why: 'the fleet has not told yet that it applied this change' };
 
 function notApplied({ status }: EtcdFleet): Unfinished | undefined {
-  const { attempted, applied } = status?.revision ?? {};
-  if (attempted !== undefined && attempted === applied) return undefined;
+  if (wholeRevision(status?.revision) !== undefined) return undefined;
   return { why: 'not all of its commit is applied yet: see the status of the fleet' };
 }
 

@@ -1,5 +1,5 @@
 import { type ApprovalAsked, longestApprovalText } from '../../../manifests/api/approval.ts';
-import { isSame } from '../../objects/approvals.ts';
+import { fitted, isSame } from '../../objects/approvals.ts';
 import { type Decision, refusalsOf } from '../know/decision.ts';
 import type { Situation } from '../know/situation.ts';
 
@@ -11,15 +11,7 @@ export function approvalsAsked(
   const asked = [...refusalsOf(decision), ...effective.refusals].flatMap(({ reason, approval }): ApprovalAsked[] => {
     if (!approval) return [];
     const given = refusedApprovals.find((one) => isSame(one, approval));
-    return [
-      {
-        reason,
-        ...approval,
-        approves: approval.approves.slice(0, longestApprovalText),
-        loses: approval.loses.slice(0, longestApprovalText),
-        ...(given && { refused: given.why.slice(0, longestApprovalText) }),
-      },
-    ];
+    return [fitted({ reason, ...approval, ...(given && { refused: given.why }) }, longestApprovalText)];
   });
   return [...new Map(asked.map((one) => [`${one.annotation}=${one.value}`, one])).values()];
 }

@@ -5,78 +5,11 @@ const stagesFile = 'reconcile/cluster/observe/stages.ts';
 const killers: Mutant['killers'] = ['test/unit/cluster/halts.test.ts'];
 const ofMeasures: Mutant['killers'] = ['test/unit/cluster/unmeasured.test.ts'];
 const ofStatuses: Mutant['killers'] = ['test/unit/cluster/failed-statuses.test.ts'];
-const ofApprovals: Mutant['killers'] = ['test/unit/fleet/rollout-approval.test.ts'];
-const approvalFile = 'reconcile/fleet/rollout-approval.ts';
-const roomFile = 'reconcile/cluster/observe/room.ts';
-const ofRoom: Mutant['killers'] = ['test/unit/cluster/room.test.ts'];
 
 /** A commit that hurts. */
 export const ofHalts: readonly Mutant[] = [
   {
-    file: stagesFile,
-    from: 'above: resumed ? undefined : above',
-    to: 'above',
-    without: 'a rollout stays halted though a person approved that its commit goes on',
-    killers,
-  },
-  {
-    file: stagesFile,
-    from: 'unapplied || resumed ? {}',
-    to: 'unapplied ? {}',
-    without: 'a commit status that failed halts what a person approved to go on',
-    killers: ofStatuses,
-  },
-  {
-    file: approvalFile,
-    from: 'if (fleet.metadata.annotations?.[annotation] !== approval.value) return { counts: false };',
-    to: 'if (fleet.metadata.annotations?.[annotation] === undefined) return { counts: false };',
-    without: 'an approval of one commit lets every later one go on',
-    killers: ofApprovals,
-  },
-  {
-    file: approvalFile,
-    from: 'return applied === attempted ? applied : undefined;',
-    to: 'return applied;',
-    without: 'an approval of one commit lets the next go on while that is being applied',
-    killers: ofApprovals,
-  },
-  {
-    file: approvalFile,
-    from: 'before: [...new Set(signers)]',
-    to: 'before: []',
-    without: 'the author of a halted commit approves it once another commit is on top',
-    killers: ofApprovals,
-  },
-  {
-    file: 'reconcile/fleet/roll-up.ts',
-    from: "isCurrent && says(last, 'RolloutHalted')",
-    to: "says(last, 'RolloutHalted')",
-    without: 'the revert of a commit asks to be let go on for what halted that',
-    killers: ofApprovals,
-  },
-  {
-    file: approvalFile,
-    from: 'counts: refused === undefined',
-    to: 'counts: true',
-    without: 'the author of a commit lets its rollout go on where four eyes are asked for',
-    killers: ofApprovals,
-  },
-  {
-    file: roomFile,
-    from: '[whole, rooms[stageIn(one)]]',
-    to: '[whole]',
-    without: 'more clusters of a stage change at once than it allows',
-    killers: ofRoom,
-  },
-  {
-    file: roomFile,
-    from: 'roomFor(limit, byStage.get(index) ?? [])',
-    to: 'roomFor(limit, own)',
-    without: 'the share of a stage is one of the whole fleet',
-    killers: ofRoom,
-  },
-  {
-    file: roomFile,
+    file: 'reconcile/cluster/observe/room.ts',
     from: ", 'WaitingForStage', 'RolloutHalted');",
     to: ", 'WaitingForStage');",
     without: 'clusters that a halt holds keep the room from the revert',

@@ -37,8 +37,8 @@ export const ofShards: readonly Mutant[] = [
   },
   {
     file: 'functions/pass/chosen.ts',
-    from: '!shard || isIn(shard, uid)',
-    to: 'true',
+    from: '&& isIn(shard, uid)',
+    to: '',
     without: 'each shard reads every repository, and tells every forge',
     killers: ofPasses,
   },
@@ -51,8 +51,8 @@ export const ofShards: readonly Mutant[] = [
   },
   {
     file: 'reconcile/stepping/step-kind.ts',
-    from: 'kind.stepsNone && (',
-    to: 'kind.stepsNone && (true ||',
+    from: 'kind.stepsNone && isIn(context.shard, wholeUnit)',
+    to: 'kind.stepsNone',
     without: 'shards that see no node policy take the marks off nodes that reboot',
     killers: ofPasses,
   },
@@ -93,7 +93,7 @@ export const ofShards: readonly Mutant[] = [
   },
   {
     file: 'functions/pass/follow-up/chain.ts',
-    from: "jobTemplate.spec.completionMode === 'Indexed' ? ofOnePod(jobTemplate.spec) : jobTemplate.spec",
+    from: 'shardsOf({ spec }) === undefined ? jobTemplate.spec : ofOnePod(jobTemplate.spec)',
     to: 'jobTemplate.spec',
     without: 'a follow-up of one shard is as many pods as a pass has shards',
     killers: ofJobs,

@@ -131,4 +131,18 @@ export const ofStages: readonly Mutant[] = [
     without: 'a cluster of a later stage that waits for a person keeps the only room',
     killers,
   },
+  {
+    file: 'reconcile/cluster/observe/room.ts',
+    from: '[whole, rooms[stageIn(one)]]',
+    to: '[whole]',
+    without: 'more clusters of a stage change at once than it allows',
+    killers: ['test/unit/cluster/room.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/observe/room.ts',
+    from: 'roomFor(limit, byStage.get(index) ?? [])',
+    to: 'roomFor(limit, own)',
+    without: 'the share of a stage is one of the whole fleet',
+    killers: ['test/unit/cluster/room.test.ts'],
+  },
 ];

@@ -10,7 +10,7 @@ import { pendingRecord, pendingRecords } from '../../../reconcile/fleet/pending-
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createLists } from '../../../reconcile/stepping/lists.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
-import { clusterOf, fleetWith, revision, sha, treeOf } from '../fleet/objects.ts';
+import { fleetWith, revision, sha, treeOf } from '../fleet/objects.ts';
 
 const home = 'etcd-ratchet';
 const now = new Date('2026-11-23T12:00:00Z');
@@ -36,7 +36,7 @@ test('a fleet whose forge goes while a status is pending keeps no record of it',
   } as const;
   await reportFleet({ fleet, outcome }, [], {
     ...{ kube, log: () => undefined, signal, forgeDeadline: Date.now(), always: true, fleets: [fleet] },
-    records: recordsFrom(home, lists, [clusterOf('orders')]),
+    records: recordsFrom(home, lists, true),
   });
   assert.deepEqual(kube.stored(resources.configMaps), []);
   assert.equal(kube.stored<EtcdFleet>(resources.fleets)[0]?.status?.commitStatuses, undefined);

@@ -89,20 +89,22 @@ test('a fleet and its clusters are of one shard, wherever they are', async () =>
   }
 });
 
+/** The same, and what pods were selected by. */
+function noting(kube: FakeKube): { readonly kube: FakeKube; readonly selectors: (string | undefined)[] } {
+  const selectors: (string | undefined)[] = [];
+  const list: FakeKube['list'] = (resource, options) => {
+    if (resource.plural === 'pods') selectors.push(options.labelSelector);
+    return kube.list(resource, options);
+  };
+  return { kube: { ...kube, list }, selectors };
+}
+
 /** What pods are selected by, of clusters with these names. */
 async function selectorFor(names: readonly string[], onlyOf: boolean): Promise<string | undefined> {
-  const kube = createFakeKube();
-  let selector: string | undefined;
-  const spied: FakeKube = {
-    ...kube,
-    list: (resource, options) => {
-      if (resource.plural === 'pods') selector = options.labelSelector;
-      return kube.list(resource, options);
-    },
-  };
+  const { kube, selectors } = noting(createFakeKube());
   const clusters = names.map((name) => ({ metadata: { namespace: 'shop', name } }) as EtcdCluster);
-  await readMoving(spied, clusters, { onlyOf });
-  return selector;
+  await readMoving(kube, clusters, { onlyOf });
+  return selectors[0];
 }
 
 const ours = 'app.kubernetes.io/managed-by=etcd-ratchet';
@@ -121,17 +123,10 @@ test('a shard asks for all where its names are more than a request may say', asy
 
 test('a shard steps with a look at all that its own clusters own', async () => {
   const { world, kube } = await shared();
-  const asked: (string | undefined)[] = [];
-  const spied: FakeKube = {
-    ...kube,
-    list: (resource, options) => {
-      if (resource.plural === 'pods') asked.push(options.labelSelector);
-      return kube.list(resource, options);
-    },
-  };
-  await passOf(0, spied, world);
+  const noted = noting(kube);
+  await passOf(0, noted.kube, world);
   const [first] = (await kube.list<KubeObject>(resources.clusters, {})).items;
-  assert.deepEqual(asked, [`${ours},${labels.cluster} in (${first?.metadata.name})`]);
+  assert.deepEqual(noted.selectors, [`${ours},${labels.cluster} in (${first?.metadata.name})`]);
 });
 
 test('what is left over where no object is there is seen to by one shard', async () => {
