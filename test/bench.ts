@@ -87,7 +87,7 @@ if (bench === 'backup') {
 } else if (bench === 'life') {
   await measureLife(stage, { directory: join(directory, 'app') });
 } else if (kwok) {
-  const sizes = quick ? { real: 4, all: [20] } : { real: 10, all: [100, 400] };
+  const sizes = quick ? { real: 4, all: [20], most: 200 } : { real: 10, all: [100, 400], most: 10_000 };
   await measureFleet(stage, { directory: join(directory, 'app'), kwok, sizes });
 } else if (bench === 'reboots') {
   await measureReboots(stage);

@@ -16,7 +16,9 @@ import {
 import { type FleetOutcome, nothingApplied } from '../../reconcile/fleet/outcome.ts';
 import { type FleetPlan, planFleet } from '../../reconcile/fleet/plan.ts';
 import type { Reading } from '../../reconcile/fleet/reading.ts';
+import { othersThan } from '../../reconcile/fleet/unit.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/interfaces/kube.ts';
+import type { Shard } from '../../reconcile/stepping/shard.ts';
 import { traced } from '../../reconcile/stepping/traced.ts';
 import type { Log } from '../log.ts';
 import type { Reader } from '../read/reader.ts';
@@ -32,6 +34,7 @@ export interface FleetContext {
   readonly signal: AbortSignal;
   readonly gitMs: number;
   readonly reader: Reader;
+  readonly shard?: Shard | undefined;
   /** With the other fleets of the pass. Absent: for itself. */
   readonly git?: SharedGit;
 }
@@ -136,11 +139,11 @@ async function attempt(fleet: EtcdFleet, world: World, context: FleetContext): P
 
 async function lookAgain(
   fleet: EtcdFleet,
-  { kube, namespace, signal }: FleetContext,
+  { kube, namespace, shard, signal }: FleetContext,
 ): Promise<{ readonly fleet: EtcdFleet; readonly world: World } | undefined> {
   const [fleets, clusters] = await Promise.all([
     kube.list<EtcdFleet>(resources.fleets, { namespace, signal }),
-    kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
+    kube.list<EtcdCluster>(resources.clusters, { namespace, isBare: othersThan(shard), signal }),
   ]);
   const now = fleets.items.find(({ metadata }) => metadata.uid === fleet.metadata.uid);
   return now && { fleet: now, world: { fleets: fleets.items, clusters: clusters.items } };

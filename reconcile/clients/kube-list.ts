@@ -64,8 +64,9 @@ async function listOnce<T extends KubeObject>({ target, options, budget, ask }: 
       size = Math.max(1, size >> 3);
       continue;
     }
-    items.push(...page.items);
-    account.charge(page.items, page.bytes);
+    const kept = options.isBare ? page.items.map((one) => (options.isBare?.(one) ? bare(one) : one)) : page.items;
+    items.push(...kept);
+    account.charge(kept, page.bytes);
     if (mayLack && budget.leftOut.size > without.length) throw new Restart();
     throwIfLeftOut(target, budget.leftOut);
     const isEnough = options.limit !== undefined && items.length >= options.limit;
@@ -76,6 +77,12 @@ async function listOnce<T extends KubeObject>({ target, options, budget, ask }: 
     size = Math.min(left, pageSize, page.bytes < pageBytes / 4 ? size * 2 : size);
   }
   throw failure(target, 'BadAnswer', `no end after ${maxPages} pages`);
+}
+
+export function bare<T extends KubeObject>(item: T): T {
+  const { status: _, ...rest } = item as T & { readonly status?: unknown };
+  const { managedFields: __, ...metadata } = item.metadata as T['metadata'] & { readonly managedFields?: unknown };
+  return { ...rest, metadata } as unknown as T;
 }
 
 /** @throws {KubeError} where the list is of that namespace alone: there is nothing to go on with */

@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
 import { labels } from '../../manifests/render/names.ts';
 import { onlyPending, pendingRecords } from '../fleet/pending-record.ts';
-import { unitOf } from '../fleet/unit.ts';
+import { othersThan, unitOf } from '../fleet/unit.ts';
 import { type KubeObject, resources } from '../interfaces/kube.ts';
 import { listIn, only } from '../objects/list-in.ts';
 import { withCure } from '../reasons/cure.ts';
@@ -18,9 +18,9 @@ import type { ClusterResult } from './result.ts';
 /** What a pass must know of clusters; where they stand among the kinds, the table says. */
 export const clusterKind = {
   lister:
-    ({ kube, signal, ...where }) =>
+    ({ kube, shard, signal, ...where }) =>
     () =>
-      listIn<EtcdCluster>(kube, resources.clusters, { namespaces: listedIn(where), signal }),
+      listIn<EtcdCluster>(kube, resources.clusters, { namespaces: listedIn(where), isBare: othersThan(shard), signal }),
   worthAStep: (clusters, { chosen }) => chosen(clusters),
   units: (clusters) => clusters.map(unitOf),
   looksInto: (clusters, { fleets }) => namespacesFor(clusters, fleets),

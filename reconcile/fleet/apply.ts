@@ -83,11 +83,13 @@ async function update(
 ): Promise<ApplyOutcome> {
   const { kube, fleet, revision, signal } = context;
   const { spec, live } = planned;
-  let known = live;
-  for (let attempt = 1; ; attempt++) {
+  // Of what is not the fleet's yet, a list need not hold `managedFields`.
+  let known = planned.kind === 'update' ? live : undefined;
+  for (let attempt = known ? 1 : 0; ; attempt++) {
     try {
-      const object = await applyOver(planned.kind, spec, known, context);
-      return { kind: 'applied', spec, object, changed: object.metadata.generation !== live.metadata.generation };
+      const object = known && (await applyOver(planned.kind, spec, known, context));
+      if (object)
+        return { kind: 'applied', spec, object, changed: object.metadata.generation !== live.metadata.generation };
     } catch (error) {
       if (!isReason(error, 'Conflict') || isFieldConflict(error) || attempt === attempts) throw error;
     }

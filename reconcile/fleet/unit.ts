@@ -2,6 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { labels } from '../../manifests/render/names.ts';
 import type { KubeObject } from '../interfaces/kube.ts';
 import type { Lists } from '../stepping/lists.ts';
+import { isIn, type Shard } from '../stepping/shard.ts';
 import { keyOf } from './names.ts';
 
 /**
@@ -10,6 +11,11 @@ import { keyOf } from './names.ts';
  */
 export function unitOf({ metadata }: KubeObject): string {
   return metadata.labels?.[labels.fleet] ?? `namespace ${metadata.namespace}`;
+}
+
+/** What other shards step: of that, lists keep what tells it apart. `undefined`: there are none. */
+export function othersThan(shard: Shard | undefined): ((item: KubeObject) => boolean) | undefined {
+  return shard && ((item) => !isIn(shard, unitOf(item)));
 }
 
 /** Of each that of the cluster that it names in its own namespace, where that is there; else its own. */

@@ -99,6 +99,8 @@ export interface ListOptions extends CallOptions {
   readonly whole?: boolean;
   /** The first so many, and no other page: there may be more. */
   readonly limit?: number;
+  /** Of these neither the status nor `managedFields` is kept: most of an object, as a rule. */
+  readonly isBare?: ((item: KubeObject) => boolean) | undefined;
 }
 
 export interface Preconditions {

@@ -14,7 +14,7 @@ export interface Where extends CallOptions {
 export async function listIn<T extends KubeObject>(
   kube: Kube,
   resource: Resource,
-  { namespaces, ...options }: Where & Pick<ListOptions, 'labelSelector'>,
+  { namespaces, ...options }: Where & Pick<ListOptions, 'labelSelector' | 'isBare'>,
 ): Promise<Listed<T>> {
   const list = (namespace?: string) => kube.list<T>(resource, { ...options, namespace });
   const lists = await Promise.all(namespaces ? namespaces.map(list) : [list()]);

@@ -54,6 +54,8 @@ export interface KindContext extends SteppingContext {
   readonly within?: readonly string[];
 }
 
+type ListerContext = Pick<KindContext, 'kube' | 'namespace' | 'signal' | 'log' | 'within' | 'shard'>;
+
 /** Kinds by name, each with why it comes after it. */
 type After = Readonly<Record<string, string>>;
 
@@ -68,7 +70,7 @@ export interface Kind<Item extends KubeObject = KubeObject, Result extends StepR
   /** Whether its component is installed. Absent: it needs none. */
   needs?(context: SteppingContext): boolean;
   /** Made once for a pass, and for a look within some namespaces. @throws {KubeError} */
-  lister(context: Pick<KindContext, 'kube' | 'namespace' | 'signal' | 'log' | 'within'>): () => Promise<Listed<Item>>;
+  lister(context: ListerContext): () => Promise<Listed<Item>>;
   /** The objects that are worth a step. Absent: all. */
   worthAStep?(items: readonly Item[], context: KindContext): readonly Item[];
   /** Of each of these what it is stepped with by one invocation, where several share a pass. */

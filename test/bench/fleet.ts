@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { build } from '../../functions/build.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { unitOf } from '../../reconcile/fleet/unit.ts';
-import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
+import { resources } from '../../reconcile/interfaces/kube.ts';
 import { inParallel } from '../../reconcile/stepping/in-parallel.ts';
 import { isIn } from '../../reconcile/stepping/shard.ts';
 import { until } from '../e2e/support/until.ts';
@@ -12,12 +12,11 @@ import { enterServiceAccount, fillCompileCache, heapOfPod } from './pod-like.ts'
 import type { Stage } from './stage.ts';
 import { startStandInMembers } from './stand-ins/members.ts';
 import { addVolumes, podTemplate, startStandInNodes, storageClass } from './stand-ins/nodes.ts';
+import { addOthers, ensureNamespace, namespaceOf, shards } from './stand-ins/others.ts';
 import { aim } from './table.ts';
-import { cpu, measureSize, middle, print, type Share, type TickFigures } from './ticks.ts';
+import { cpu, measureSize, middle, print, type TickFigures } from './ticks.ts';
 
 const counts = { warmUps: 1, times: 5 };
-/** Of one namespace, as a team may have. */
-const perNamespace = 50;
 const replicas = 1;
 /** Milliseconds, for each hundred that is born. */
 const patience = 300_000;
@@ -26,6 +25,8 @@ export interface FleetSizes {
   readonly real: number;
   /** With the real ones. */
   readonly all: readonly number[];
+  /** With those of other shards. */
+  readonly most: number;
 }
 
 /**
@@ -59,27 +60,42 @@ export async function measureFleet(
     }
     print(figures.slice(-2), counts);
   }
-  const clusters = made + sizes.real;
-  const share = await largestShare(stage.kube);
-  for (const look of ['skipped', 'full'] as const) {
-    const size = { look, clusters, members: members + made * replicas, directory, env, share };
-    figures.push(await measureSize(stage, size, counts, heapOfPod));
-  }
+  figures.push(...(await measureShare(stage, { directory, env, made, most: sizes.most })));
   print(figures.slice(-2), counts);
-  console.log(`\nOf them ${sizes.real} are real. The others have a member each, which a program stands in for.\n`);
+  console.log(`\nOf them ${sizes.real} are real. The others have a member each, which a program stands in for;`);
+  console.log('what other shards step has none, and an object of the same size.\n');
   printAims(figures);
 }
 
-const shards = 4;
+interface Sharing {
+  readonly directory: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** What the shard steps. */
+  readonly made: number;
+  readonly most: number;
+}
 
-/** Of the shard that takes longest. */
-async function largestShare(kube: Kube): Promise<Share> {
-  const { items } = await kube.list<EtcdCluster>(resources.clusters, {});
-  const shares = [...Array(shards).keys()].map((index) => ({
-    shard: `${index}/${shards}`,
-    clusters: items.filter((one) => isIn({ index, of: shards, missing: [] }, unitOf(one))).length,
-  }));
-  return shares.toSorted((a, b) => b.clusters - a.clusters)[0] ?? assert.fail();
+/** Of the shard that has all that was made, beside all that others have. */
+async function measureShare(stage: Stage, { directory, env, made, most }: Sharing): Promise<readonly TickFigures[]> {
+  const { items } = await stage.kube.list<EtcdCluster>(resources.clusters, {});
+  const isOwn = (one: EtcdCluster) => isIn({ ...shard, missing: [] }, unitOf(one));
+  const own = items.filter(isOwn);
+  const model = own.find(({ metadata }) => metadata.name === `orders-${made - 1}`) ?? assert.fail();
+  await addOthers(stage.kube, model, most - items.length);
+  console.log(`${most - items.length} of other shards, of ${JSON.stringify(model).length} bytes each`);
+  const figures: TickFigures[] = [];
+  for (const look of ['skipped', 'full'] as const) {
+    const share = { ...shard, clusters: own.length, isOwn };
+    const size = { look, clusters: most, members: membersOf(own), directory, env, share };
+    figures.push(await measureSize(stage, size, counts, heapOfPod));
+  }
+  return figures;
+}
+
+const shard = { index: 0, of: shards };
+
+function membersOf(clusters: readonly EtcdCluster[]): number {
+  return clusters.reduce((sum, { spec }) => sum + spec.replicas, 0);
 }
 
 /** Before what they would change under the measured tick. */
@@ -91,24 +107,16 @@ async function untilNoFollowUp({ kubectl }: Stage): Promise<void> {
 async function make({ kube, kubectl }: Stage, first: number, count: number): Promise<void> {
   await addVolumes(kubectl, first * replicas, count * replicas);
   const numbers = [...Array(count).keys()].map((n) => first + n);
-  for (const namespace of new Set(numbers.map(namespaceOf))) await ensureNamespace(kube, namespace);
+  for (const namespace of new Set(numbers.map((number) => namespaceOf(number, true))))
+    await ensureNamespace(kube, namespace);
   await inParallel(numbers, 8, (n) => kube.create<EtcdCluster>(resources.clusters, standIn(n)));
-}
-
-function namespaceOf(number: number): string {
-  return `team-${Math.floor(number / perNamespace)}`;
-}
-
-async function ensureNamespace(kube: Kube, name: string): Promise<void> {
-  if (await kube.get(resources.namespaces, undefined, name)) return;
-  await kube.create(resources.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 }
 
 function standIn(number: number): EtcdCluster {
   return {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdCluster',
-    metadata: { name: `orders-${number}`, namespace: namespaceOf(number) },
+    metadata: { name: `orders-${number}`, namespace: namespaceOf(number, true) },
     spec: { replicas, version: '3.6.16', storage: { size: '1Gi', storageClassName: storageClass }, podTemplate },
   };
 }

@@ -21,10 +21,11 @@ type Look = 'skipped' | 'full';
 
 /** What one of several looks at that share out a pass. */
 export interface Share {
-  /** As the command line has it. */
-  readonly shard: string;
+  readonly index: number;
+  readonly of: number;
   /** How many of all. */
   readonly clusters: number;
+  readonly isOwn: (cluster: EtcdCluster) => boolean;
 }
 
 export interface TickFigures {
@@ -91,11 +92,11 @@ export async function measureSize(
   const runs: Measured[] = [];
   const beside: Timed[] = [];
   const before = () => ({ git: stage.git.requests.length, forge: stage.forge.requests.length });
-  const args = ['--output', 'json', ...(share ? ['--shard', share.shard] : [])];
+  const args = ['--output', 'json', ...(share ? ['--shard', `${share.index}/${share.of}`] : [])];
   let counted = before();
   for (let n = 0; n < warmUps + times; n++) {
     // Skipped ones follow a full look at all, for the next two minutes at least.
-    if (look === 'full' || n === 0) await forgetFullLooks(stage);
+    if (look === 'full' || n === 0) await forgetFullLooks(stage, share);
     counted = before();
     const tick = await measure(`${directory}/tick.js`, args, env, options);
     if (n >= warmUps) runs.push(tick);
@@ -134,9 +135,9 @@ async function timeKubectl({ cluster }: Stage): Promise<Timed> {
 }
 
 /** As if the last full look of each had been long ago. */
-async function forgetFullLooks({ kube }: Stage): Promise<void> {
+async function forgetFullLooks({ kube }: Stage, share: Share | undefined): Promise<void> {
   const { items } = await kube.list<EtcdCluster>(resources.clusters, {});
-  for (const cluster of items) {
+  for (const cluster of items.filter((one) => share?.isOwn(one) ?? true)) {
     const { fullLook: _, ...status } = cluster.status ?? assert.fail(`${cluster.metadata.name} has no status`);
     await kube.updateStatus<EtcdCluster>(resources.clusters, { ...cluster, status });
   }
@@ -160,7 +161,7 @@ function refuseWork(stdout: string, look: Look, expected: number): void {
 }
 
 function shareText({ share }: TickFigures): string {
-  return share ? `, ${share.clusters} of them (--shard ${share.shard})` : '';
+  return share ? `, ${share.clusters} of them (--shard ${share.index}/${share.of})` : '';
 }
 
 export function print(all: readonly TickFigures[], { times, warmUps }: Counts): void {

@@ -4,6 +4,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../../reconcile/objects/conditions.ts';
+import { indexFor, mostShards } from '../../../reconcile/stepping/shard.ts';
 import { startGitServer } from '../../support/git/server.ts';
 import { startApiServer } from './api-server.ts';
 import { clusterYaml } from './scene.ts';
@@ -166,26 +167,45 @@ test("when its fleet is gone, a listed cluster is taken over, without the old fl
   assert.equal(users?.metadata.annotations?.['etcd.ratchet.dev/fleet-name'], 'platform/third');
 });
 
+test('a shard takes over what another one has stepped, and leaves none of the old fields there', async () => {
+  const { commit } = await repository;
+  await commit({
+    'three/users.yaml': spec('users', 3, ', etcd: {snapshotCount: 8000}'),
+    'three/orders.yaml': spec('orders', 3),
+  });
+  await tick();
+  assert.equal((await clusterNamed('users'))?.spec.etcd?.snapshotCount, 8000);
+  await kubectl(['delete', 'etcdfleet', '-n', 'platform', 'third']);
+  await commit({ 'four/users.yaml': spec('users', 5), 'four/orders.yaml': spec('orders', 3) });
+  await addFleet('fourth', 'four');
+  const fleet = await kube.get<EtcdFleet>(resources.fleets, 'platform', 'fourth');
+  await tick({ shard: { index: indexFor(fleet?.metadata.uid ?? '', mostShards), of: mostShards } });
+  const users = await clusterNamed('users');
+  assert.equal(users?.spec.replicas, 5, JSON.stringify(await fleetNamed('fourth')));
+  assert.equal(users?.spec.etcd?.snapshotCount, undefined);
+  assert.equal(users?.metadata.annotations?.['etcd.ratchet.dev/fleet-name'], 'platform/fourth');
+});
+
 test('a namespace without the right is a problem that names account, verb and what to bind', async () => {
   const { commit } = await repository;
   await commit({
-    'three/users.yaml': spec('users', 3),
-    'three/orders.yaml': spec('orders', 3),
-    'three/x.yaml': spec('x', 1).replace('namespace: payments', 'namespace: closed'),
-    'three/z.yaml': spec('z', 1).replace('namespace: payments', 'namespace: nowhere'),
+    'four/users.yaml': spec('users', 3),
+    'four/orders.yaml': spec('orders', 3),
+    'four/x.yaml': spec('x', 1).replace('namespace: payments', 'namespace: closed'),
+    'four/z.yaml': spec('z', 1).replace('namespace: payments', 'namespace: nowhere'),
   });
   await tick();
-  const { problems = [] } = (await fleetNamed('third')) ?? {};
+  const { problems = [] } = (await fleetNamed('fourth')) ?? {};
   assert.match(
     problems[0]?.message ?? '',
     /service account platform\/fleet may not create etcdclusters in namespace closed\. To go on: let the fleet in: kubectl -n closed create rolebinding [^;]*; if there is no namespace closed yet, create it first/,
   );
-  assert.equal(problems[0]?.file, 'three/x.yaml');
+  assert.equal(problems[0]?.file, 'four/x.yaml');
 });
 
 test('a tick over what did not change lists each kind once, and asks three things more at most', async () => {
   const { commit } = await repository;
-  await commit({ 'three/users.yaml': spec('users', 3), 'three/orders.yaml': spec('orders', 3) });
+  await commit({ 'four/users.yaml': spec('users', 3), 'four/orders.yaml': spec('orders', 3) });
   await kubectl(['delete', 'etcdfleet', '-n', 'platform', 'first']);
   await tick();
   await tick();
@@ -201,13 +221,13 @@ test('a tick over what did not change lists each kind once, and asks three thing
 
 test("a stranger with the fleet's label counts for nothing, is named and costs no request", async () => {
   await kubectl(['create', 'namespace', 'tenant']);
-  const { metadata } = (await kube.get<EtcdFleet>(resources.fleets, 'platform', 'third')) ?? {};
+  const { metadata } = (await kube.get<EtcdFleet>(resources.fleets, 'platform', 'fourth')) ?? {};
   const before = (await tick()).result.requests;
   const mark = `metadata: {labels: {etcd.ratchet.dev/fleet: ${metadata?.uid}}, `;
   const trap = spec('trap', 3).replace('namespace: payments', 'namespace: tenant').replace('metadata: {', mark);
   await kubectl(['create', '-f', '-'], { stdin: trap });
   const { requests } = (await tick()).result;
-  const status = await fleetNamed('third');
+  const status = await fleetNamed('fourth');
   assert.equal(status?.clusters?.total, 2);
   assert.match(conditionOf(status, 'ForeignLabel')?.message ?? '', /^tenant\/trap bears/);
   assert.ok(!status?.inventory?.some(({ name }) => name === 'trap'));
@@ -216,7 +236,7 @@ test("a stranger with the fleet's label counts for nothing, is named and costs n
   assert.deepEqual(aboutFleets(requests), aboutFleets(before));
   await kubectl(['delete', 'etcdcluster', '-n', 'tenant', 'trap', '--wait=false']);
   await tick();
-  assert.equal(conditionOf(await fleetNamed('third'), 'ForeignLabel'), undefined);
+  assert.equal(conditionOf(await fleetNamed('fourth'), 'ForeignLabel'), undefined);
 });
 
 test('a Git server that hangs costs the clusters three seconds, not their step', async () => {
@@ -229,14 +249,14 @@ test('a Git server that hangs costs the clusters three seconds, not their step',
   const said = lines.map(({ fields, message }) => (fields.decision ? 'step' : message));
   assert.ok(said.indexOf('step') < said.indexOf('Git could not be read'), said.join('; '));
   assert.equal(result.clusters.length, 3);
-  assert.equal(conditionOf(await fleetNamed('third'), 'SourceReady')?.status, 'False');
+  assert.equal(conditionOf(await fleetNamed('fourth'), 'SourceReady')?.status, 'False');
 });
 
 test('with --detailed-exitcode a problem is told by the exit code, without it is not', async () => {
   const { commit } = await repository;
   await commit({
-    'three/users.yaml': spec('users', 3),
-    'three/orders.yaml': spec('orders', 3).replace('3.6.16', 'latest'),
+    'four/users.yaml': spec('users', 3),
+    'four/orders.yaml': spec('orders', 3).replace('3.6.16', 'latest'),
   });
   assert.equal((await tick()).code, 0);
   assert.equal((await tick({ detailedExitcode: true })).code, 3);
@@ -244,7 +264,7 @@ test('with --detailed-exitcode a problem is told by the exit code, without it is
 
 test('a dry run tells what it would do, and writes nothing', async () => {
   const { commit } = await repository;
-  await commit({ 'three/users.yaml': spec('users', 5), 'three/orders.yaml': spec('orders', 3) });
+  await commit({ 'four/users.yaml': spec('users', 5), 'four/orders.yaml': spec('orders', 3) });
   const { result } = await tick({ dryRun: true });
   assert.deepEqual(result.fleets[0].planned.toSorted(), ['update payments/orders', 'update payments/users']);
   assert.equal((await clusterNamed('users'))?.spec.replicas, 3);

@@ -36,6 +36,20 @@ export const ofShards: readonly Mutant[] = [
     killers: ofPasses,
   },
   {
+    file: 'reconcile/fleet/unit.ts',
+    from: '((item) => !isIn(',
+    to: '((item) => isIn(',
+    without: 'a shard holds in memory what the others step, whole',
+    killers: ofPasses,
+  },
+  {
+    file: 'reconcile/fleet/apply.ts',
+    from: "planned.kind === 'update' ? live : undefined",
+    to: 'live',
+    without: 'a shard takes over what another one stepped, and fields of its fleet stay for ever',
+    killers: ['test/integration/fleet/ownership.test.ts'],
+  },
+  {
     file: 'functions/pass/chosen.ts',
     from: '&& isIn(shard, uid)',
     to: '',

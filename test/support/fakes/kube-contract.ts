@@ -306,6 +306,24 @@ export function kubeContract(name: string, open: () => Promise<World>): void {
       assert.deepEqual(await named(4), ['x1', 'x2', 'x3']);
     });
 
+    test('a list keeps neither status nor managedFields of what it is to hold bare', async () => {
+      const { kube, namespace } = await open();
+      for (const name of ['bare', 'whole']) {
+        const created = await kube.create<Widget>(widgets, widget(namespace, name, { size: 1 }));
+        await kube.updateStatus<Widget>(widgets, { ...created, status: { seen: true } });
+      }
+      const isBare = ({ metadata }: KubeObject) => metadata.name === 'bare';
+      const { items } = await kube.list<Widget>(widgets, { namespace, isBare });
+      assert.deepEqual(
+        items.map(({ metadata, spec, status }) => [metadata.name, spec, status]),
+        [
+          ['bare', { size: 1 }, undefined],
+          ['whole', { size: 1 }, { seen: true }],
+        ],
+      );
+      assert.ok(items[0] && !('managedFields' in items[0].metadata));
+    });
+
     test('a list is of one namespace or all, by labels and name, and says what each object is', async () => {
       const { kube, namespace } = await open();
       for (const [each, app] of [

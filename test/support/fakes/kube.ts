@@ -8,6 +8,7 @@
 
 import { countKey, pathOf, serviceAccountUser, type Target } from '../../../reconcile/clients/kube-address.ts';
 import { failure, refusal } from '../../../reconcile/clients/kube-errors.ts';
+import { bare } from '../../../reconcile/clients/kube-list.ts';
 import type {
   CallOptions,
   Kube,
@@ -128,14 +129,15 @@ export function createFakeKube(options: FakeKubeOptions = {}, past?: Past): Fake
     return {
       list: <T extends KubeObject>(
         resource: Resource,
-        { namespace, labelSelector, fieldSelector, whole = false, limit, signal }: ListFacts,
+        { namespace, labelSelector, fieldSelector, whole = false, limit, isBare, signal }: ListFacts,
       ) =>
         call(caller, { verb: 'LIST', resource, namespace }, withSignal(signal), () => ({
           items: store.shelf
             .all(resource)
             .filter((object) => whole || isListed(object, namespace))
             .filter((object) => matchesLabels(object, labelSelector) && matchesFields(object, fieldSelector))
-            .slice(0, limit) as KubeObject[] as T[],
+            .slice(0, limit)
+            .map((object) => (isBare?.(object) ? bare(object) : object)) as KubeObject[] as T[],
           resourceVersion: String(store.shelf.counter()),
         })),
       get: <T extends KubeObject>(

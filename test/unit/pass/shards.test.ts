@@ -129,6 +129,19 @@ test('a shard steps with a look at all that its own clusters own', async () => {
   assert.deepEqual(noted.selectors, [`${ours},${labels.cluster} in (${first?.metadata.name})`]);
 });
 
+test('a shard holds the status of its own clusters only', async () => {
+  const { world, kube } = await shared();
+  const held: string[] = [];
+  const list: FakeKube['list'] = async (resource, options) => {
+    const found = await kube.list(resource, options);
+    const withStatus = found.items.filter((one) => 'status' in one).map(({ metadata }) => `${metadata.namespace}`);
+    if (resource.plural === 'etcdclusters') held.push(...withStatus);
+    return found as never;
+  };
+  const { clusters } = await passOf(0, { ...kube, list }, world);
+  assert.deepEqual([...new Set(held)].toSorted(), clusters.map((one) => one.split('/')[0]).toSorted());
+});
+
 test('what is left over where no object is there is seen to by one shard', async () => {
   const seen: number[] = [];
   const kube = createFakeKube();

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
+import { inParallel } from '../../../reconcile/stepping/in-parallel.ts';
+import { indexFor } from '../../../reconcile/stepping/shard.ts';
+
+/** One of the shards has all that is born; the others have the rest. */
+export const shards = 10;
+const own = 0;
+/** Of one namespace, as a team may have. */
+const perNamespace = 50;
+
+/** The namespace of the one with this number, among all that the shard steps, or that others do. */
+export function namespaceOf(number: number, isOwn: boolean): string {
+  const before = Math.floor(number / perNamespace);
+  let found = -1;
+  for (let n = 0; ; n++) {
+    const name = `team-${n}`;
+    if ((indexFor(`namespace ${name}`, shards) === own) === isOwn) found += 1;
+    if (found === before) return name;
+  }
+}
+
+/** So many that other shards step: objects as large as the model, whose members are not there. */
+export async function addOthers(kube: Kube, { spec, status }: EtcdCluster, count: number): Promise<void> {
+  const numbers = [...Array(count).keys()];
+  for (const name of new Set(numbers.map((number) => namespaceOf(number, false)))) await ensureNamespace(kube, name);
+  await inParallel(numbers, 16, async (number) => {
+    const created = await kube.create<EtcdCluster>(resources.clusters, {
+      apiVersion: 'etcd.ratchet.dev/v1alpha1',
+      kind: 'EtcdCluster',
+      metadata: { name: `other-${number}`, namespace: namespaceOf(number, false) },
+      spec,
+    });
+    await kube.updateStatus<EtcdCluster>(resources.clusters, { ...created, status: status ?? assert.fail() });
+  });
+}
+
+export async function ensureNamespace(kube: Kube, name: string): Promise<void> {
+  if (await kube.get(resources.namespaces, undefined, name)) return;
+  await kube.create(resources.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+}
