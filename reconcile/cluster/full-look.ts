@@ -10,6 +10,7 @@ import { failureOf } from './know/outcome.ts';
 import { haltsAbove } from './observe/halts.ts';
 import { knownFleets } from './observe/read-four-eyes.ts';
 import { clustersWithoutRoom } from './observe/room.ts';
+import { roomNow } from './observe/room-now.ts';
 import { readObjects } from './observe/snapshot.ts';
 import { heldByStages } from './observe/stages.ts';
 import { type ClusterResult, told } from './result.ts';
@@ -38,12 +39,13 @@ export async function readFull(context: StepContext, scope: FullScope): Promise<
   const stages = heldByStages(objects, fleets, kube.now() ?? new Date(), listed);
   const halts = haltsAbove(objects, fleets);
   const known = knownFleets(kube, fleets, signal);
+  const now = roomNow({ kube, namespaces, all: objects, fleets, signal });
   return new Map(
     objects.map((one) => {
       const { uid = '' } = one.cluster.metadata;
       const [crowdedBy, stage, haltAbove] = [without.get(uid), stages.get(uid), halts.get(uid)];
       const held = { ...(crowdedBy && { crowdedBy }), ...(stage && { stage }), ...(haltAbove && { haltAbove }) };
-      return [uid, { ...one, ...held, fleets: known }];
+      return [uid, { ...one, ...held, fleets: known, roomNow: now }];
     }),
   );
 }

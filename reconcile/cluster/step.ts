@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
+import { isDeepStrictEqual } from 'node:util';
 import { abortAfter } from '../../manifests/abort-after.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { HaltAbove } from '../../manifests/api/rollout.ts';
@@ -12,14 +13,16 @@ import { existingKept } from './know/adoption/kept.ts';
 import type { Counted } from './know/counters.ts';
 import { type Decision, wakesOn } from './know/decision.ts';
 import type { Observation, StageHold } from './know/observation.ts';
-import { failureOf, type Outcome } from './know/outcome.ts';
+import { failureOf, moved, type Outcome } from './know/outcome.ts';
 import { outgrown, parseShown } from './know/plan/costs.ts';
 import { beginsPlan, type Foretold, justTold } from './know/plan/followed.ts';
 import { withoutApprovals } from './know/refused-approvals.ts';
 import { type Situation, situate } from './know/situation.ts';
+import { someOf } from './know/some-of.ts';
 import { askCounters } from './observe/ask-counters.ts';
 import { observe } from './observe/observe.ts';
 import { type KnownFleets, knownFleets, readFourEyes } from './observe/read-four-eyes.ts';
+import type { RoomNow } from './observe/room-now.ts';
 import type { ClusterObjects } from './observe/snapshot.ts';
 import { goingOn } from './report/going-on.ts';
 import { isAtRest, report } from './report/report.ts';
@@ -43,6 +46,8 @@ const stepped = channel(steppedChannel);
 export interface StepObjects extends ClusterObjects {
   /** The clusters that take the room that it would need to begin a change; absent where there is room. */
   readonly crowdedBy?: readonly string[];
+  /** Asked again once it has its lease. Absent: it is of no fleet that was seen. */
+  readonly roomNow?: RoomNow;
   /** The stage of its fleet that comes before it and is not over. */
   readonly stage?: StageHold;
   /** Of its fleet: its members are asked for what they count. Or the fleet is in no list of this invocation. */
@@ -76,7 +81,12 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   });
   if (dryRun) return resultOf(objects.cluster, decision, { kind: 'none' }, decision);
 
-  const { outcome, written } = await carryOut(context, etcd, { situation, decision, whole: objects.cluster });
+  const { outcome, written } = await carryOut(context, etcd, {
+    situation,
+    decision,
+    whole: objects.cluster,
+    ...(objects.roomNow && needsRoom(seen, decision) && { roomNow: objects.roomNow }),
+  });
   stepped.publish({ observation: seen, decision, outcome: outcome.kind } satisfies Stepped);
   const quiet = outcome.kind === 'lost' || situation.lease.kind === 'held';
   const foretold =
@@ -136,6 +146,13 @@ async function decided(
   return { ...(words === undefined ? { situation, decision } : held(words)), ahead };
 }
 
+/** Whether something else would be done if other clusters of its fleet took the room. */
+function needsRoom(seen: Observation, decision: Decision): boolean {
+  if (decision.kind !== 'act') return false;
+  const without = decide(situate({ ...seen, crowdedBy: [] }));
+  return without.kind !== 'act' || !isDeepStrictEqual(without.action, decision.action);
+}
+
 /** Loaded only where something new is asked: most looks find nothing to do. No defect of it costs the step's report. */
 async function foretoldOf(observation: Observation, log: StepContext['log']): Promise<Foretold> {
   const { foretell } = await import('./foresee/foretell.ts');
@@ -147,14 +164,18 @@ async function foretoldOf(observation: Observation, log: StepContext['log']): Pr
   }
 }
 
+interface Deciding {
+  readonly situation: Situation;
+  readonly decision: Decision;
+  readonly whole: EtcdCluster;
+  /** Of a decision that needs room. */
+  readonly roomNow?: RoomNow;
+}
+
 async function carryOut(
   { kube, holder, signal, nameAllowances, egress }: StepContext,
   etcd: EtcdWay,
-  {
-    situation,
-    decision,
-    whole: cluster,
-  }: { readonly situation: Situation; readonly decision: Decision; readonly whole: EtcdCluster },
+  { situation, decision, whole: cluster, roomNow }: Deciding,
 ): Promise<{ readonly outcome: Outcome; readonly written: EtcdCluster }> {
   if (decision.kind !== 'act') return { outcome: { kind: 'none' }, written: cluster };
   const { action, reason } = decision;
@@ -177,6 +198,8 @@ async function carryOut(
       ...(egress && { egress }),
       signal: inTime,
     };
+    const crowdedBy = await roomNow?.(leased);
+    if (crowdedBy) throw moved(`the room of its fleet was taken meanwhile: ${someOf(crowdedBy)}`);
     await traced('act', { action: action.kind }, () => act(action, means));
     return { outcome: { kind: 'acted' }, written: leased };
   } catch (error) {

@@ -25,17 +25,18 @@ import type { ClusterObjects } from './snapshot.ts';
 export function clustersWithoutRoom(
   all: readonly ClusterObjects[],
   fleets: readonly EtcdFleet[],
+  isBusy = takesRoom,
 ): ReadonlyMap<string, readonly string[]> {
   const without = new Map<string, readonly string[]>();
   for (const fleet of fleets) {
     const isMember = memberOf(fleet);
     const marked = all.filter((one) => isMarked(fleet, one.cluster) && !isStopped(one));
     const [own, strangers] = parted(marked, ({ cluster }) => isMember(cluster));
-    const among = crowdOf(own, fleet);
+    const among = crowdOf(own, fleet, isBusy);
     for (const { one, names } of among) without.set(one.cluster.metadata.uid ?? '', names);
     if (strangers.length === 0) continue;
     // A label alone takes no room of others, and may be of one that the fleet has just taken over: it waits among all.
-    const crowd = crowdOf(marked, fleet);
+    const crowd = crowdOf(marked, fleet, isBusy);
     for (const { one, names } of crowd) {
       if (!isMember(one.cluster)) without.set(one.cluster.metadata.uid ?? '', names.filter(isBeside(one)));
     }

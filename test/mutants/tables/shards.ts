@@ -5,6 +5,8 @@ const ofShares: Mutant['killers'] = ['test/unit/stepping/shard.test.ts'];
 const ofPasses: Mutant['killers'] = ['test/unit/pass/shards.test.ts'];
 const ofJobs: Mutant['killers'] = ['test/unit/functions/shard.test.ts'];
 
+const ofRoom: Mutant['killers'] = ['test/unit/cluster/room-now.test.ts'];
+
 /** Several invocations that share out a pass. */
 export const ofShards: readonly Mutant[] = [
   {
@@ -48,6 +50,34 @@ export const ofShards: readonly Mutant[] = [
     to: 'live',
     without: 'a shard takes over what another one stepped, and fields of its fleet stay for ever',
     killers: ['test/integration/fleet/ownership.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/step.ts',
+    from: 'const crowdedBy = await roomNow',
+    to: 'const crowdedBy = undefined && await roomNow',
+    without: 'two invocations that saw other parts of a commit begin with more clusters than may change',
+    killers: ['test/unit/pass/two-at-a-fleet.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/observe/room-now.ts',
+    from: 'Date.parse(step.deadline) > at.getTime() && ',
+    to: '',
+    without: 'what an invocation left that died keeps the room of a fleet',
+    killers: ofRoom,
+  },
+  {
+    file: 'reconcile/cluster/observe/room-now.ts',
+    from: ' && wantsToChange(objects)',
+    to: '',
+    without: 'a healing keeps the room of a fleet that it does not need',
+    killers: ofRoom,
+  },
+  {
+    file: 'reconcile/cluster/observe/room-now.ts',
+    from: '        next = undefined;\n        return look();',
+    to: '        return look();',
+    without: 'one look answers all that ask later',
+    killers: ofRoom,
   },
   {
     file: 'functions/pass/chosen.ts',
