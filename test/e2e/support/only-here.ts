@@ -127,6 +127,7 @@ export const onlyHere = {
     onlyHere: 'Kubernetes gives the pods of one Job their indexes, and tells which of them ended well',
     ring: 2,
   },
+  'slow-disk': { onlyHere: 'members of a real etcd count how long each write to their disks takes', ring: 2 },
   soak: { onlyHere: 'an etcd of the minor before joins under a leader of the next, and all members go back', ring: 2 },
   space: { onlyHere: 'files of etcd shrink when it is defragmented, within the gap that clients bear', ring: 2 },
   stages: { onlyHere: 'a real etcd refuses a flag in the first stage, and a soak takes its minute', ring: 2 },

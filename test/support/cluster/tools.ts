@@ -18,6 +18,7 @@ import {
   monitoring as monitoringBinaries,
   type OnlyBuilt,
   pause as pauseBinary,
+  slowEtcd as slowEtcdBinary,
 } from './binaries/catalogue.ts';
 import { ProvisionError } from './binaries/error.ts';
 import { chosenKubernetes, kubernetes } from './binaries/kubernetes.ts';
@@ -108,6 +109,9 @@ const libraries = handed<Readonly<Record<LibraryBinary, string>>>('RATCHET_LIBRA
   each(libraryBinaries, options),
 );
 
+/** For a version of its own. */
+const slowEtcd = handed<string>('RATCHET_SLOW_ETCD_BINARY', (options) => only(slowEtcdBinary, options));
+
 const coreDns = handed<string>('RATCHET_COREDNS_BINARY', (options) => only(coreDnsBinary, options));
 
 /** What a real node runs beside the distribution's containerd and runc. */
@@ -164,6 +168,7 @@ export const tools = {
   goClient,
   libraries,
   coreDns,
+  slowEtcd,
   kwok,
   realNode,
   consumers,
@@ -184,6 +189,7 @@ const toolsOfTests: readonly (readonly [files: RegExp, tool: () => Promise<Envir
   [/\/e2e\/clients\.test\.ts$/, () => handIn(goClient)],
   [/\/e2e\/clients\.test\.ts$/, () => handIn(libraries)],
   [/\/e2e\/coredns\.test\.ts$/, () => handIn(coreDns)],
+  [/\/e2e\/slow-disk\.test\.ts$/, () => handIn(slowEtcd)],
   [/\/consumers\/[^/]+\.test\.ts$/, () => handIn(consumers)],
   [/\/e2e\/knative-real\.test\.ts$/, () => handIn(knative)],
   [/\/integration\/manifests\/(release|single-file)\.test\.ts$/, () => keepNodes([ownPlatform()])],

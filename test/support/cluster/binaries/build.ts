@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { title, titles, type Wanted } from './catalogue.ts';
+import { flagsOfChange } from './changed.ts';
 import { goNeeded, ProvisionError } from './error.ts';
 
 export interface BuildOptions {
@@ -13,7 +14,8 @@ export interface BuildOptions {
 
 /** Binaries of one module with the same flags: one command builds them, and their links run side by side. */
 export function buildsWith(wanted: Wanted): string {
-  return [wanted.module, wanted.tags, wanted.ldflags].join('\n');
+  const changed = wanted.onlyBuilt && wanted.changed ? JSON.stringify(wanted.changed) : '';
+  return [wanted.module, wanted.tags, wanted.ldflags, changed].join('\n');
 }
 
 /**
@@ -32,7 +34,8 @@ export async function build(
   const tags = first.tags === undefined ? [] : ['-tags', first.tags];
   const output = group.length === 1 ? join(directory, first.name) : `${directory}/`;
   const packages = group.map(({ goPackage }) => goPackage);
-  const flags = ['-v', '-trimpath', ...tags, ...withoutDebugging, '-ldflags', first.ldflags];
+  const change = first.onlyBuilt && first.changed ? await flagsOfChange(first.module, first.changed, directory) : [];
+  const flags = ['-v', '-trimpath', ...change, ...tags, ...withoutDebugging, '-ldflags', first.ldflags];
   const child = spawn('go', ['build', ...flags, '-o', output, ...packages], {
     cwd: resolve(import.meta.dirname, first.module),
     // Its work directory inside ours: whatever way it ends, it is removed. Compilers may let their heaps grow further.

@@ -6,6 +6,8 @@ export type KubernetesBinary = 'kube-apiserver' | 'kube-controller-manager' | 'k
 /** What a real node runs beside the distribution's containerd. */
 export type NodeBinary = 'kubelet' | 'kube-proxy';
 export type EtcdBinary = 'etcd' | 'etcdutl' | 'etcdctl';
+/** A patch of etcd that no one released: its disk is slow. */
+export type SlowBinary = 'slow-etcd';
 /** One for all minors: what people type is the same for each of them. */
 export const etcdctlVersion = '3.6.16';
 /** Object stores that others wrote, to try backups against. */
@@ -59,6 +61,13 @@ export interface Released extends Source {
   readonly onlyThisMinor?: boolean;
 }
 
+export interface SourceChange {
+  readonly goModule: string;
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
 /** A binary that is neither looked for on PATH nor downloaded. */
 export interface OnlyBuilt extends Source {
   readonly name:
@@ -71,8 +80,11 @@ export interface OnlyBuilt extends Source {
     | ConsumerBinary
     | PauseBinary
     | SimulatorBinary
+    | SlowBinary
     | KnativeBinary;
   readonly onlyBuilt: true;
+  /** One place in the source of a module that it is made of reads otherwise. */
+  readonly changed?: SourceChange;
 }
 
 export type Wanted = Released | OnlyBuilt;
@@ -89,6 +101,24 @@ export function etcd(name: EtcdBinary, version: EtcdVersion): Released {
     buildSeconds: name === 'etcdutl' ? 5 : 17,
   };
 }
+
+/** Each write of its log to the disk takes 200 ms: that of a bad release, or of a bad disk. */
+export const slowEtcd = {
+  name: 'slow-etcd',
+  version: '3.6.99',
+  variable: 'RATCHET_SLOW_ETCD',
+  module: 'etcd-3.6',
+  goPackage: 'go.etcd.io/etcd/server/v3',
+  ldflags: '-s -w -X go.etcd.io/etcd/api/v3/version.Version=3.6.99',
+  buildSeconds: 10,
+  onlyBuilt: true,
+  changed: {
+    goModule: 'go.etcd.io/etcd/client/pkg/v3',
+    file: 'fileutil/sync_linux.go',
+    from: 'return syscall.Fdatasync(int(f.Fd()))',
+    to: 'syscall.Select(0, nil, nil, nil, &syscall.Timeval{Usec: 200_000})\n\treturn syscall.Fdatasync(int(f.Fd()))',
+  },
+} as const satisfies Wanted;
 
 /** What tests of backups need besides: nothing else waits for their builds. */
 export const emulators = [
