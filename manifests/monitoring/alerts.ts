@@ -63,6 +63,14 @@ const ofObjects: readonly Alert[] = [
     summary: `Fleet ${where} needs a person ({{ $labels.reason }}). Run: kubectl -n {{ $labels.namespace }} describe etcdfleets.etcd.ratchet.dev {{ $labels.name }}`,
   },
   {
+    alert: 'EtcdFleetFallsBehind',
+    // By the condition, as its reason changes. What needs a person has an alert of its own.
+    expr: 'max by (namespace, name, type) (etcd_ratchet_fleet_condition{type=~"SourceReady|StatusesReported"}) == 0 unless on (namespace, name) etcd_ratchet_fleet_condition{type="Stalled"} == 1',
+    for: '30m',
+    severity: 'warning',
+    summary: `Fleet ${where} falls behind: {{ $labels.type }} is False. Its Git server or its forge does not answer, or limits it. Run: kubectl -n {{ $labels.namespace }} describe etcdfleets.etcd.ratchet.dev {{ $labels.name }}`,
+  },
+  {
     alert: 'EtcdRatchetDoesNotRun',
     expr: 'time() - etcd_ratchet_fleet_last_run_seconds > 300',
     for: '1m',

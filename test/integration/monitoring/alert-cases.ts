@@ -159,6 +159,33 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       'a cluster of it does': { series: { [condition('cluster', orders, 'Stalled', 'DataLost')]: '1x20' }, at: '15m' },
     },
   },
+  EtcdFleetFallsBehind: {
+    fires: {
+      series: {
+        [condition('fleet', orders, 'SourceReady', 'Timeout')]: '0x20 _x20',
+        [condition('fleet', orders, 'SourceReady', 'RateLimited')]: '_x20 0x20',
+      },
+      at: '35m',
+      labels: { ...orders, type: 'SourceReady' },
+      summary: /^Fleet payments\/orders falls behind: SourceReady is False/,
+    },
+    silent: {
+      'it was read meanwhile': {
+        series: {
+          [condition('fleet', orders, 'SourceReady', 'Timeout')]: '0x20 _x1 0x20',
+          [condition('fleet', orders, 'SourceReady', 'Read')]: '_x20 1x1 _x20',
+        },
+        at: '40m',
+      },
+      'it needs a person': {
+        series: {
+          [condition('fleet', orders, 'SourceReady', 'InvalidSource')]: '0x60',
+          [condition('fleet', orders, 'Stalled', 'InvalidSource')]: '1x60',
+        },
+        at: '50m',
+      },
+    },
+  },
   EtcdRatchetDoesNotRun: {
     fires: {
       series: { [series('etcd_ratchet_fleet_last_run_seconds', orders)]: '0x60' },
