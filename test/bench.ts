@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { measureAtOnce } from './bench/at-once.ts';
 import { measureBackup } from './bench/backup.ts';
 import { measureLargeBackup } from './bench/backup-large.ts';
 import { measureBirths } from './bench/birth.ts';
@@ -59,7 +60,7 @@ if (bench === 'backup' && !fullSize && !currentSandbox()) {
   if (mebibytes !== undefined || stores !== storeNames) process.exit();
 }
 const binaries = await provisionBinaries();
-const kwok = bench === 'fleet' ? await tools.kwok.provide() : undefined;
+const kwok = bench === 'fleet' || bench === 'shards' ? await tools.kwok.provide() : undefined;
 const sandbox = await enterSandbox({ ...binariesEnvironment(binaries), ...(kwok && tools.kwok.environment(kwok)) });
 const { directory } = sandbox;
 // The pods' image is this checkout's bundle.
@@ -86,6 +87,8 @@ if (bench === 'backup') {
   await measureTls(stage, { directory: join(directory, 'app'), quick });
 } else if (bench === 'life') {
   await measureLife(stage, { directory: join(directory, 'app') });
+} else if (kwok && bench === 'shards') {
+  await measureAtOnce(stage, { directory: join(directory, 'app'), kwok, minutes: quick ? 1 : 10 });
 } else if (kwok) {
   const sizes = quick ? { real: 4, all: [20], most: 200 } : { real: 10, all: [100, 400], most: 10_000 };
   await measureFleet(stage, { directory: join(directory, 'app'), kwok, sizes });

@@ -3,21 +3,20 @@ import { build } from '../../functions/build.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { unitOf } from '../../reconcile/fleet/unit.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
-import { inParallel } from '../../reconcile/stepping/in-parallel.ts';
 import { isIn } from '../../reconcile/stepping/shard.ts';
 import { until } from '../e2e/support/until.ts';
 import type { Kwok } from '../support/cluster/tools.ts';
 import { pushUntilConverged, untilConverged } from './converged.ts';
 import { enterServiceAccount, fillCompileCache, heapOfPod } from './pod-like.ts';
 import type { Stage } from './stage.ts';
+import { addStandIns } from './stand-ins/clusters.ts';
 import { startStandInMembers } from './stand-ins/members.ts';
-import { addVolumes, podTemplate, startStandInNodes, storageClass } from './stand-ins/nodes.ts';
-import { addOthers, ensureNamespace, namespaceOf, shards } from './stand-ins/others.ts';
+import { startStandInNodes } from './stand-ins/nodes.ts';
+import { addOthers, namespaceOf, shards } from './stand-ins/others.ts';
 import { aim } from './table.ts';
-import { cpu, measureSize, middle, print, type TickFigures } from './ticks.ts';
+import { cpu, measureSize, middle, peak, print, type TickFigures } from './ticks.ts';
 
 const counts = { warmUps: 1, times: 5 };
-const replicas = 1;
 /** Milliseconds, for each hundred that is born. */
 const patience = 300_000;
 
@@ -47,7 +46,11 @@ export async function measureFleet(
   let made = 0;
   for (const clusters of sizes.all) {
     const before = { clusters: made + sizes.real, at: performance.now() };
-    await make(stage, made, clusters - sizes.real - made);
+    await addStandIns(stage, {
+      first: made,
+      count: clusters - sizes.real - made,
+      namespaceOf: (n) => namespaceOf(n, true),
+    });
     made = clusters - sizes.real;
     const patienceMs = patience * Math.ceil(clusters / 100);
     await untilConverged({ directory, env, options: heapOfPod, patienceMs }, clusters);
@@ -55,7 +58,7 @@ export async function measureFleet(
     console.log(`from ${before.clusters} to ${clusters} clusters in ${seconds.toFixed(0)} s of ticks`);
     await untilNoFollowUp(stage);
     for (const look of ['skipped', 'full'] as const) {
-      const size = { look, clusters, members: members + made * replicas, directory, env };
+      const size = { look, clusters, members: members + made, directory, env };
       figures.push(await measureSize(stage, size, counts, heapOfPod));
     }
     print(figures.slice(-2), counts);
@@ -65,6 +68,7 @@ export async function measureFleet(
   console.log(`\nOf them ${sizes.real} are real. The others have a member each, which a program stands in for;`);
   console.log('what other shards step has none, and an object of the same size.\n');
   printAims(figures);
+  printModel(figures, sizes.most);
 }
 
 interface Sharing {
@@ -104,23 +108,6 @@ async function untilNoFollowUp({ kubectl }: Stage): Promise<void> {
   await until('no follow-up runs', async () => (await kubectl(active)).trim() === '', { within: 180, every: 1_000 });
 }
 
-async function make({ kube, kubectl }: Stage, first: number, count: number): Promise<void> {
-  await addVolumes(kubectl, first * replicas, count * replicas);
-  const numbers = [...Array(count).keys()].map((n) => first + n);
-  for (const namespace of new Set(numbers.map((number) => namespaceOf(number, true))))
-    await ensureNamespace(kube, namespace);
-  await inParallel(numbers, 8, (n) => kube.create<EtcdCluster>(resources.clusters, standIn(n)));
-}
-
-function standIn(number: number): EtcdCluster {
-  return {
-    apiVersion: 'etcd.ratchet.dev/v1alpha1',
-    kind: 'EtcdCluster',
-    metadata: { name: `orders-${number}`, namespace: namespaceOf(number, true) },
-    spec: { replicas, version: '3.6.16', storage: { size: '1Gi', storageClassName: storageClass }, podTemplate },
-  };
-}
-
 const goal = { clusters: 100, cpuSeconds: 1 };
 
 function printAims(figures: readonly TickFigures[]): void {
@@ -133,4 +120,42 @@ function printAims(figures: readonly TickFigures[]): void {
       ),
     );
   }
+}
+
+const looks = ['skipped', 'full'] as const;
+/** Each cluster has one every two to four minutes, at a tick a minute. */
+const fullLooks = 1 / 3;
+
+interface Line {
+  /** Of no cluster, and of one more. */
+  readonly base: number;
+  readonly each: number;
+}
+
+/** Figures of a thousand clusters of one shard beside all those of others, which this machine has no room for. */
+function printModel(figures: readonly TickFigures[], most: number): void {
+  const whole = figures.filter(({ share }) => !share);
+  const found = looks.map((look) => {
+    const [first, last] = [whole.find((one) => one.look === look), whole.findLast((one) => one.look === look)];
+    const beside = figures.find((one) => one.share && one.look === look);
+    return first && last && beside?.share && first !== last
+      ? { first, last, beside, own: beside.share.clusters }
+      : undefined;
+  });
+  const [skipped, full] = found;
+  if (!skipped || !full) return;
+  const modelOf = (by: (run: TickFigures['runs'][number]) => number): number => {
+    const lineOf = ({ first, last, beside, own }: typeof skipped): Line => {
+      const each = (middle(last.runs, by) - middle(first.runs, by)) / (last.clusters - first.clusters);
+      return { each, base: middle(beside.runs, by) - own * each };
+    };
+    const [rest, looked] = [lineOf(skipped), lineOf(full)];
+    return rest.base + 1000 * ((1 - fullLooks) * rest.each + fullLooks * looked.each);
+  };
+  const [seconds, mebibytes] = [modelOf(cpu) / 1000, modelOf(peak)];
+  console.log(
+    `\nBy these figures, not measured: 1,000 clusters of one shard of ${most.toLocaleString('en')}, a third of whose looks are full, take ${seconds.toFixed(1)} s of processor time and ${mebibytes.toFixed(0)} MiB.`,
+  );
+  console.log(aim('at most 12 s of processor time', seconds <= 12));
+  console.log(aim('at most 200 MiB', mebibytes <= 200));
 }

@@ -6,6 +6,7 @@ export const benches = {
   births: 'from a push to Ready members, beside the same pods by kubectl',
   ticks: 'invocations for 1, 10 and 100 clusters that have converged',
   fleet: 'invocations for 100 and 400 clusters, most of whose members are stand-ins',
+  shards: 'twelve shards that tick without a pause, and whether two of them take a step at once',
   tls: 'TLS: births, rotations, and the gaps between writes',
   life: 'a cluster’s life: scaled, upgraded, healed, under writes',
   git: 'fetches and checks of a large repository',

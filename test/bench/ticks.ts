@@ -208,7 +208,7 @@ export function print(all: readonly TickFigures[], { times, warmUps }: Counts): 
 
 const wall = ({ wallMilliseconds }: Timed) => wallMilliseconds;
 export const cpu = ({ cpuMilliseconds }: Timed) => cpuMilliseconds;
-const peak = ({ peakMegabytes }: Measured) => peakMegabytes;
+export const peak = ({ peakMegabytes }: Measured) => peakMegabytes;
 
 export function middle<T>(runs: readonly T[], by: (run: T) => number): number {
   return by(median(runs, by));

@@ -3,6 +3,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { type Kube, resources } from '../../../reconcile/interfaces/kube.ts';
 import { inParallel } from '../../../reconcile/stepping/in-parallel.ts';
 import { indexFor } from '../../../reconcile/stepping/shard.ts';
+import { ensureNamespace } from './clusters.ts';
 
 /** One of the shards has all that is born; the others have the rest. */
 export const shards = 10;
@@ -34,9 +35,4 @@ export async function addOthers(kube: Kube, { spec, status }: EtcdCluster, count
     });
     await kube.updateStatus<EtcdCluster>(resources.clusters, { ...created, status: status ?? assert.fail() });
   });
-}
-
-export async function ensureNamespace(kube: Kube, name: string): Promise<void> {
-  if (await kube.get(resources.namespaces, undefined, name)) return;
-  await kube.create(resources.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 }
