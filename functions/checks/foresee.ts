@@ -3,6 +3,7 @@ import type { CheckedCluster, CheckedDeletion } from '../../manifests/api/check-
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { type ClusterPlan, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import { costsOf } from '../../reconcile/cluster/know/plan/costs.ts';
+import { getLive } from '../../reconcile/fleet/apply.ts';
 import { changeBetween, type RequestedChange } from '../../reconcile/fleet/check/change.ts';
 import { dryRun, problemInField } from '../../reconcile/fleet/check/dry-run.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
@@ -58,7 +59,8 @@ export async function foresee(
   const others = await listOthers(context.kube, namespace, signal);
   const seen = { fleets, clusters, others, leftOut: context.kube.leftOut() };
   const change = changeBetween(before, after, { fleet, ...seen, scope: namespace, revision });
-  const { applies, left } = bounded(change);
+  const { applies: listed, left } = bounded(change);
+  const applies = await inParallel(listed, parallel, (apply) => readWhole(apply, context));
   const tried = await tryAll(applies, fleet, context);
   // Objects that the fleet may not apply are not read: a document's author must not learn their state.
   const accepted = applies.filter((apply) => tried.accepted.has(apply));
@@ -101,6 +103,15 @@ async function nodesOf(applies: RequestedChange['applies'], context: CheckContex
 function bounded({ applies }: RequestedChange) {
   const some = applies.slice(0, mostClusters);
   return { applies: some, left: applies.length - some.length };
+}
+
+type Requested = RequestedChange['applies'][number];
+
+/** A list may hold an object that is not the fleet's yet without its status and `managedFields`. @throws {KubeError} */
+async function readWhole(apply: Requested, { kube, signal }: CheckContext): Promise<Requested> {
+  if (apply.kind !== 'adopt' && apply.kind !== 'takeOver') return apply;
+  const live = await getLive(apply.spec, kube, signal);
+  return live && live.metadata.uid === apply.live.metadata.uid ? { ...apply, live } : apply;
 }
 
 interface Tried {

@@ -34,12 +34,13 @@ export async function readFull(context: StepContext, scope: FullScope): Promise<
   const { kube, signal } = context;
   const { namespaces, all, listed, fleets = [], onConfigMaps } = scope;
   const onlyOf = listed !== undefined;
+  const at = kube.now() ?? new Date();
   const objects = await readObjects(kube, all, { namespaces, onlyOf, signal, onConfigMaps });
   const without = clustersWithoutRoom(objects, fleets);
   const stages = heldByStages(objects, fleets, kube.now() ?? new Date(), listed);
   const halts = haltsAbove(objects, fleets);
   const known = knownFleets(kube, fleets, signal);
-  const now = roomNow({ kube, namespaces, all: objects, fleets, signal });
+  const now = roomNow({ kube, namespaces, all: objects, fleets, at, signal });
   return new Map(
     objects.map((one) => {
       const { uid = '' } = one.cluster.metadata;

@@ -8,20 +8,21 @@ import { traced } from '../stepping/traced.ts';
 import { act } from './act/act.ts';
 import { stepSeconds, takeLease } from './act/lease.ts';
 import { decide } from './decide/decide.ts';
+import { waitForRoom } from './decide/wait-for-room.ts';
 import { type EtcdWay, fencedEtcd } from './etcd-way.ts';
 import { existingKept } from './know/adoption/kept.ts';
 import type { Counted } from './know/counters.ts';
 import { type Decision, wakesOn } from './know/decision.ts';
 import type { Observation, StageHold } from './know/observation.ts';
-import { failureOf, moved, type Outcome } from './know/outcome.ts';
+import { failureOf, type Outcome } from './know/outcome.ts';
 import { outgrown, parseShown } from './know/plan/costs.ts';
 import { beginsPlan, type Foretold, justTold } from './know/plan/followed.ts';
 import { withoutApprovals } from './know/refused-approvals.ts';
 import { type Situation, situate } from './know/situation.ts';
-import { someOf } from './know/some-of.ts';
 import { askCounters } from './observe/ask-counters.ts';
 import { observe } from './observe/observe.ts';
 import { type KnownFleets, knownFleets, readFourEyes } from './observe/read-four-eyes.ts';
+import { takesRoom } from './observe/room.ts';
 import type { RoomNow } from './observe/room-now.ts';
 import type { ClusterObjects } from './observe/snapshot.ts';
 import { goingOn } from './report/going-on.ts';
@@ -46,7 +47,7 @@ const stepped = channel(steppedChannel);
 export interface StepObjects extends ClusterObjects {
   /** The clusters that take the room that it would need to begin a change; absent where there is room. */
   readonly crowdedBy?: readonly string[];
-  /** Asked again once it has its lease. Absent: it is of no fleet that was seen. */
+  /** Asked once it has its lease. Absent: how much room there is was not seen. */
   readonly roomNow?: RoomNow;
   /** The stage of its fleet that comes before it and is not over. */
   readonly stage?: StageHold;
@@ -74,19 +75,19 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   const crowded = objects.crowdedBy && { crowdedBy: objects.crowdedBy };
   const staged = objects.stage && { stage: objects.stage };
   const seen = withoutApprovals({ ...observation, ...crowded, ...staged }, fourEyes);
-  const { situation, decision, ahead } = await traced('decide', {}, async (note) => {
+  const first = await traced('decide', {}, async (note) => {
     const { situation, decision, ahead } = await decided(seen, context.log);
     note({ decision: decision.kind, reason: decision.reason });
     return { situation, decision, ahead };
   });
-  if (dryRun) return resultOf(objects.cluster, decision, { kind: 'none' }, decision);
+  if (dryRun) return resultOf(objects.cluster, first.decision, { kind: 'none' }, first.decision);
 
-  const { outcome, written } = await carryOut(context, etcd, {
-    situation,
-    decision,
+  const { outcome, written, crowdedBy } = await carryOut(context, etcd, {
+    ...first,
     whole: objects.cluster,
-    ...(objects.roomNow && needsRoom(seen, decision) && { roomNow: objects.roomNow }),
+    ...(objects.roomNow && !takesRoom(objects) && needsRoom(seen, first.decision) && { roomNow: objects.roomNow }),
   });
+  const { situation, decision, ahead } = crowdedBy ? waitingFor(crowdedBy, seen) : first;
   stepped.publish({ observation: seen, decision, outcome: outcome.kind } satisfies Stepped);
   const quiet = outcome.kind === 'lost' || situation.lease.kind === 'held';
   const foretold =
@@ -110,6 +111,19 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   return resultOf(cluster, decision, outcome, goingOn(situation, decision, outcome));
 }
 
+interface Decided {
+  readonly situation: Situation;
+  readonly decision: Decision;
+  /** What was foretold before the step. */
+  readonly ahead?: Foretold;
+}
+
+/** Others took the room between its look and its lease: it says so as if it had seen them, and has done nothing. */
+function waitingFor(crowdedBy: readonly string[], seen: Observation): Decided {
+  const situation = situate({ ...seen, crowdedBy });
+  return { situation, decision: waitForRoom(situation) ?? decide(situation) };
+}
+
 interface Stepping {
   readonly etcd: EtcdWay;
   readonly seen: Observation;
@@ -127,10 +141,7 @@ async function countedOf(above: HaltAbove | 'unseen', { etcd, seen, decision, si
  * What to do now. A plan that was shown on a request is made anew before its first step: where it costs more by now,
  * the change waits for a minute (healing does not), and `ahead` is that plan.
  */
-async function decided(
-  seen: Observation,
-  log: StepContext['log'],
-): Promise<{ readonly situation: Situation; readonly decision: Decision; readonly ahead?: Foretold }> {
+async function decided(seen: Observation, log: StepContext['log']): Promise<Decided> {
   const situation = situate(seen);
   const decision = decide(situation);
   const held = (outgrown: string) => {
@@ -176,7 +187,7 @@ async function carryOut(
   { kube, holder, signal, nameAllowances, egress }: StepContext,
   etcd: EtcdWay,
   { situation, decision, whole: cluster, roomNow }: Deciding,
-): Promise<{ readonly outcome: Outcome; readonly written: EtcdCluster }> {
+): Promise<{ readonly outcome: Outcome; readonly written: EtcdCluster; readonly crowdedBy?: readonly string[] }> {
   if (decision.kind !== 'act') return { outcome: { kind: 'none' }, written: cluster };
   const { action, reason } = decision;
   const now = kube.now() ?? situation.at;
@@ -198,8 +209,8 @@ async function carryOut(
       ...(egress && { egress }),
       signal: inTime,
     };
-    const crowdedBy = await roomNow?.(leased);
-    if (crowdedBy) throw moved(`the room of its fleet was taken meanwhile: ${someOf(crowdedBy)}`);
+    const crowdedBy = await roomNow?.(leased, inTime);
+    if (crowdedBy) return { outcome: { kind: 'none' }, written: leased, crowdedBy };
     await traced('act', { action: action.kind }, () => act(action, means));
     return { outcome: { kind: 'acted' }, written: leased };
   } catch (error) {

@@ -139,8 +139,8 @@ async function giveBack(base: FleetObject, live: FleetObject, context: ApplyCont
   });
 }
 
-/** @throws {KubeError} */
-async function getLive(spec: DesiredSpec, kube: Kube, signal: AbortSignal): Promise<FleetObject | undefined> {
+/** The object as it is now. @throws {KubeError} */
+export async function getLive(spec: DesiredSpec, kube: Kube, signal: AbortSignal): Promise<FleetObject | undefined> {
   return kube.get<FleetObject>(resourceFor(spec), spec.namespace || undefined, spec.name, { signal });
 }
 

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
+import { aborted } from '../../../manifests/abort-after.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { labels } from '../../../manifests/render/names.ts';
-import { ownerOf } from '../../fleet/names.ts';
+import { isMarked } from '../../fleet/names.ts';
 import { type Kube, resources } from '../../interfaces/kube.ts';
 import { listIn } from '../../objects/list-in.ts';
 import { clustersWithoutRoom, takesRoom, wantsToChange } from './room.ts';
@@ -11,7 +13,7 @@ import type { ClusterObjects } from './snapshot.ts';
  * The clusters that take the room of one which holds its lease; `undefined`: there is room.
  * @throws {KubeError}
  */
-export type RoomNow = (cluster: EtcdCluster) => Promise<readonly string[] | undefined>;
+export type RoomNow = (cluster: EtcdCluster, signal: AbortSignal) => Promise<readonly string[] | undefined>;
 
 interface Seen {
   readonly kube: Kube;
@@ -19,6 +21,9 @@ interface Seen {
   readonly namespaces?: readonly string[] | undefined;
   readonly all: readonly ClusterObjects[];
   readonly fleets: readonly EtcdFleet[];
+  /** From before all that was read. */
+  readonly at: Date;
+  /** Of the pass: other steps may wait for the same look. */
   readonly signal: AbortSignal;
 }
 
@@ -26,54 +31,66 @@ interface Seen {
  * Looks again at the clusters of a fleet. Another invocation that saw more of a commit, or less, may have begun with
  * another one. Each looks after its own lease was written: of two, at least one sees the other.
  */
-export function roomNow({ kube, namespaces, all, fleets, signal }: Seen): RoomNow {
+export function roomNow(seen: Seen): RoomNow {
   const looks = new Map<string, Look>();
-  // Not held by this pass: lists of its own are.
-  const apart = kube.bounded();
-  return async (cluster) => {
-    const uid = ownerOf(cluster);
-    const fleet = fleets.find(({ metadata }) => metadata.uid === uid);
-    if (!fleet || uid === undefined) return undefined;
-    const look = looks.get(uid) ?? sharing(() => listOf(uid));
+  return async (cluster, signal) => {
+    const fleet = seen.fleets.find((one) => isMarked(one, cluster));
+    const { uid = '' } = fleet?.metadata ?? {};
+    if (!fleet) return undefined;
+    const look = looks.get(uid) ?? sharing(() => lookAt(fleet, seen));
     looks.set(uid, look);
-    const now = await look();
-    const at = kube.now() ?? new Date();
-    const isBusy = (one: ClusterObjects) => takesRoom(one) || (!isSame(one.cluster, cluster) && begins(one, at));
-    const objects = all.flatMap((one) => asNow(one, now));
+    const { objects, begun } = await Promise.race([look(), aborted(signal).then((): never => throwFrom(signal))]);
+    const isOther = (one: ClusterObjects) => one.cluster.metadata.uid !== cluster.metadata.uid;
+    const isBusy = (one: ClusterObjects) => takesRoom(one) || (begun.has(one) && isOther(one));
     return clustersWithoutRoom(objects, [fleet], isBusy).get(cluster.metadata.uid ?? '');
   };
-
-  async function listOf(uid: string): Promise<Clusters> {
-    const labelSelector = `${labels.fleet}=${uid}`;
-    const { items } = await listIn<EtcdCluster>(apart, resources.clusters, { namespaces, labelSelector, signal });
-    return new Map(items.map((one) => [one.metadata.uid, one]));
-  }
 }
 
-type Clusters = ReadonlyMap<string | undefined, EtcdCluster>;
-type Look = () => Promise<Clusters>;
-
-function isSame(one: EtcdCluster, other: EtcdCluster): boolean {
-  return one.metadata.uid === other.metadata.uid;
+function throwFrom(signal: AbortSignal): never {
+  throw signal.reason;
 }
 
-/** A step of it is under way, and it has not yet what it is asked for. */
-function begins(objects: ClusterObjects, at: Date): boolean {
-  const { step } = objects.cluster.status ?? {};
-  return step !== undefined && Date.parse(step.deadline) > at.getTime() && wantsToChange(objects);
+interface Looked {
+  /** As they were read, with the EtcdClusters of now. */
+  readonly objects: readonly ClusterObjects[];
+  /** Those that may have begun since they were read. */
+  readonly begun: ReadonlySet<ClusterObjects>;
 }
 
-/** The same object where it has not changed: what was found out about it is known. */
-function asNow(one: ClusterObjects, now: Clusters): readonly ClusterObjects[] {
-  const cluster = now.get(one.cluster.metadata.uid);
-  if (!cluster) return [];
-  return cluster.metadata.resourceVersion === one.cluster.metadata.resourceVersion ? [one] : [{ ...one, cluster }];
+type Look = () => Promise<Looked>;
+
+/** @throws {KubeError} */
+async function lookAt(fleet: EtcdFleet, { kube, namespaces, all, at, signal }: Seen): Promise<Looked> {
+  // Not held by this pass: lists of its own are.
+  const apart = kube.bounded();
+  const labelSelector = `${labels.fleet}=${fleet.metadata.uid}`;
+  const { items } = await listIn<EtcdCluster>(apart, resources.clusters, { namespaces, labelSelector, signal });
+  const byUid = new Map(items.map((one) => [one.metadata.uid, one]));
+  const leftOut = apart.leftOut();
+  const begun = new Set<ClusterObjects>();
+  const objects = all.flatMap((one): readonly ClusterObjects[] => {
+    if (!isMarked(fleet, one.cluster)) return [];
+    const cluster = byUid.get(one.cluster.metadata.uid);
+    if (!cluster) return leftOut.has(one.cluster.metadata.namespace ?? '') ? [one] : [];
+    // The same object where nothing changed: what was found out about it is known.
+    const isSame = cluster.metadata.resourceVersion === one.cluster.metadata.resourceVersion;
+    const now = isSame ? one : { ...one, cluster };
+    if (mayHaveBegun(one.cluster, cluster, at) && wantsToChange(now)) begun.add(now);
+    return [now];
+  });
+  return { objects, begun };
+}
+
+/** A step was under way since, or was reported. What one that died has left before is in what was read. */
+function mayHaveBegun(before: EtcdCluster, { status }: EtcdCluster, at: Date): boolean {
+  if (status?.step && Date.parse(status.step.deadline) > at.getTime()) return true;
+  return !isDeepStrictEqual(status?.history?.at(-1), before.status?.history?.at(-1));
 }
 
 /** Questions that come while one look is under way share the next, which begins after all of them. */
 function sharing(look: Look): Look {
   let last: Promise<unknown> = Promise.resolve();
-  let next: ReturnType<Look> | undefined;
+  let next: Promise<Looked> | undefined;
   return () => {
     next ??= last
       .catch(() => undefined)

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parse } from 'yaml';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
+import { indexFor, mostShards } from '../../../reconcile/stepping/shard.ts';
 import type { FakeKubeOptions, FakeRequest } from '../../support/fakes/kube.ts';
 import { context, type Stage, setStage } from './checks-stage.ts';
 import { wholePass } from './pass.ts';
@@ -104,4 +107,25 @@ test('one Secret for Git, statuses and checks is read once in a pass', async () 
     read.flatMap(({ key, name }) => (key === 'GET secrets' ? [name] : [])),
     ['forge'],
   );
+});
+
+test('a shard checks what it would take over as whole as without shards', async () => {
+  const told = async (isShared: boolean) => {
+    await using stage = await setQuietStage();
+    const { scene, repository } = stage;
+    const mine = clusterYaml('mine');
+    const created = await scene.fake.create<EtcdCluster>(resources.clusters, parse(mine));
+    // Its members are gone: nothing is born in their place.
+    const status = { observedGeneration: 1, clusterID: 'a198e98718d1ab97' };
+    await scene.fake.updateStatus<EtcdCluster>(resources.clusters, { ...created, status });
+    await repository.commit({ 'c/notes.md': 'main goes on\n' }, { keep: true });
+    await stage.open(6, { 'c/mine.yaml': mine });
+    const index = indexFor(scene.fleet().metadata.uid ?? '', mostShards);
+    await wholePass(scene, isShared ? { shard: { index, of: mostShards, missing: [] } } : {});
+    const { report } = stage.reports().at(-1) ?? assert.fail();
+    return report.clusters;
+  };
+  const whole = await told(false);
+  assert.equal(whole[0]?.planned?.end.kind, 'refused');
+  assert.deepEqual(await told(true), whole);
 });

@@ -24,7 +24,23 @@ export function manyLiving(world: World, many: number): Living {
   for (const resource of Object.values(resources).filter((one) => !('clusterScoped' in one)))
     for (let n = 0; n < many; n += 1)
       kube.seed(resource, ...world.kube.stored<KubeObject>(resource).map((one) => asOf(n, one)));
-  return { kube, etcd: answeringForAll(etcdOf(world.state)) };
+  return { kube: withController(kube), etcd: answeringForAll(etcdOf(world.state)) };
+}
+
+/** Each StatefulSet that is changed is seen by its controller at once, which makes no pod anew. */
+export function withController(kube: FakeKube): FakeKube {
+  const update: FakeKube['update'] = async (resource, object, options) => {
+    const written = await kube.update(resource, object, options);
+    if (resource.plural !== resources.statefulSets.plural) return written;
+    const { generation: observedGeneration = 0 } = written.metadata;
+    const seen = { observedGeneration, updateRevision: `of generation ${observedGeneration}` };
+    const before = written as KubeObject & { readonly status?: object };
+    return (await kube.updateStatus(resource, {
+      ...before,
+      status: { ...before.status, ...seen },
+    })) as KubeObject as typeof written;
+  };
+  return { ...kube, update };
 }
 
 function asOf<T>(n: number, value: T): T {

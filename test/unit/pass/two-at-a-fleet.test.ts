@@ -12,7 +12,7 @@ import { bornWith } from '../../support/world/born.ts';
 import { asInvocation } from '../../support/world/invocation.ts';
 import { passIn } from '../../support/world/passing.ts';
 import { namespace, type World } from '../../support/world/world.ts';
-import { type Living, manyLiving } from './many-living.ts';
+import { type Living, manyLiving, withController } from './many-living.ts';
 
 /** Two shards step one fleet at once, as when one is back that was missed: whichever write one of them is held at. */
 
@@ -64,7 +64,7 @@ async function settledFleet(): Promise<Living> {
 
 function anew(): Stage {
   const { etcd } = settled;
-  const kube = createFakeKube({ clock: () => new Date(world.now()) });
+  const kube = withController(createFakeKube({ clock: () => new Date(world.now()) }));
   for (const resource of Object.values(resources)) kube.seed(resource, ...settled.kube.stored<KubeObject>(resource));
   return {
     kube,
@@ -96,13 +96,15 @@ interface Ended {
   readonly begun: readonly string[];
   /** After one more pass. */
   readonly after: readonly string[];
+  /** The second has a write of that number: else it was through before the first went on. */
+  readonly hasMore: boolean;
 }
 
 /**
  * The helper is held at one of its writes, `meanwhile` happens, and the other makes a pass, which is held at one of its
  * own until the helper is through.
  *
- * @returns what had begun in the end; `undefined`: one of them makes no more writes than that
+ * @returns `undefined`: the helper makes no write of that number
  */
 async function heldAt(
   [first, second]: readonly [number, number],
@@ -135,12 +137,12 @@ async function heldAt(
   });
   await time.until(stage.passOf(helper, helped).finally(isThrough.resolve));
   if (other) await time.until(other);
-  if (!isHeld.first || !isHeld.second) return undefined;
+  if (!isHeld.first) return undefined;
   const begun = stage.begun();
   // Where each saw the other, none began.
   world.advance(60);
   await time.until(stage.passOf(back, stage.kube));
-  return { begun, after: stage.begun() };
+  return { begun, after: stage.begun(), hasMore: isHeld.second };
 }
 
 /** In how many lives; and those in which more began than may, or none went on. */
@@ -151,15 +153,14 @@ async function heldAtEach(
   const wrong: string[] = [];
   let lives = 0;
   for (let first = 0; ; first += 1) {
-    const before = lives;
-    for (let second = 0; ; second += 1) {
+    for (let second = 0, hasMore = true; hasMore; second += 1) {
       const ended = await heldAt([first, second], prepare, meanwhile);
-      if (!ended) break;
+      if (!ended) return { lives, wrong };
+      hasMore = ended.hasMore;
       lives += 1;
       if (ended.begun.length > 1 || ended.after.length !== 1)
         wrong.push(`held at writes ${first} and ${second}: [${ended.begun}], then [${ended.after}]`);
     }
-    if (lives === before) return { lives, wrong };
   }
 }
 
