@@ -2,6 +2,7 @@ import type { ConfigMap, Pod } from '../../manifests/kube-types.ts';
 import type { Holder } from '../../reconcile/cluster/know/holder.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/interfaces/kube.ts';
 import type { Shard } from '../../reconcile/stepping/shard.ts';
+import { sharing } from '../../reconcile/stepping/sharing.ts';
 import type { Log } from '../log.ts';
 
 /**
@@ -188,10 +189,7 @@ function takingCare(context: CareContext, suspects: readonly string[], left: rea
 function recorder({ kube, log, signal, home, holder }: CareContext, data: () => Readonly<Record<string, string>>) {
   const pod = holder.pod.split('/').at(-1) ?? '';
   let kept: ConfigMap | undefined;
-  let last = Promise.resolve();
-  let next: Promise<void> | undefined;
-  const put = async () => {
-    next = undefined;
+  return sharing(async () => {
     const wanted = { ...(kept ?? emptyRecord(home, pod, holder.uid)), data: data() };
     const written = await goingOn(log, 'which clusters are about to be asked is not on record', () =>
       kept
@@ -199,11 +197,7 @@ function recorder({ kube, log, signal, home, holder }: CareContext, data: () => 
         : kube.create<ConfigMap>(resources.configMaps, wanted, { signal }),
     );
     kept = written ?? kept;
-  };
-  return () => {
-    next ??= last = last.then(put);
-    return next;
-  };
+  });
 }
 
 /** Goes with the pod whose record it is. */

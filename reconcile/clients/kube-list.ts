@@ -64,7 +64,7 @@ async function listOnce<T extends KubeObject>({ target, options, budget, ask }: 
       size = Math.max(1, size >> 3);
       continue;
     }
-    const kept = options.isBare ? page.items.map((one) => (options.isBare?.(one) ? bare(one) : one)) : page.items;
+    const kept = keptOf(page.items, options);
     items.push(...kept);
     account.charge(kept, page.bytes);
     if (mayLack && budget.leftOut.size > without.length) throw new Restart();
@@ -79,7 +79,15 @@ async function listOnce<T extends KubeObject>({ target, options, budget, ask }: 
   throw failure(target, 'BadAnswer', `no end after ${maxPages} pages`);
 }
 
-export function bare<T extends KubeObject>(item: T): T {
+/** Of these what a list keeps in memory. */
+export function keptOf<T extends KubeObject>(
+  items: readonly T[],
+  { isBare }: Pick<ListOptions, 'isBare'>,
+): readonly T[] {
+  return isBare ? items.map((one) => (isBare(one) ? bare(one) : one)) : items;
+}
+
+function bare<T extends KubeObject>(item: T): T {
   const { status: _, ...rest } = item as T & { readonly status?: unknown };
   const { managedFields: __, ...metadata } = item.metadata as T['metadata'] & { readonly managedFields?: unknown };
   return { ...rest, metadata } as unknown as T;

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { build } from '../../functions/build.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { type Kube, resources } from '../../reconcile/interfaces/kube.ts';
 import { indexFor } from '../../reconcile/stepping/shard.ts';
 import type { Kwok } from '../support/cluster/tools.ts';
 import { untilConverged } from './converged.ts';
 import { measure } from './measure.ts';
-import { enterServiceAccount, fillCompileCache, heapOfPod } from './pod-like.ts';
+import { heapOfPod } from './pod-like.ts';
 import type { Stage } from './stage.ts';
 import { addStandIns } from './stand-ins/clusters.ts';
-import { startStandInMembers } from './stand-ins/members.ts';
-import { startStandInNodes } from './stand-ins/nodes.ts';
+import { startStandIns } from './stand-ins/pods.ts';
 import { aim } from './table.ts';
 
 const shards = 12;
@@ -40,11 +38,8 @@ export async function measureAtOnce(
   stage: Stage,
   { directory, kwok, minutes }: { readonly directory: string; readonly kwok: Kwok; readonly minutes: number },
 ): Promise<void> {
-  await build(directory);
-  await fillCompileCache(directory);
-  const env = await enterServiceAccount(stage.kubectl, directory);
-  await using _nodes = await startStandInNodes(stage.cluster, kwok);
-  await using _members = await startStandInMembers(stage.kube);
+  await using standIns = await startStandIns(stage, directory, kwok);
+  const { env } = standIns;
   const count = shards * perShard;
   await addStandIns(stage, { first: 0, count, namespaceOf: (n) => namespaces[n % shards] ?? assert.fail() });
   await untilConverged({ directory, env, options: heapOfPod }, count);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { build } from '../../functions/build.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { unitOf } from '../../reconcile/fleet/unit.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
@@ -7,12 +6,11 @@ import { isIn } from '../../reconcile/stepping/shard.ts';
 import { until } from '../e2e/support/until.ts';
 import type { Kwok } from '../support/cluster/tools.ts';
 import { pushUntilConverged, untilConverged } from './converged.ts';
-import { enterServiceAccount, fillCompileCache, heapOfPod } from './pod-like.ts';
+import { heapOfPod } from './pod-like.ts';
 import type { Stage } from './stage.ts';
 import { addStandIns } from './stand-ins/clusters.ts';
-import { startStandInMembers } from './stand-ins/members.ts';
-import { startStandInNodes } from './stand-ins/nodes.ts';
 import { addOthers, namespaceOf, shards } from './stand-ins/others.ts';
+import { startStandIns } from './stand-ins/pods.ts';
 import { aim } from './table.ts';
 import { cpu, measureSize, middle, peak, print, type TickFigures } from './ticks.ts';
 
@@ -36,11 +34,8 @@ export async function measureFleet(
   stage: Stage,
   { directory, kwok, sizes }: { readonly directory: string; readonly kwok: Kwok; readonly sizes: FleetSizes },
 ): Promise<void> {
-  await build(directory);
-  await fillCompileCache(directory);
-  const env = await enterServiceAccount(stage.kubectl, directory);
-  await using _nodes = await startStandInNodes(stage.cluster, kwok);
-  await using _members = await startStandInMembers(stage.kube);
+  await using standIns = await startStandIns(stage, directory, kwok);
+  const { env } = standIns;
   const { members } = await pushUntilConverged(stage, sizes.real, directory, env);
   const figures: TickFigures[] = [];
   let made = 0;

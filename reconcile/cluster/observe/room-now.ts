@@ -6,6 +6,7 @@ import { labels } from '../../../manifests/render/names.ts';
 import { isMarked } from '../../fleet/names.ts';
 import { type Kube, resources } from '../../interfaces/kube.ts';
 import { listIn } from '../../objects/list-in.ts';
+import { sharing } from '../../stepping/sharing.ts';
 import { clustersWithoutRoom, takesRoom, wantsToChange } from './room.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -32,7 +33,7 @@ interface Seen {
  * another one. Each looks after its own lease was written: of two, at least one sees the other.
  */
 export function roomNow(seen: Seen): RoomNow {
-  const looks = new Map<string, Look>();
+  const looks = new Map<string, () => Promise<Looked>>();
   return async (cluster, signal) => {
     const fleet = seen.fleets.find((one) => isMarked(one, cluster));
     const { uid = '' } = fleet?.metadata ?? {};
@@ -56,8 +57,6 @@ interface Looked {
   /** Those that may have begun since they were read. */
   readonly begun: ReadonlySet<ClusterObjects>;
 }
-
-type Look = () => Promise<Looked>;
 
 /** @throws {KubeError} */
 async function lookAt(fleet: EtcdFleet, { kube, namespaces, all, at, signal }: Seen): Promise<Looked> {
@@ -85,20 +84,4 @@ async function lookAt(fleet: EtcdFleet, { kube, namespaces, all, at, signal }: S
 function mayHaveBegun(before: EtcdCluster, { status }: EtcdCluster, at: Date): boolean {
   if (status?.step && Date.parse(status.step.deadline) > at.getTime()) return true;
   return !isDeepStrictEqual(status?.history?.at(-1), before.status?.history?.at(-1));
-}
-
-/** Questions that come while one look is under way share the next, which begins after all of them. */
-function sharing(look: Look): Look {
-  let last: Promise<unknown> = Promise.resolve();
-  let next: Promise<Looked> | undefined;
-  return () => {
-    next ??= last
-      .catch(() => undefined)
-      .then(() => {
-        next = undefined;
-        return look();
-      });
-    last = next;
-    return next;
-  };
 }

@@ -73,9 +73,9 @@ export const ofShards: readonly Mutant[] = [
     killers: ofRoom,
   },
   {
-    file: 'reconcile/cluster/observe/room-now.ts',
-    from: '        next = undefined;\n        return look();',
-    to: '        return look();',
+    file: 'reconcile/stepping/sharing.ts',
+    from: '        next = undefined;\n        return work();',
+    to: '        return work();',
     without: 'one look answers all that ask later',
     killers: ofRoom,
   },

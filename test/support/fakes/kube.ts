@@ -8,7 +8,7 @@
 
 import { countKey, pathOf, serviceAccountUser, type Target } from '../../../reconcile/clients/kube-address.ts';
 import { failure, refusal } from '../../../reconcile/clients/kube-errors.ts';
-import { bare } from '../../../reconcile/clients/kube-list.ts';
+import { keptOf } from '../../../reconcile/clients/kube-list.ts';
 import type {
   CallOptions,
   Kube,
@@ -132,12 +132,14 @@ export function createFakeKube(options: FakeKubeOptions = {}, past?: Past): Fake
         { namespace, labelSelector, fieldSelector, whole = false, limit, isBare, signal }: ListFacts,
       ) =>
         call(caller, { verb: 'LIST', resource, namespace }, withSignal(signal), () => ({
-          items: store.shelf
-            .all(resource)
-            .filter((object) => whole || isListed(object, namespace))
-            .filter((object) => matchesLabels(object, labelSelector) && matchesFields(object, fieldSelector))
-            .slice(0, limit)
-            .map((object) => (isBare?.(object) ? bare(object) : object)) as KubeObject[] as T[],
+          items: keptOf(
+            store.shelf
+              .all(resource)
+              .filter((object) => whole || isListed(object, namespace))
+              .filter((object) => matchesLabels(object, labelSelector) && matchesFields(object, fieldSelector))
+              .slice(0, limit),
+            { isBare },
+          ) as readonly KubeObject[] as readonly T[],
           resourceVersion: String(store.shelf.counter()),
         })),
       get: <T extends KubeObject>(
