@@ -90,7 +90,7 @@ if (bench === 'backup') {
 } else if (kwok && bench === 'shards') {
   await measureAtOnce(stage, { directory: join(directory, 'app'), kwok, minutes: quick ? 1 : 10 });
 } else if (kwok) {
-  const sizes = quick ? { real: 4, all: [20], most: 200 } : { real: 10, all: [100, 400], most: 10_000 };
+  const sizes = quick ? { real: 6, all: [20], most: 200 } : { real: 10, all: [100, 400], most: 10_000 };
   await measureFleet(stage, { directory: join(directory, 'app'), kwok, sizes });
 } else if (bench === 'reboots') {
   await measureReboots(stage);

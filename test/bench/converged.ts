@@ -37,21 +37,23 @@ export interface Ticking {
   readonly env: NodeJS.ProcessEnv;
   /** Node's. */
   readonly options?: readonly string[];
+  /** The tick's. */
+  readonly args?: readonly string[];
   /** Milliseconds until all must be there. */
   readonly patienceMs?: number;
 }
 
 /** Ticks until there are so many clusters, and none has anything left to do. @throws when that takes too long */
 export async function untilConverged(
-  { directory, env, options = [], patienceMs = patience }: Ticking,
+  { directory, env, options = [], args = [], patienceMs = patience }: Ticking,
   clusters: number,
 ): Promise<void> {
   const deadline = performance.now() + patienceMs;
   let seen: TickOutput | undefined;
   while (!isConverged(seen, clusters)) {
     if (performance.now() > deadline) throw new Error(`${clusters} clusters did not converge: ${summary(seen)}`);
-    const args = ['--output', 'json', '--wait', '30'];
-    const { stdout }: Measured = await measure(`${directory}/tick.js`, args, env, options);
+    const all = ['--output', 'json', '--wait', '30', ...args];
+    const { stdout }: Measured = await measure(`${directory}/tick.js`, all, env, options);
     seen = JSON.parse(stdout) as TickOutput;
     refuseFailure(seen);
     if (process.stderr.isTTY) process.stderr.write(`\r${summary(seen)}\u001b[K\r`);

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { unitOf } from '../../reconcile/fleet/unit.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
-import { isIn } from '../../reconcile/stepping/shard.ts';
+import { indexFor, isIn } from '../../reconcile/stepping/shard.ts';
 import { until } from '../e2e/support/until.ts';
 import type { Kwok } from '../support/cluster/tools.ts';
 import { pushUntilConverged, untilConverged } from './converged.ts';
+import { measureLevels, pushTroubled, troubledClusters, troubledMembers } from './levels.ts';
 import { heapOfPod } from './pod-like.ts';
 import type { Stage } from './stage.ts';
 import { addStandIns } from './stand-ins/clusters.ts';
@@ -34,21 +36,27 @@ export async function measureFleet(
   stage: Stage,
   { directory, kwok, sizes }: { readonly directory: string; readonly kwok: Kwok; readonly sizes: FleetSizes },
 ): Promise<void> {
-  await using standIns = await startStandIns(stage, directory, kwok);
-  const { env } = standIns;
-  const { members } = await pushUntilConverged(stage, sizes.real, directory, env);
+  await using playing = await startStandIns(stage, directory, kwok);
+  const { env } = playing;
+  const index = await indexOfFleet(stage);
+  const plain = await pushUntilConverged(stage, sizes.real - troubledClusters, directory, env);
+  const members = plain.members + troubledMembers;
+  await pushTroubled(stage, 5_000);
+  await untilConverged({ directory, env }, sizes.real);
   const figures: TickFigures[] = [];
+  const ticking = { directory, env, options: heapOfPod };
+  const standIns = namespaceOf(0, { index, isOwn: true });
   let made = 0;
   for (const clusters of sizes.all) {
     const before = { clusters: made + sizes.real, at: performance.now() };
     await addStandIns(stage, {
       first: made,
       count: clusters - sizes.real - made,
-      namespaceOf: (n) => namespaceOf(n, true),
+      namespaceOf: (n) => namespaceOf(n, { index, isOwn: true }),
     });
     made = clusters - sizes.real;
     const patienceMs = patience * Math.ceil(clusters / 100);
-    await untilConverged({ directory, env, options: heapOfPod, patienceMs }, clusters);
+    await untilConverged({ ...ticking, patienceMs }, clusters);
     const seconds = (performance.now() - before.at) / 1000;
     console.log(`from ${before.clusters} to ${clusters} clusters in ${seconds.toFixed(0)} s of ticks`);
     await untilNoFollowUp(stage);
@@ -57,13 +65,30 @@ export async function measureFleet(
       figures.push(await measureSize(stage, size, counts, heapOfPod));
     }
     print(figures.slice(-2), counts);
+    await measureLevels(stage, { ...ticking, args: [], clusters, isOwn: () => true, standIns, number: clusters });
   }
-  figures.push(...(await measureShare(stage, { directory, env, made, most: sizes.most })));
+  figures.push(...(await measureShare(stage, { directory, env, made, most: sizes.most, index })));
   print(figures.slice(-2), counts);
+  await untilNoFollowUp(stage);
+  const share = { index, of: shards };
+  await measureLevels(stage, {
+    ...ticking,
+    args: ['--shard', `${index}/${shards}`],
+    clusters: made + sizes.real,
+    isOwn: (one) => isIn({ ...share, missing: [] }, unitOf(one)),
+    standIns,
+    number: sizes.most,
+  });
   console.log(`\nOf them ${sizes.real} are real. The others have a member each, which a program stands in for;`);
   console.log('what other shards step has none, and an object of the same size.\n');
   printAims(figures);
   printModel(figures, sizes.most);
+}
+
+/** Of the shard that has the fleet; all that is born is of its share. */
+async function indexOfFleet({ kube }: Stage): Promise<number> {
+  const fleet = await kube.get<EtcdFleet>(resources.fleets, 'etcd-ratchet', 'production');
+  return indexFor(fleet?.metadata.uid ?? assert.fail(), shards);
 }
 
 interface Sharing {
@@ -72,15 +97,20 @@ interface Sharing {
   /** What the shard steps. */
   readonly made: number;
   readonly most: number;
+  readonly index: number;
 }
 
 /** Of the shard that has all that was made, beside all that others have. */
-async function measureShare(stage: Stage, { directory, env, made, most }: Sharing): Promise<readonly TickFigures[]> {
+async function measureShare(
+  stage: Stage,
+  { directory, env, made, most, index }: Sharing,
+): Promise<readonly TickFigures[]> {
   const { items } = await stage.kube.list<EtcdCluster>(resources.clusters, {});
+  const shard = { index, of: shards };
   const isOwn = (one: EtcdCluster) => isIn({ ...shard, missing: [] }, unitOf(one));
   const own = items.filter(isOwn);
   const model = own.find(({ metadata }) => metadata.name === `orders-${made - 1}`) ?? assert.fail();
-  await addOthers(stage.kube, model, most - items.length);
+  await addOthers(stage.kube, { model, count: most - items.length, index });
   console.log(`${most - items.length} of other shards, of ${JSON.stringify(model).length} bytes each`);
   const figures: TickFigures[] = [];
   for (const look of ['skipped', 'full'] as const) {
@@ -90,8 +120,6 @@ async function measureShare(stage: Stage, { directory, env, made, most }: Sharin
   }
   return figures;
 }
-
-const shard = { index: 0, of: shards };
 
 function membersOf(clusters: readonly EtcdCluster[]): number {
   return clusters.reduce((sum, { spec }) => sum + spec.replicas, 0);
