@@ -1,11 +1,23 @@
 import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, build as bundle } from 'esbuild';
+import { joinChunks } from './bundled/joined.ts';
 import { plugins } from './bundled/plugins.ts';
 import { type Entry, entryOf, oldestNode } from './entry.ts';
 
 const entryPoints: readonly Entry[] = ['tick', 'serve', 'set-aside', 'read-log', 'backup', 'reboot', 'look', 'plugin'];
+
+/** Where a repository is read: beside the chunk that starts it (functions/read/reader.ts). */
+const worker = { in: 'functions/read/worker.ts', out: 'read-worker' };
+
+/** Programs that load some of what ticks do. The server's passes load all of it. */
+const others = {
+  elsewhere: ['functions/backup.ts', 'functions/plugin.ts', worker.in],
+  small: ['functions/set-aside.ts', 'functions/reboot.ts'],
+  smaller: ['functions/read-log.ts'],
+  smallest: ['functions/look.ts'],
+};
 
 const checkout = join(import.meta.dirname, '..');
 const http = join(import.meta.dirname, 'bundled/node-http.ts');
@@ -42,21 +54,25 @@ if (import.meta.main) {
 }
 
 /**
- * Bundles every entry point into `outdir`: `/app` of the image, or `dist` of the checkout. Shared chunks keep lazy
+ * Bundles every entry point into `directory`: `/app` of the image, or `dist` of the checkout. Shared chunks keep lazy
  * imports lazy, so an idle pass never reads them; names stay, so that stack traces in logs mean something.
  * @throws when a source does not build; esbuild has printed where
  */
-export async function build(outdir = join(checkout, 'dist'), { withMaterials = false } = {}): Promise<void> {
+export async function build(directory = join(checkout, 'dist'), { withMaterials = false } = {}): Promise<void> {
+  const outdir = resolve(directory);
   const told = withMaterials ? await import('./materials.ts') : undefined;
   // Chunks are named after their contents: those of earlier builds would pile up.
   await rm(join(outdir, 'chunks'), { recursive: true, force: true });
-  const sources = [
-    ...entryPoints.map((name) => ({ in: `functions/${name}.ts`, out: name })),
-    // Beside the chunk that starts it (functions/read/reader.ts).
-    { in: 'functions/read/worker.ts', out: 'read-worker' },
-  ];
   const all = [...plugins, ...(told ? [told.billOfMaterials()] : [])];
-  await bundle({ ...bundling, plugins: all, entryPoints: sources, entryNames: 'chunks/[name]', outdir });
+  const { metafile } = await bundle({
+    ...bundling,
+    plugins: all,
+    entryPoints: [...entryPoints.map((name) => ({ in: `functions/${name}.ts`, out: name })), worker],
+    entryNames: 'chunks/[name]',
+    outdir,
+    metafile: true,
+  });
+  await joinChunks(metafile, { directory: join(outdir, 'chunks'), others, options: bundling });
   await told?.completeBill(outdir, join(checkout, 'node_modules'));
   await told?.writeNotices(outdir);
   for (const name of entryPoints) await writeFile(join(outdir, `${name}.js`), entryOf(name));

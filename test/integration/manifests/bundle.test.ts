@@ -53,6 +53,44 @@ test('wrong usage is exit code 2, also bundled', async () => {
   });
 });
 
+test('it is the same wherever it is made', async () => {
+  const other = await mkdtemp(join(tmpdir(), 'etcd-ratchet bundle-'));
+  try {
+    await build(join(other, 'deeper'));
+    await run('diff', ['-r', app, join(other, 'deeper')], { timeout: 60_000 });
+  } finally {
+    await rm(other, { recursive: true, force: true });
+  }
+});
+
+test('a program that looks at a disk loads little of it', async () => {
+  const importing = /(?:from|import) ?['"]\.\/([\w-]+\.js)['"]/g;
+  let bytes = 0;
+  const load = async (name: string): Promise<void> => {
+    const text = await readFile(join(app, 'chunks', name), 'utf8');
+    bytes += text.length;
+    for (const [, next = ''] of text.matchAll(importing)) await load(next);
+  };
+  await load('look.js');
+  assert.ok(bytes < 10_000, `${bytes} bytes`);
+});
+
+test('what every tick loads, and a full look, is in few files', async () => {
+  const importing = /(?:from|import) ?['"]\.\/([\w-]+\.js)['"]/g;
+  const loaded = new Set<string>();
+  const load = async (name: string): Promise<void> => {
+    if (loaded.has(name)) return;
+    loaded.add(name);
+    for (const [, next = ''] of (await readFile(join(app, 'chunks', name), 'utf8')).matchAll(importing))
+      await load(next);
+  };
+  await load('tick.js');
+  assert.ok(loaded.has('every-tick.js') && loaded.size <= 20, [...loaded].join(', '));
+  const [full = ''] = globSync('full-look-????????.js', { cwd: join(app, 'chunks') });
+  await load(full);
+  assert.ok(loaded.has('full-look.js') && loaded.size <= 30, [...loaded].join(', '));
+});
+
 test('what a no-op tick does not need is in chunks of its own', async () => {
   const entry = await readFile(join(app, 'tick.js'), 'utf8');
   for (const name of ['isomorphic-git', 'parse', 'worker-queues', 'send', 'measures']) {
