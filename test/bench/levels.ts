@@ -105,8 +105,12 @@ const levels: readonly (readonly [string, (seen: Seen, asked: LevelsAsked) => bo
     ({ ticks }, { standIns }) => of(ticks[0], standIns, 'orders-0')?.outcome === 'acted',
   ],
   [
-    'a member whose disk is lost is out within a tick and its grace',
-    ({ hasLostMember }) => hasLostMember[0] === true && hasLostMember[1] === false,
+    'a member whose disk is lost is acted on within a tick and its grace, and replaced by the next one',
+    ({ ticks, hasLostMember: [before, acted, after] }) =>
+      before === true &&
+      (acted === false || of(ticks[1], namespace, 'lost')?.outcome === 'acted') &&
+      after === false &&
+      of(ticks[2], namespace, 'lost')?.decision.kind === 'done',
   ],
   ['an alarm is acted on by the next tick', ({ ticks }) => of(ticks[0], namespace, 'alarmed')?.outcome === 'acted'],
   ['a backup that is asked for is begun by the next tick', ({ backupIsBegun }) => backupIsBegun],
