@@ -7,7 +7,7 @@ import { clientServiceName, headlessServiceName, podHost } from './names.ts';
 export type Authority = 'peer' | 'client';
 
 /** What one leaf is presented for. */
-type Purpose = 'peer' | 'server' | 'reconciler' | 'application' | 'gateway';
+type Purpose = 'peer' | 'server' | 'reconciler' | 'application' | 'backup' | 'gateway';
 
 export type Usage = 'serverAuth' | 'clientAuth';
 
@@ -42,6 +42,11 @@ export function gatewaySecretName(cluster: string): string {
   return `${cluster}-gateway-tls`;
 }
 
+/** For our own Jobs, which take snapshots: applications have no use for it. */
+export function backupSecretName(cluster: string): string {
+  return `${cluster}-backup-tls`;
+}
+
 export function reconcilerSecretName(cluster: string): string {
   return `${cluster}-reconciler-tls`;
 }
@@ -64,7 +69,7 @@ function isAddress(name: string): boolean {
 export interface OwnNames {
   /** Of leaves that members show each other. */
   readonly members: string;
-  /** Of ours, and of the one for applications. */
+  /** Of ours, of the one for applications, and of that of backups. */
   readonly clients: string;
   /** Of the one for the HTTP gateway, which is off where members look for names: it lets in nowhere. */
   readonly gateway: string;
@@ -136,12 +141,16 @@ export function memberLeaves(
   ];
 }
 
-/** The leaves that are not a member's: ours, and the one for applications. */
+/** The leaves that are not a member's: ours, the one for applications, and the one of our Jobs that take snapshots. */
 export function clusterLeaves(
   cluster: string,
   own?: NamesOfLeaves,
-): readonly [reconciler: LeafPlan, application: LeafPlan] {
-  const leaf = (purpose: 'reconciler' | 'application', secretName: string, commonName: string): LeafPlan => ({
+): readonly [reconciler: LeafPlan, application: LeafPlan, backup: LeafPlan] {
+  const leaf = (
+    purpose: 'reconciler' | 'application' | 'backup',
+    secretName: string,
+    commonName: string,
+  ): LeafPlan => ({
     purpose,
     authority: 'client',
     secretName,
@@ -152,15 +161,14 @@ export function clusterLeaves(
     ipAddresses: [],
     usages: ['clientAuth'],
   });
+  // Of an issuer that is shared, the name root would open other clusters that trust it. Where etcd may know only that
+  // user by now, it stays.
+  const ours = own && own.since === undefined ? `${cluster}-reconciler` : 'root';
   return [
-    // Of an issuer that is shared, the name root would open other clusters that trust it. Where etcd may know only that
-    // user by now, it stays.
-    leaf(
-      'reconciler',
-      reconcilerSecretName(cluster),
-      own && own.since === undefined ? `${cluster}-reconciler` : 'root',
-    ),
+    leaf('reconciler', reconcilerSecretName(cluster), ours),
     leaf('application', applicationSecretName(cluster), `${cluster}-client`),
+    // With authentication on, etcd gives a snapshot to users of the role root only.
+    leaf('backup', backupSecretName(cluster), ours),
   ];
 }
 

@@ -2,7 +2,8 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { claimNamedIn, parseObjectTemplate } from '../../manifests/api/object-template.ts';
 import type { Egress } from '../../manifests/egress/egress.ts';
-import type { Job } from '../../manifests/kube-types.ts';
+import type { Job, Secret } from '../../manifests/kube-types.ts';
+import { backupSecretName } from '../../manifests/render/certificate-names.ts';
 import { annotations, backupJobName } from '../../manifests/render/names.ts';
 import { namedByBackup } from '../../manifests/render/offers.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
@@ -22,7 +23,10 @@ export interface ObserveContext {
   readonly signal: AbortSignal;
 }
 
-/** GETs its Job, and what it names; LISTs the Job's pod; and if that does not start, its events. @throws {KubeError} */
+/**
+ * GETs its Job, what it names, and the certificate that it shows; LISTs the Job's pod; and if that does not start, its
+ * events. @throws {KubeError}
+ */
 export async function observeBackup(
   backup: EtcdBackup,
   { kube, clusters, egress, signal }: ObserveContext,
@@ -36,7 +40,11 @@ export async function observeBackup(
     kube.get<Job>(resources.jobs, namespace, backupJobName(name, attempt.stage, attempt.number), { signal }),
     readClaim(backup, { kube, clusters, signal }),
   ]);
-  const notOffered = found || attempt.begun ? undefined : await readOffers(backup, kube, signal);
+  const isToBegin = !found && !attempt.begun;
+  const [notOffered, hasCertificate] = await Promise.all([
+    isToBegin ? readOffers(backup, kube, signal) : undefined,
+    isToBegin && cluster && hasOwnLeaves(cluster) ? readCertificate(cluster, kube, signal) : undefined,
+  ]);
   const at = kube.now() ?? new Date();
   const job = found && (await jobView(kube, found, backup, { at, signal }));
   return {
@@ -47,6 +55,7 @@ export async function observeBackup(
     at,
     ...(memberVolume !== undefined && { memberVolume }),
     ...(notOffered !== undefined && { notOffered }),
+    ...(hasCertificate !== undefined && { hasCertificate }),
     ...(egress && { egress }),
   };
 }
@@ -71,6 +80,23 @@ function readOffers(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   return problemOfOffers(kube, { namespace, named: namedByBackup(spec) }, signal);
+}
+
+function hasOwnLeaves({ spec: { tls } }: EtcdCluster): boolean {
+  return tls?.mode !== 'Disabled' && tls?.mode !== 'Provided';
+}
+
+/**
+ * Whether the cluster's own certificate for backups is there. It may be late, or lost: that of a cluster that is
+ * suspended or goes is not issued, and an issuer may refuse it alone.
+ */
+async function readCertificate({ metadata }: EtcdCluster, kube: Kube, signal: AbortSignal): Promise<boolean> {
+  const { namespace, name, uid = '' } = metadata;
+  const secret = await kube.get<Secret>(resources.secrets, namespace, backupSecretName(name), {
+    metadataOnly: true,
+    signal,
+  });
+  return secret !== undefined && isControlledBy(secret, uid);
 }
 
 interface When {

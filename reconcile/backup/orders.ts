@@ -11,7 +11,7 @@ import { imageDefaults } from '../../manifests/api/spec-defaults.ts';
 import { listRefusal } from '../../manifests/egress/allow-lists.ts';
 import { hostRefusal, placeRefusal } from '../../manifests/egress/host-refusal.ts';
 import type { TakeOrder } from '../../manifests/render/backup-jobs.ts';
-import { applicationSecretName } from '../../manifests/render/certificate-names.ts';
+import { applicationSecretName, backupSecretName } from '../../manifests/render/certificate-names.ts';
 import { etcdImage } from '../../manifests/render/image.ts';
 import { type JobPodSettings, jobPodsOf } from '../../manifests/render/job-pods.ts';
 import { memberResources } from '../../manifests/render/member-resources.ts';
@@ -60,15 +60,15 @@ function podsOf({ backup, cluster }: BackupSituation): JobPodSettings {
 type NoSource = { readonly reason: 'ClusterAbsent' | 'ClusterNotAvailable'; readonly message: string };
 
 /** A look at a stored object asks no etcd. */
-function sourceOf({ backup, cluster }: BackupSituation): Source | NoSource {
+function sourceOf({ backup, cluster, hasCertificate }: BackupSituation): Source | NoSource {
   const { clusterName = '', source, existing } = backup.spec;
   if (existing) return { endpoints: [], ...(cluster && { resources: memberResources(cluster.spec) }) };
   if (source) return { endpoints: source.endpoints, outside: true, tlsSecretName: source.tlsSecretName };
-  return votersOf(cluster, clusterName);
+  return votersOf(cluster, clusterName, hasCertificate);
 }
 
-/** The voters of a cluster, and the certificate that applications use. */
-function votersOf(cluster: EtcdCluster | undefined, name: string): Source | NoSource {
+/** The voters of a cluster, and the certificate for its backups: without it that of applications, which may do. */
+function votersOf(cluster: EtcdCluster | undefined, name: string, hasCertificate = false): Source | NoSource {
   if (cluster === undefined)
     return {
       reason: 'ClusterAbsent',
@@ -88,7 +88,9 @@ function votersOf(cluster: EtcdCluster | undefined, name: string): Source | NoSo
       ? undefined
       : mode === 'Provided'
         ? spec.tls?.provided?.clientSecretName
-        : applicationSecretName(name);
+        : hasCertificate
+          ? backupSecretName(name)
+          : applicationSecretName(name);
   const { namespace = '' } = metadata;
   return {
     endpoints: voters.map((voter) => clientUrl(namespace, name, voter.name, schemeOf(mode))),

@@ -14,6 +14,8 @@ export interface BackupSituation {
   readonly job: JobView | undefined;
   /** Why the PersistentVolumeClaim that it names can't be used: it is a member's. */
   readonly memberVolume?: string;
+  /** Whether there is a certificate for backups of the cluster, of its own. Only asked before a Job is made. */
+  readonly hasCertificate?: boolean;
   /** Why no Job is made with what it names: its owner does not offer it. */
   readonly notOffered?: string;
   /** Where the installation lets its Jobs go. Absent: what one that says nothing allows. */

@@ -36,6 +36,7 @@ const secretsOf = {
     ...[0, 1, 2].map((ordinal) => `${cluster}-${ordinal}-server-tls`),
     `${cluster}-client-tls`,
     `${cluster}-reconciler-tls`,
+    `${cluster}-backup-tls`,
   ],
 } as const;
 

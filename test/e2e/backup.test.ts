@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { Range } from 'etcd3';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
-import type { Job, Pod } from '../../manifests/kube-types.ts';
+import type { Job, Pod, Secret } from '../../manifests/kube-types.ts';
+import { reconcilerSecretName } from '../../manifests/render/certificate-names.ts';
 import { forBackupsLabels } from '../../manifests/render/offers.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { type Emulator, s3Secret, startFakeGcs, startVersity } from '../integration/backup/emulators.ts';
@@ -102,6 +104,40 @@ test('under a writer, backups to a volume, GCS and S3 are restored and hold what
   });
   const told = JSON.stringify(done) + JSON.stringify(await stage().list<Job>(resources.jobs));
   assert.ok(!told.includes(s3Secret), 'no Secret is in a status or a Job');
+});
+
+test('with authentication on, an application is an ordinary user, and backups are taken', async () => {
+  const { access, get, namespace, pushCluster, tickUntil } = stage();
+  await pushCluster('guarded', { replicas: 1 });
+  await tickUntil('guarded', isReady, 120);
+  const way = await access('guarded');
+  const ours = (await get<Secret>(resources.secrets, reconcilerSecretName('guarded')))?.data ?? {};
+  const text = (key: string) => Buffer.from(ours[key] ?? '', 'base64');
+  const credentials = { rootCertificate: text('ca.crt'), certChain: text('tls.crt'), privateKey: text('tls.key') };
+  const [root, application] = [connectTo({ ...way, credentials }, 10_000), connectTo(way, 10_000)];
+  try {
+    await root.role('own').create();
+    await root.role('own').grant({ permission: 'Readwrite', range: Range.prefix('own/') });
+    for (const [name, role] of [
+      ['root', 'root'],
+      ['guarded-client', 'own'],
+    ] as const) {
+      await root.auth.userAdd({ name, options: { no_password: true } });
+      await root.user(name).addRole(role);
+    }
+    await root.auth.authEnable();
+    await application.put('own/a').value('1');
+    await assert.rejects(application.put('other/a').value('1').exec(), /permission denied/);
+  } finally {
+    root.close();
+    application.close();
+  }
+  await createBackup(stage(), 'guarded', { clusterName: 'guarded', to: { object: `pvc://backups/${inPath}` } });
+  const backup = await backupUntil(stage(), 'guarded', (one) => one.status?.finishedAt !== undefined);
+  assert.equal(reasonOf(backup), 'Verified', messageOf(backup));
+  await tickUntil('guarded', isReady);
+  const { object = '' } = backup.status ?? {};
+  assert.match(object, new RegExp(`^pvc://backups/${namespace}/guarded/`));
 });
 
 test('a Secret that is not there, or not offered, is named, and the backup goes on once it is', async () => {

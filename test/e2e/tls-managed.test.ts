@@ -173,7 +173,7 @@ test('all Secrets deleted at once: members restart with new ones; of members onl
   writer.gap();
 
   const all = await own();
-  assert.equal(all.length, 10);
+  assert.equal(all.length, 11);
   await kubectl(['-n', namespace, 'delete', 'secret', ...all]);
   await lookNow(stage(), 'born');
   const isReloaded = ({ status }: EtcdCluster) =>

@@ -226,6 +226,6 @@ async function trustOfAll() {
   const secrets = (await stage().list<Secret>(resources.secrets)).filter(({ metadata }) =>
     metadata.name.startsWith(`${name}-`),
   );
-  assert.equal(secrets.length, 2 + 3 + 6);
+  assert.equal(secrets.length, 2 + 4 + 6);
   return secrets.map(({ metadata, data = {} }) => ({ secretName: metadata.name, trust: trustOf(data) }));
 }

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Etcd3 } from 'etcd3';
 import { egressFrom } from '../../../functions/environment.ts';
+import { clusterLeaves } from '../../../manifests/render/certificate-names.ts';
 import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
-import { authority, clientLeaf, startTlsMembers } from '../clients/etcd-tls-members.ts';
+import { authority, clientLeaf, leaf, startTlsMembers } from '../clients/etcd-tls-members.ts';
 import { agent, temporary } from './members.ts';
 
 const { etcd: etcds, etcdutl: etcdutls } = await provisionBinaries();
@@ -38,6 +39,7 @@ for (const version of etcdVersions) {
     await etcd.put('a').value('1');
     await etcd.user('root').create('secret');
     await etcd.user('root').addRole('root');
+    await etcd.user('orders-client').create('secret');
     await etcd.auth.authEnable();
     etcd.close();
 
@@ -63,6 +65,17 @@ for (const version of etcdVersions) {
     const refused = await agent(unnamed);
     assert.deepEqual([refused.ok, refused.reason], [false, 'Unreachable']);
     assert.doesNotMatch(JSON.stringify(refused), /PRIVATE KEY/);
+
+    for (const plan of clusterLeaves('orders')) {
+      const shown = await leaf(clients, plan);
+      await writeFile(join(directory, 'tls.crt'), shown.certificate);
+      await writeFile(join(directory, 'tls.key'), shown.key);
+      const { purpose } = plan;
+      const by = await agent({ ...request, id: purpose, object: `pvc://backups/${purpose}.db` });
+      // Applications are ordinary users, and etcd gives a snapshot to root only.
+      assert.equal(by.ok, purpose !== 'application', `${purpose}: ${by.message}`);
+      if (!by.ok) assert.match(by.message ?? '', /permission denied$/);
+    }
 
     const outside = { ...request, id: 'c', object: 'pvc://backups/c.db', source: { ...request.source, outside: true } };
     assert.equal((await agent(outside)).reason, 'HostRefused');

@@ -2,6 +2,7 @@ import type { Secret } from '../../../manifests/kube-types.ts';
 import {
   applicationSecretName,
   authoritySecretName,
+  backupSecretName,
   gatewaySecretName,
   reconcilerSecretName,
 } from '../../../manifests/render/certificate-names.ts';
@@ -63,6 +64,7 @@ export function restingFlaws(world: World): readonly string[] {
   const expected = [
     [reconcilerSecretName(name), 'client'],
     [applicationSecretName(name), 'client'],
+    [backupSecretName(name), 'client'],
     ...(world.cluster()?.spec.tls?.gatewayClient === 'Enabled' ? [[gatewaySecretName(name), 'client'] as const] : []),
     ...peerNames.flatMap((peer) => [[`${peer}-peer-tls`, 'peer'] as const, [`${peer}-server-tls`, 'client'] as const]),
   ] as const;

@@ -2,7 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import type { ConfigMap, PersistentVolumeClaim, Pod, Secret, Service } from '../../../manifests/kube-types.ts';
-import { applicationSecretName, gatewaySecretName } from '../../../manifests/render/certificate-names.ts';
+import {
+  applicationSecretName,
+  backupSecretName,
+  gatewaySecretName,
+} from '../../../manifests/render/certificate-names.ts';
 import { labels, podName } from '../../../manifests/render/names.ts';
 import { isOfRecovery, readVolumeRecord, type VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { type KubeObject, resources } from '../../../reconcile/interfaces/kube.ts';
@@ -212,9 +216,11 @@ export function assertEverybodyTalks(state: State): void {
     }
     const fresh = applicationOf(state, a.pod.split('/')[0], a.cluster);
     const ofGateway = applicationOf(state, a.pod.split('/')[0], a.cluster, gatewaySecretName);
+    const ofBackup = applicationOf(state, a.pod.split('/')[0], a.cluster, backupSecretName);
     for (const [who, client] of [
       ...state.clients,
       ...(fresh ? [['whoever reads its Secret now', fresh] as const] : []),
+      ...(ofBackup ? [['a backup that mounts its Secret now', ofBackup] as const] : []),
       ...(ofGateway ? [["a client of etcd's gateway that reads its Secret now", ofGateway] as const] : []),
     ]) {
       const why = whyNotClient(state, a, client);

@@ -23,8 +23,8 @@ function job(state: JobState, more: Partial<JobView> = {}): JobView {
 const failing = (reason: keyof typeof failures) =>
   job({ kind: 'said', said: { kind: 'failure', reason, message: 'because' } });
 
-test('a new backup is taken from the voters, with the certificate of applications', () => {
-  const decision = decideBackup(situation(backupWith()));
+test('a new backup is taken from the voters, with the certificate for backups', () => {
+  const decision = decideBackup(situation(backupWith(), { hasCertificate: true }));
   assert.partialDeepStrictEqual(decision, {
     kind: 'take',
     order: {
@@ -35,8 +35,16 @@ test('a new backup is taken from the voters, with the certificate of application
         'https://orders-1-0.orders-peers.default.svc:2379',
       ],
       clusterId: 'cafe',
-      tlsSecretName: 'orders-client-tls',
+      tlsSecretName: 'orders-backup-tls',
     },
+  });
+});
+
+test('without the certificate for backups that of applications is shown', () => {
+  const order = { tlsSecretName: 'orders-client-tls' };
+  assert.partialDeepStrictEqual(decideBackup(situation(backupWith(), { hasCertificate: false })), {
+    kind: 'take',
+    order,
   });
 });
 

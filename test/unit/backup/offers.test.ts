@@ -94,7 +94,7 @@ test('what a name stands for is asked without its contents', async () => {
   };
   kube.seed(resources.backups, fresh({ to: others['a key of Google’s'][0] }));
   await step(spied);
-  assert.deepEqual(asked, [true]);
+  assert.deepEqual(asked, [true, true], 'it, and the certificate for backups');
 });
 
 test('a bucket without a name of a Secret or an account needs no offer', () => {

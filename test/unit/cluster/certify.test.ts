@@ -73,7 +73,7 @@ describe('before the first start', () => {
         validity: { notBefore: '2026-01-02T02:59:05.000Z' },
       },
     });
-    assert.equal(ordersIn(decision).length, 8);
+    assert.equal(ordersIn(decision).length, 9);
   });
 
   test('what is missing when both CAs are there is issued, and no member is started before', () => {
@@ -156,7 +156,7 @@ describe('under a running cluster', () => {
     ]) {
       const decision = decided(due, differences);
       assert.equal(decision.reason, 'RenewingCertificates');
-      assert.equal(ordersIn(decision).length, 8);
+      assert.equal(ordersIn(decision).length, 9);
     }
   });
 
@@ -256,7 +256,7 @@ describe('new CAs', () => {
       managed(3),
       { ...asked, slots: { 1: withEndpoint(silent) } },
     ],
-    ['have all leaves issued at once', 'issue-certificates 8', managed(3, both), asked],
+    ['have all leaves issued at once', 'issue-certificates 9', managed(3, both), asked],
     [
       'are waited for until each leaf is seen',
       'wait LoadingAuthorities',

@@ -75,7 +75,7 @@ describe('names that members are to let in', () => {
       decision.action.volumes.map(({ name }) => name),
       ['orders-0', 'orders-1', 'orders-2'],
     );
-    assert.equal(decision.action.seen.length, 5);
+    assert.equal(decision.action.seen.length, 6);
     const ill = seen(undefined, { annotations: { [annotations.takeNames]: value } }, { every, slots: { 2: notReady } });
     assert.notEqual(decide(ill).reason, 'TakingNames');
     assert.equal(asked(ill).approval, undefined, 'it has the approval already');

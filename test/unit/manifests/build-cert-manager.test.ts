@@ -76,7 +76,7 @@ test('with names of its own, members and clients have one each, and servers are 
   for (const leaf of clients) assert.deepEqual(namesIn(leaf), ['clients.orders.payments.etcd-ratchet.invalid']);
   assert.deepEqual(
     clients.map(({ commonName }) => commonName),
-    ['orders-reconciler', 'orders-client'],
+    ['orders-reconciler', 'orders-client', 'orders-reconciler'],
   );
   assert.equal(reconcilerLeaf.commonName, 'root');
 });

@@ -123,12 +123,12 @@ export function leavesOfCluster(
   mode: TlsMode,
   own?: NamesOfLeaves,
 ): readonly LeafPlan[] {
-  const [reconciler, application] = clusterLeaves(name, own);
+  const [reconciler, application, backup] = clusterLeaves(name, own);
   // With mode Provided the applications' certificates are the person's own matter.
   if (mode === 'Provided') return [reconciler];
   // Where members let in names, the gateway is off.
   const gateway = spec.tls?.gatewayClient === 'Enabled' && own === undefined;
-  return [reconciler, application, ...(gateway ? [gatewayLeaf({ namespace, cluster: name })] : [])];
+  return [reconciler, application, backup, ...(gateway ? [gatewayLeaf({ namespace, cluster: name })] : [])];
 }
 
 /** The peer that a leaf is for; the cluster's own leaves have none. */
@@ -153,6 +153,7 @@ export function sourceNameOf({ spec }: EtcdCluster, mode: TlsMode, plan: LeafPla
     case 'reconciler':
       return clientSecretName;
     case 'application':
+    case 'backup':
     case 'gateway':
       return undefined;
   }

@@ -106,7 +106,7 @@ describe('a cluster that lets in its own names only', () => {
       assert.deepEqual(own, metadata.name.includes('-server-') ? [] : expected, metadata.name);
       assert.notEqual(spec.commonName, 'root');
     }
-    assert.equal(asked.length, 8);
+    assert.equal(asked.length, 9);
     const { message } = conditionOf(world.cluster()?.status, 'CertificatesReady') ?? assert.fail();
     assert.match(message ?? '', /; etcd's HTTP gateway is off/);
   });

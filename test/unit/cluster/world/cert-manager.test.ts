@@ -26,6 +26,7 @@ const byCertManager: Partial<EtcdClusterSpec> = {
 const peerLeaves = ['orders-0-peer-tls', 'orders-1-peer-tls', 'orders-2-peer-tls'];
 const leaves = [
   'orders-client-tls',
+  'orders-backup-tls',
   'orders-reconciler-tls',
   ...peerLeaves,
   ...[0, 1, 2].map((n) => `orders-${n}-server-tls`),

@@ -107,7 +107,7 @@ test('a kept name outlives another lifetime and lost labels, and not its Certifi
   const signal = AbortSignal.timeout(5000);
   await world.kube.delete(certificateResource, namespace, name, { preconditions: { uid }, signal });
   await ticks(world, 4, '', certManager);
-  assert.equal(specs(world).length, 8);
+  assert.equal(specs(world).length, 9);
   assert.equal(withBank(world), 2);
 });
 
@@ -124,7 +124,7 @@ test('a member that joins gets no name that is refused by now', async () => {
   const { world, certManager } = await running();
   await world.apply({ ...asking, replicas: 5 });
   await ticks(world, 16, '', certManager);
-  assert.equal(specs(world).length, 12);
+  assert.equal(specs(world).length, 13);
   assert.equal(withBank(world), 3);
 });
 

@@ -53,7 +53,7 @@ describe('a cluster that is born under TLS', () => {
       assert.ok(!secrets.some(({ verb }) => verb === 'LIST'));
       for (const { name } of secrets) seen.add(name ?? '');
     }
-    assert.equal(seen.size, 10, 'each of them is looked at within half an hour');
+    assert.equal(seen.size, 11, 'each of them is looked at within half an hour');
   });
 });
 

@@ -177,8 +177,8 @@ test('is not wanted where members let in names, whatever the spec says', () => {
   const own = ownNamesOf({ namespace, cluster: 'orders' });
   const purposes = [undefined, own].map((names) => leavesOfCluster(cluster, 'CertManager', names).map(purposeOf));
   assert.deepEqual(purposes, [
-    ['reconciler', 'application', 'gateway'],
-    ['reconciler', 'application'],
+    ['reconciler', 'application', 'backup', 'gateway'],
+    ['reconciler', 'application', 'backup'],
   ]);
   assert.deepEqual(leavesOfCluster(cluster, 'Provided').map(purposeOf), ['reconciler']);
 });
