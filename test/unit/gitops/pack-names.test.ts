@@ -192,7 +192,7 @@ async function opened(pack: Buffer, revision: Revision): Promise<Tree> {
 
 test('a small pack waits for no large one of another repository', async () => {
   const large = Buffer.alloc(24 * 1024 * 1024);
-  const hostile = packOf(...Array(3).fill(blob(large)));
+  const hostile = packOf(...Array(9).fill(blob(large)));
   const done: string[] = [];
   const name = async (what: string, pack: Buffer) => {
     const named = await nameObjects(pack);
