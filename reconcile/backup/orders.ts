@@ -67,7 +67,7 @@ function sourceOf({ backup, cluster, hasCertificate }: BackupSituation): Source 
   return votersOf(cluster, clusterName, hasCertificate);
 }
 
-/** The voters of a cluster, and the certificate for its backups: without it that of applications, which may do. */
+/** The voters of a cluster, and the certificate that is shown to them. */
 function votersOf(cluster: EtcdCluster | undefined, name: string, hasCertificate = false): Source | NoSource {
   if (cluster === undefined)
     return {
@@ -83,21 +83,23 @@ function votersOf(cluster: EtcdCluster | undefined, name: string, hasCertificate
       message: `the backup waits until a quorum of EtcdCluster ${name} answers, or this backup is deleted: ${available?.message ?? 'it was not looked at yet'}`,
     };
   const mode = spec.tls?.mode ?? 'Managed';
-  const tlsSecretName =
-    mode === 'Disabled'
-      ? undefined
-      : mode === 'Provided'
-        ? spec.tls?.provided?.clientSecretName
-        : hasCertificate
-          ? backupSecretName(name)
-          : applicationSecretName(name);
   const { namespace = '' } = metadata;
   return {
     endpoints: voters.map((voter) => clientUrl(namespace, name, voter.name, schemeOf(mode))),
     clusterId: status?.clusterID,
-    tlsSecretName,
+    tlsSecretName: certificateOf(cluster, hasCertificate),
     resources: memberResources(spec),
   };
+}
+
+/** Its own for backups; without it that of applications, which may do. */
+function certificateOf(
+  { metadata: { name }, spec: { tls } }: EtcdCluster,
+  hasCertificate: boolean,
+): string | undefined {
+  if (tls?.mode === 'Disabled') return undefined;
+  if (tls?.mode === 'Provided') return tls.provided?.clientSecretName;
+  return hasCertificate ? backupSecretName(name) : applicationSecretName(name);
 }
 
 /** Each attempt has a name of its own, where the template has {{timestamp}}: an earlier one may have left an object. */

@@ -14,7 +14,7 @@ import { addStandIns } from './stand-ins/clusters.ts';
 import { addOthers, namespaceOf, shards } from './stand-ins/others.ts';
 import { startStandIns } from './stand-ins/pods.ts';
 import { aim } from './table.ts';
-import { cpu, measureSize, middle, peak, print, type TickFigures } from './ticks.ts';
+import { cpu, measureSize, middle, peak, print, type Share, type TickFigures } from './ticks.ts';
 
 const counts = { warmUps: 1, times: 5 };
 /** Milliseconds, for each hundred that is born. */
@@ -65,20 +65,14 @@ export async function measureFleet(
       figures.push(await measureSize(stage, size, counts, heapOfPod));
     }
     print(figures.slice(-2), counts);
-    await measureLevels(stage, { ...ticking, args: [], clusters, isOwn: () => true, standIns, number: clusters });
+    await measureLevels(stage, { ...ticking, clusters, standIns, number: clusters });
   }
-  figures.push(...(await measureShare(stage, { directory, env, made, most: sizes.most, index })));
+  const isOwn = (one: EtcdCluster) => isIn({ index, of: shards, missing: [] }, unitOf(one));
+  const share = { index, of: shards, clusters: made + sizes.real, isOwn };
+  figures.push(...(await measureShare(stage, { directory, env, made, most: sizes.most, share })));
   print(figures.slice(-2), counts);
   await untilNoFollowUp(stage);
-  const share = { index, of: shards };
-  await measureLevels(stage, {
-    ...ticking,
-    args: ['--shard', `${index}/${shards}`],
-    clusters: made + sizes.real,
-    isOwn: (one) => isIn({ ...share, missing: [] }, unitOf(one)),
-    standIns,
-    number: sizes.most,
-  });
+  await measureLevels(stage, { ...ticking, share, clusters: share.clusters, standIns, number: sizes.most });
   console.log(`\nOf them ${sizes.real} are real. The others have a member each, which a program stands in for;`);
   console.log('what other shards step has none, and an object of the same size.\n');
   printAims(figures);
@@ -97,24 +91,21 @@ interface Sharing {
   /** What the shard steps. */
   readonly made: number;
   readonly most: number;
-  readonly index: number;
+  readonly share: Share;
 }
 
 /** Of the shard that has all that was made, beside all that others have. */
 async function measureShare(
   stage: Stage,
-  { directory, env, made, most, index }: Sharing,
+  { directory, env, made, most, share }: Sharing,
 ): Promise<readonly TickFigures[]> {
   const { items } = await stage.kube.list<EtcdCluster>(resources.clusters, {});
-  const shard = { index, of: shards };
-  const isOwn = (one: EtcdCluster) => isIn({ ...shard, missing: [] }, unitOf(one));
-  const own = items.filter(isOwn);
+  const own = items.filter(share.isOwn);
   const model = own.find(({ metadata }) => metadata.name === `orders-${made - 1}`) ?? assert.fail();
-  await addOthers(stage.kube, { model, count: most - items.length, index });
+  await addOthers(stage.kube, { model, count: most - items.length, index: share.index });
   console.log(`${most - items.length} of other shards, of ${JSON.stringify(model).length} bytes each`);
   const figures: TickFigures[] = [];
   for (const look of ['skipped', 'full'] as const) {
-    const share = { ...shard, clusters: own.length, isOwn };
     const size = { look, clusters: most, members: membersOf(own), directory, env, share };
     figures.push(await measureSize(stage, size, counts, heapOfPod));
   }

@@ -12,6 +12,7 @@ import { type Ticking, untilConverged } from './converged.ts';
 import { measure } from './measure.ts';
 import { namespace, podsOf, type Stage } from './stage.ts';
 import { aim } from './table.ts';
+import { type Share, shardArgs } from './ticks.ts';
 import { startWriterProcess } from './writer-process.ts';
 
 /**
@@ -59,11 +60,10 @@ interface Ticked {
 }
 
 export interface LevelsAsked extends Ticking {
-  /** Of the tick. */
-  readonly args: readonly string[];
+  /** Absent: its ticks see to all. */
+  readonly share?: Share;
   /** That its ticks see to. */
   readonly clusters: number;
-  readonly isOwn: (cluster: EtcdCluster) => boolean;
   /** A namespace of stand-ins that its ticks see to. */
   readonly standIns: string;
   /** Another one each time. */
@@ -127,7 +127,8 @@ const levels: readonly (readonly [string, (seen: Seen, asked: LevelsAsked) => bo
  */
 export async function measureLevels(stage: Stage, asked: LevelsAsked): Promise<void> {
   const { kube, kubectl } = stage;
-  const { standIns, number, clusters, isOwn } = asked;
+  const { standIns, number, clusters, share } = asked;
+  const args = shardArgs(share);
   const backup = `asked-${number}`;
   const setting = { kubeconfig: stage.cluster.kubeconfigPath, namespace, name: 'lost', prefix: `levels-${number}` };
   const writer = await startWriterProcess(setting);
@@ -140,7 +141,7 @@ export async function measureLevels(stage: Stage, asked: LevelsAsked): Promise<v
   const started = performance.now();
   for (let minute = 0; minute <= minutes; minute += 1) {
     await pause(Math.max(0, started + minute * 60_000 - performance.now()));
-    ticks.push(await tick(asked));
+    ticks.push(await tick(asked, args));
     const { status } = (await kube.get<EtcdCluster>(resources.clusters, namespace, 'lost')) ?? assert.fail();
     hasLostMember.push(status?.members?.some(({ name }) => name === victim) ?? false);
     if (minute > 0) continue;
@@ -148,7 +149,7 @@ export async function measureLevels(stage: Stage, asked: LevelsAsked): Promise<v
     backupIsBegun = (await kube.get(resources.jobs, namespace, `${backup}-take-1`)) !== undefined;
   }
   const { items } = await kube.list<EtcdCluster>(resources.clusters, {});
-  for (const { status } of items.filter(isOwn))
+  for (const { status } of items.filter((one) => share?.isOwn(one) ?? true))
     oldestFullLook = Math.max(oldestFullLook, Date.now() - Date.parse(status?.fullLook?.at ?? '1970-01-01'));
   const { gap } = await writer.report();
   const { lost } = await writer.finish();
@@ -162,7 +163,7 @@ export async function measureLevels(stage: Stage, asked: LevelsAsked): Promise<v
   };
   print(seen, asked);
   await kubectl(['-n', standIns, 'delete', 'etcdcluster', bornOf(number), '--wait=false']);
-  await untilConverged(asked, clusters);
+  await untilConverged({ ...asked, args }, clusters);
 }
 
 interface Trouble {
@@ -213,7 +214,7 @@ function bornOf(number: number): string {
   return `born-${number}`;
 }
 
-async function tick({ directory, env, options, args }: LevelsAsked): Promise<Ticked> {
+async function tick({ directory, env, options }: LevelsAsked, args: readonly string[]): Promise<Ticked> {
   const all = ['--output', 'json', ...args];
   const { stdout, wallMilliseconds } = await measure(`${directory}/tick.js`, all, env, options);
   return { ...(JSON.parse(stdout) as Omit<Ticked, 'seconds'>), seconds: wallMilliseconds / 1000 };

@@ -92,7 +92,7 @@ export async function measureSize(
   const runs: Measured[] = [];
   const beside: Timed[] = [];
   const before = () => ({ git: stage.git.requests.length, forge: stage.forge.requests.length });
-  const args = ['--output', 'json', ...(share ? ['--shard', `${share.index}/${share.of}`] : [])];
+  const args = ['--output', 'json', ...shardArgs(share)];
   let counted = before();
   for (let n = 0; n < warmUps + times; n++) {
     // Skipped ones follow a full look at all, for the next two minutes at least.
@@ -120,6 +120,11 @@ export async function measureSize(
     forge: now.forge - counted.forge,
     load,
   };
+}
+
+/** Of a tick that looks at its share only. */
+export function shardArgs(share: Share | undefined): readonly string[] {
+  return share ? ['--shard', `${share.index}/${share.of}`] : [];
 }
 
 type Timed = Pick<Measured, 'wallMilliseconds' | 'cpuMilliseconds'>;

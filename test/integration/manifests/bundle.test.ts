@@ -63,32 +63,27 @@ test('it is the same wherever it is made', async () => {
   }
 });
 
+/** A chunk and all that it imports at once, by name, with their texts. */
+async function loadedFrom(name: string, loaded = new Map<string, string>()): Promise<ReadonlyMap<string, string>> {
+  if (loaded.has(name)) return loaded;
+  const text = await readFile(join(app, 'chunks', name), 'utf8');
+  loaded.set(name, text);
+  for (const [, next = ''] of text.matchAll(/(?:from|import) ?['"]\.\/([\w-]+\.js)['"]/g))
+    await loadedFrom(next, loaded);
+  return loaded;
+}
+
 test('a program that looks at a disk loads little of it', async () => {
-  const importing = /(?:from|import) ?['"]\.\/([\w-]+\.js)['"]/g;
-  let bytes = 0;
-  const load = async (name: string): Promise<void> => {
-    const text = await readFile(join(app, 'chunks', name), 'utf8');
-    bytes += text.length;
-    for (const [, next = ''] of text.matchAll(importing)) await load(next);
-  };
-  await load('look.js');
+  const bytes = [...(await loadedFrom('look.js')).values()].join('').length;
   assert.ok(bytes < 10_000, `${bytes} bytes`);
 });
 
 test('what every tick loads, and a full look, is in few files', async () => {
-  const importing = /(?:from|import) ?['"]\.\/([\w-]+\.js)['"]/g;
-  const loaded = new Set<string>();
-  const load = async (name: string): Promise<void> => {
-    if (loaded.has(name)) return;
-    loaded.add(name);
-    for (const [, next = ''] of (await readFile(join(app, 'chunks', name), 'utf8')).matchAll(importing))
-      await load(next);
-  };
-  await load('tick.js');
-  assert.ok(loaded.has('every-tick.js') && loaded.size <= 20, [...loaded].join(', '));
+  const loaded = new Map(await loadedFrom('tick.js'));
+  assert.ok(loaded.has('every-tick.js') && loaded.size <= 20, [...loaded.keys()].join(', '));
   const [full = ''] = globSync('full-look-????????.js', { cwd: join(app, 'chunks') });
-  await load(full);
-  assert.ok(loaded.has('full-look.js') && loaded.size <= 30, [...loaded].join(', '));
+  await loadedFrom(full, loaded);
+  assert.ok(loaded.has('full-look.js') && loaded.size <= 30, [...loaded.keys()].join(', '));
 });
 
 test('what a no-op tick does not need is in chunks of its own', async () => {

@@ -202,6 +202,13 @@ export function assertNotTheirs(state: State, request: FakeRequest, before: Kube
   violate(state, `${request.key}: ${before.metadata.name} is somebody else's`);
 }
 
+/** Clients that read their Secret now, by the name of that. */
+const readers = {
+  'whoever reads its Secret now': applicationSecretName,
+  "a client of etcd's gateway that reads its Secret now": gatewaySecretName,
+  'a backup that mounts its Secret now': backupSecretName,
+} as const;
+
 /**
  * While nothing was broken on purpose: any two members that run can talk, and so can every application, with the
  * certificate and the CAs that it once read; and never are two members down at once.
@@ -214,15 +221,11 @@ export function assertEverybodyTalks(state: State): void {
       const why = a.data.clusterId === b.data.clusterId ? whyNotPeers(state, a, b) : undefined;
       if (why !== undefined) violate(state, `TLS: ${short(a.pod)} and ${short(b.pod)} cannot talk: ${why}`);
     }
-    const fresh = applicationOf(state, a.pod.split('/')[0], a.cluster);
-    const ofGateway = applicationOf(state, a.pod.split('/')[0], a.cluster, gatewaySecretName);
-    const ofBackup = applicationOf(state, a.pod.split('/')[0], a.cluster, backupSecretName);
-    for (const [who, client] of [
-      ...state.clients,
-      ...(fresh ? [['whoever reads its Secret now', fresh] as const] : []),
-      ...(ofBackup ? [['a backup that mounts its Secret now', ofBackup] as const] : []),
-      ...(ofGateway ? [["a client of etcd's gateway that reads its Secret now", ofGateway] as const] : []),
-    ]) {
+    const fresh = Object.entries(readers).flatMap(([who, nameOf]) => {
+      const client = applicationOf(state, a.pod.split('/')[0], a.cluster, nameOf);
+      return client ? [[who, client] as const] : [];
+    });
+    for (const [who, client] of [...state.clients, ...fresh]) {
       const why = whyNotClient(state, a, client);
       if (why !== undefined) violate(state, `TLS: ${who} cannot talk to ${short(a.pod)}: ${why}`);
     }
