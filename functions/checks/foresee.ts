@@ -193,10 +193,17 @@ function foreseen(
   const asked = spec && { asks: asksOf(spec) };
   const facts = { namespace, name, intent, ...asked, ...(problem !== undefined && { problem }) };
   if (!planned) return facts;
-  const { summary, risk, steps, end, changes, refusals } = planned;
+  const { summary, risk, steps, end, changes, rights, refusals } = planned;
   return {
     ...facts,
-    planned: { summary, ...(risk !== undefined && { risk }), costs: costsOf(steps), steps, end },
+    planned: {
+      summary,
+      ...(risk !== undefined && { risk }),
+      costs: costsOf(steps),
+      ...(rights.length > 0 && { rights }),
+      steps,
+      end,
+    },
     changes,
     refusals,
   };

@@ -1,4 +1,5 @@
 import {
+  type CheckedCluster,
   type CheckReport,
   checkFleetLabel,
   checkKeys,
@@ -106,12 +107,14 @@ function identity({ metadata }: EtcdFleet, { head }: CheckReport, name: string):
   };
 }
 
+type Planned = NonNullable<CheckedCluster['planned']>;
+
 /** Small enough to be kept: the steps of the last clusters go first, then the clusters themselves. */
 export function shortened(report: CheckReport): CheckReport {
   if (fits(report)) return report;
   for (let whole = report.clusters.length >> 1; whole >= 1; whole >>= 1) {
     const clusters = report.clusters.map((cluster, index) =>
-      index < whole || !cluster.planned ? cluster : { ...cluster, planned: { ...cluster.planned, steps: [] } },
+      index < whole || !cluster.planned ? cluster : { ...cluster, planned: inShort(cluster.planned) },
     );
     const short = { ...report, clusters, shortened: true };
     if (fits(short)) return short;
@@ -120,6 +123,10 @@ export function shortened(report: CheckReport): CheckReport {
   return fits(few)
     ? few
     : { ...few, problems: report.problems.slice(0, 20), deletions: report.deletions.slice(0, 100) };
+}
+
+function inShort({ rights: _, ...planned }: Planned): Planned {
+  return { ...planned, steps: [] };
 }
 
 function fits(report: CheckReport): boolean {

@@ -1,4 +1,4 @@
-import type { CheckedCluster, CheckProblem, CheckReport } from '../../manifests/api/check-report.ts';
+import type { CheckedCluster, CheckProblem, CheckReport, RightsChange } from '../../manifests/api/check-report.ts';
 import { markdownText, planMarkdown } from '../../reconcile/cluster/foresee/table.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
 
@@ -70,7 +70,15 @@ function clusterBlock({ namespace, name, intent, planned, fields = [], problem =
   const changed = fields.length > 0 ? `${fields.map((field) => `- ${markdownText(field)}`).join('\n')}\n\n` : '';
   if (!planned) return `${title}\n\n${changed}It could not be looked at: ${markdownText(problem)}`;
   const risk = planned.risk === undefined ? '' : `${sentence(markdownText(planned.risk))}\n\n`;
-  return `${title}: ${markdownText(planned.summary)}\n\n${changed}${risk}${planMarkdown(planned)}`;
+  return `${title}: ${markdownText(planned.summary)}\n\n${changed}${risk}${rightsTable(planned.rights ?? [])}${planMarkdown(planned)}`;
+}
+
+function rightsTable(rights: readonly RightsChange[]): string {
+  if (rights.length === 0) return '';
+  const rows = rights.map(
+    ({ who, gains = '', loses = '' }) => `| ${[who, gains, loses].map(markdownText).join(' | ')} |`,
+  );
+  return [`| in etcd | gains | loses |`, '|---|---|---|', ...rows, '', ''].join('\n');
 }
 
 function sentence(words: string): string {

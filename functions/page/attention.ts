@@ -5,7 +5,7 @@ import type { LeftOut } from '../../reconcile/interfaces/kube.ts';
 import { conditionOf } from '../../reconcile/objects/conditions.ts';
 import { leftOutWithCure } from '../../reconcile/objects/left-out.ts';
 import { withCure } from '../../reconcile/reasons/cure.ts';
-import { isOutage } from '../../reconcile/reasons/reasons.ts';
+import { isOutage, says } from '../../reconcile/reasons/reasons.ts';
 import { fillingSeen } from './quota.ts';
 import { clusterState, fleetState } from './state.ts';
 import { duration } from './time.ts';
@@ -32,6 +32,7 @@ export function clusterConcerns(cluster: EtcdCluster): readonly Concern[] {
   const available = conditionOf(status, 'Available');
   const dark = available?.status === 'False' && isOutage(available.reason);
   const certificates = conditionOf(status, 'CertificatesReady');
+  const users = conditionOf(status, 'AuthReady');
   const aside = conditionOf(status, 'SetAside');
   const drifted = conditionOf(status, 'Drifted');
   return [
@@ -41,6 +42,7 @@ export function clusterConcerns(cluster: EtcdCluster): readonly Concern[] {
     ...(certificates?.status === 'False' && stalled.length === 0
       ? [{ tone: 'busy' as const, ...said(certificates) }]
       : []),
+    ...(users && says(users, 'UnlistedUsers') ? [{ tone: 'busy' as const, ...said(users) }] : []),
     ...fillingConcern(cluster),
     ...(drifted?.status === 'True' ? [{ tone: 'busy' as const, ...said(drifted) }] : []),
     ...(status?.refusals ?? [])

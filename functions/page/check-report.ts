@@ -27,6 +27,15 @@ const cluster = Type.Object({
     Type.Object({
       summary: Type.String(),
       risk: Type.Optional(Type.String()),
+      rights: Type.Optional(
+        Type.Array(
+          Type.Object({
+            who: Type.String(),
+            gains: Type.Optional(Type.String()),
+            loses: Type.Optional(Type.String()),
+          }),
+        ),
+      ),
       steps: Type.Array(step),
       end: Type.Object({
         kind: Type.Enum(['done', 'refused', 'waits', 'circles', 'goes-on']),

@@ -25,9 +25,9 @@ const ends = {
 } as const satisfies Record<Planned['end']['kind'], { tone: Tone; says: string }>;
 
 /** Every step to where it ends, in words. `said`: what stands above already. */
-export function planSteps({ risk, steps, end }: Planned, said: Said = nothingSaid): Html {
+export function planSteps({ risk, rights = [], steps, end }: Planned, said: Said = nothingSaid): Html {
   const more = steps.length - mostSteps;
-  return markup`${risk !== undefined && markup`<p class="quiet"><bdi>${risk}</bdi></p>`}${
+  return markup`${risk !== undefined && markup`<p class="quiet"><bdi>${risk}</bdi></p>`}${rightsList(rights)}${
     steps.length > 0 &&
     markup`<ol class="steps">${steps
       .slice(0, mostSteps)
@@ -36,6 +36,19 @@ export function planSteps({ risk, steps, end }: Planned, said: Said = nothingSai
           markup`<li><div><bdi>${message}</bdi><div class="quiet small">${action}${target && markup` <bdi>${clipped(target)}</bdi>`} · ${reason}</div></div></li>`,
       )}</ol>`
   }${more > 0 && markup`<p class="quiet">and ${more} more steps</p>`}${planEnd(end, steps.length, said)}`;
+}
+
+/** Of users of etcd: who may do more, and who less. */
+function rightsList(rights: NonNullable<Planned['rights']>): Html | false {
+  return (
+    rights.length > 0 &&
+    markup`<ul class="small">${rights.map(
+      ({ who, gains, loses }) =>
+        markup`<li><bdi>${who}</bdi>${gains !== undefined && markup` gains <bdi>${gains}</bdi>`}${
+          gains !== undefined && loses !== undefined && markup` and`
+        }${loses !== undefined && markup` loses <bdi>${loses}</bdi>`}</li>`,
+    )}</ul>`
+  );
 }
 
 function planEnd(end: Planned['end'], steps: number, said: Said): Html {

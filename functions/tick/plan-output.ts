@@ -75,7 +75,11 @@ export function clusterPlanText({ namespace, name, intent, planned, problem }: S
   const title = `${namespace}/${name}${intents[intent]}`;
   if (!planned) return `${title}  could not be looked at: ${problem}`;
   const risk = planned.risk === undefined ? '' : `  ${planned.risk}\n`;
-  return `${title}  ${planned.summary}\n${risk}${planText(planned)}`;
+  const rights = (planned.rights ?? []).map(
+    ({ who, gains, loses }) =>
+      `  ${who}: ${[gains && `gains ${gains}`, loses && `loses ${loses}`].filter(Boolean).join('; ') || 'has no rights'}\n`,
+  );
+  return `${title}  ${planned.summary}\n${risk}${rights.join('')}${planText(planned)}`;
 }
 
 function blockOf({ title, lines }: Plan): string {

@@ -64,6 +64,13 @@ export interface PlanCosts {
   readonly removals: number;
 }
 
+/** What one user of etcd may do more, or less, in words. */
+export interface RightsChange {
+  readonly who: string;
+  readonly gains?: string;
+  readonly loses?: string;
+}
+
 export interface CheckedCluster {
   readonly namespace: string;
   readonly name: string;
@@ -78,6 +85,8 @@ export interface CheckedCluster {
     /** Voters that are left while members start anew. */
     readonly risk?: string;
     readonly costs?: PlanCosts;
+    /** Of users of etcd; absent: nothing changes for any. */
+    readonly rights?: readonly RightsChange[];
     readonly steps: readonly CheckedStep[];
     readonly end: {
       readonly kind: 'done' | 'refused' | 'waits' | 'circles' | 'goes-on';

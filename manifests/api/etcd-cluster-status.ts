@@ -39,6 +39,19 @@ const certificatesStatusSchema = object(
   { description: 'Of all certificates of the cluster.' },
 );
 
+const authStatusSchema = object(
+  {
+    enabled: Type.Boolean({ description: 'Whether etcd asks who it is that asks.' }),
+    users: list(text(63), 256, { description: 'Users that etcd-ratchet made, or is to keep.' }),
+    roles: list(text(63), 256, { description: 'Roles that etcd-ratchet made, or is to keep.' }),
+    revision: Type.Optional(
+      text(20, { description: "etcd's own revision of its users, when all of them were as asked." }),
+    ),
+    asked: Type.Optional(text(64, { description: 'A hash of what was asked then.' })),
+  },
+  { description: "etcd's users and roles, where spec.auth says what they are to be." },
+);
+
 const stepSchema = object(
   {
     action: text(64, { description: 'What is done.' }),
@@ -168,6 +181,7 @@ export const etcdClusterStatusSchema = object({
   selector: Type.Optional(text(512, { description: 'The label selector of the pods, for the scale subresource.' })),
   members: Type.Optional(list(memberStatusSchema, 32, { description: 'The members, as etcd and their pods have it.' })),
   certificates: Type.Optional(certificatesStatusSchema),
+  auth: Type.Optional(authStatusSchema),
   step: Type.Optional(stepSchema),
   refusals: Type.Optional(list(refusalSchema, 32, { description: 'What the spec asks for and cannot be done.' })),
   // Few things at once: a recovery or a member that is given up, and a rollback.

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { authSchema } from './auth-settings.ts';
 import { backupNameSchema, snapshotSourceSchema } from './backup-settings.ts';
 import { clusterBackupSchema } from './cluster-backup.ts';
 import { anyQuantity, durationBetween } from './common-rules.ts';
@@ -14,7 +15,13 @@ import { parseQuantity, type Quantity } from './quantity.ts';
 import { logReserveText, smallestVolume } from './quota-room.ts';
 import { matching, type Rule, rule, transitionRule } from './rule.ts';
 import { int32, intOrString, keepsDefault, object, type ReadonlyDeep, text } from './schema.ts';
-import { defragmentationDefaults, healingDefaults, replacedDefaults, retentionDefaults } from './spec-defaults.ts';
+import {
+  defragmentationDefaults,
+  healingDefaults,
+  replacedDefaults,
+  retentionDefaults,
+  tlsDefaults,
+} from './spec-defaults.ts';
 import { tlsSchema } from './tls-settings.ts';
 import { isSupportedVersion, supportedVersions } from './version.ts';
 import { windowsSchema } from './windows.ts';
@@ -95,6 +102,14 @@ const gatewayClientNeedsGateway = rule<{
   fieldPath: '.tls.gatewayClient',
 });
 
+/** Else no certificate tells etcd which user it is that asks. */
+const authNeedsIssued = rule<{ readonly auth?: unknown; readonly tls?: { readonly mode?: string } }>({
+  message: 'auth needs tls.mode Managed or CertManager: the certificate of a client is what tells who it is',
+  cel: `!has(self.auth) || !has(self.tls) || !has(self.tls.mode) || self.tls.mode in ['Managed', 'CertManager']`,
+  holds: ({ auth, tls }) => auth === undefined || ['Managed', 'CertManager'].includes(tls?.mode ?? tlsDefaults.mode),
+  fieldPath: '.auth',
+});
+
 /** In CEL: whether members let in their cluster's own names only. */
 function celAllowsOwn(object: 'self' | 'oldSelf'): string {
   const certManager = `${object}.spec.tls.certManager`;
@@ -134,6 +149,7 @@ export const etcdClusterSpecSchema = object(
     image: Type.Optional(imageSchema),
     etcd: Type.Optional(etcdSchema),
     tls: Type.Optional(tlsSchema),
+    auth: Type.Optional(authSchema),
     resources: Type.Optional(resourcesSchema),
     podTemplate: Type.Optional(podTemplateSchema),
     healing: Type.Optional(
@@ -323,6 +339,7 @@ export const etcdClusterSpecSchema = object(
       externalTakesTls,
       gatewayNeedsAny,
       gatewayClientNeedsGateway,
+      authNeedsIssued,
     ],
   },
 );

@@ -10,6 +10,8 @@ export interface Defect {
   readonly fixedIn: Readonly<Record<string, number>>;
   /** Such a version is refused for births and as a target: it endangers the data whatever clients do. */
   readonly mustNotRun?: true;
+  /** Users get at what they have no right to: etcd's authentication is not turned on with such a version. */
+  readonly bypassesAuth?: true;
 }
 
 const defects: readonly Defect[] = [
@@ -34,11 +36,13 @@ const defects: readonly Defect[] = [
     id: 'CVE-2026-33413',
     what: 'answers some calls without authentication',
     fixedIn: { '3.5': 28, '3.6': 9 },
+    bypassesAuth: true,
   },
   {
     id: 'CVE-2026-33343',
     what: 'does not check the rights of nested transactions',
     fixedIn: { '3.5': 28, '3.6': 9 },
+    bypassesAuth: true,
   },
   {
     id: 'etcd#21417',
@@ -49,6 +53,7 @@ const defects: readonly Defect[] = [
     id: 'etcd#21681',
     what: 'shows values without the right to read them to Put requests in transactions',
     fixedIn: { '3.5': 30, '3.6': 11 },
+    bypassesAuth: true,
   },
   {
     id: 'GHSA-3wh4-j44w-pg92',
@@ -59,6 +64,7 @@ const defects: readonly Defect[] = [
     id: 'GHSA-xg4h-6gfc-h4m8',
     what: 'lets a user with the right to read one key watch all keys from that one on',
     fixedIn: { '3.5': 33, '3.6': 14, '3.7': 1 },
+    bypassesAuth: true,
   },
   {
     id: 'GHSA-6vch-q96h-7gc3',
@@ -74,9 +80,23 @@ export function defectsOf(version: string): readonly Defect[] {
 
 /** Why no member should run this version, and the first patch of its minor that may be used. */
 export function mustNotRun(version: string): { readonly because: string; readonly use: string } | undefined {
-  const found = defectsOf(version).filter((defect) => defect.mustNotRun);
+  return worstOf(
+    version,
+    defectsOf(version).filter((defect) => defect.mustNotRun),
+  );
+}
+
+function worstOf(version: string, found: readonly Defect[]) {
   const [worst] = found;
   return worst && { because: `it ${worst.what} (${worst.id})`, use: firstWithout(found, version) };
+}
+
+/** Why etcd's authentication protects nothing on this version, and the first patch of its minor where it does. */
+export function bypassesAuth(version: string): { readonly because: string; readonly use: string } | undefined {
+  return worstOf(
+    version,
+    defectsOf(version).filter((defect) => defect.bypassesAuth),
+  );
 }
 
 /** The lowest patch of the minor that has none of these. */

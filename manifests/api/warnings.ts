@@ -5,7 +5,7 @@ import type { EtcdCluster } from './etcd-cluster.ts';
 import type { EtcdFleet } from './etcd-fleet.ts';
 import type { EtcdNodePolicy } from './etcd-node-policy.ts';
 import type { EtcdRestore } from './etcd-restore.ts';
-import type { DocumentProblem } from './problem.ts';
+import { type DocumentProblem, dotted } from './problem.ts';
 import { parseQuantity } from './quantity.ts';
 import { bearableQuota, MiB, mostQuota, smallestVolume } from './quota-room.ts';
 import { compareVersions, parseVersion } from './version.ts';
@@ -48,6 +48,7 @@ function clusterWarnings({
   tls,
   podTemplate,
   storage,
+  auth,
 }: EtcdCluster['spec']): DocumentProblem[] {
   const warnings: DocumentProblem[] = [];
   if (replicas > 0 && replicas % 2 === 0) {
@@ -92,11 +93,24 @@ function clusterWarnings({
       'spec.tls.certManager.peerIssuerRef is missing: with one issuer for both, a client certificate is enough to join as a member';
     warnings.push({ path: ['spec', 'tls', 'certManager', 'issuerRef'], message });
   }
+  warnings.push(...authWarnings(auth));
   if (endsByForce(podTemplate)) {
     const message = `spec.podTemplate.${byForce}; it is refused where members do not have it yet`;
     warnings.push({ path: ['spec', 'podTemplate', 'spec', 'terminationGracePeriodSeconds'], message });
   }
   return warnings;
+}
+
+function authWarnings(auth: EtcdCluster['spec']['auth']): DocumentProblem[] {
+  return (auth?.roles ?? []).flatMap(({ rights = [] }, role) =>
+    rights.flatMap(({ prefix = '' }, right) => {
+      // After a letter or a digit the name goes on: a separator is what ends it.
+      if (!/[\p{L}\p{N}]$/u.test(prefix)) return [];
+      const path = ['spec', 'auth', 'roles', role, 'rights', right, 'prefix'];
+      const message = `${dotted(path)} does not end in a separator: ${prefix} covers ${prefix}${prefix.at(-1)} as well`;
+      return [{ path, message }];
+    }),
+  );
 }
 
 function fleetWarnings({ git }: EtcdFleet['spec']): DocumentProblem[] {

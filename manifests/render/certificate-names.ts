@@ -7,7 +7,7 @@ import { clientServiceName, headlessServiceName, podHost } from './names.ts';
 export type Authority = 'peer' | 'client';
 
 /** What one leaf is presented for. */
-type Purpose = 'peer' | 'server' | 'reconciler' | 'application' | 'backup' | 'gateway';
+type Purpose = 'peer' | 'server' | 'reconciler' | 'application' | 'backup' | 'gateway' | 'user';
 
 export type Usage = 'serverAuth' | 'clientAuth';
 
@@ -45,6 +45,11 @@ export function gatewaySecretName(cluster: string): string {
 /** For our own Jobs, which take snapshots: applications have no use for it. */
 export function backupSecretName(cluster: string): string {
   return `${cluster}-backup-tls`;
+}
+
+/** For one user of etcd. No name of a cluster or user has a dot, so no two have the same. */
+export function userSecretName(cluster: string, user: string): string {
+  return `${user}.${cluster}-user-tls`;
 }
 
 export function reconcilerSecretName(cluster: string): string {
@@ -141,16 +146,36 @@ export function memberLeaves(
   ];
 }
 
-/** The leaves that are not a member's: ours, the one for applications, and the one of our Jobs that take snapshots. */
+/** Leaves of the cluster itself: ours, the one for applications, and the one of our Jobs that take snapshots. */
 export function clusterLeaves(
   cluster: string,
   own?: NamesOfLeaves,
 ): readonly [reconciler: LeafPlan, application: LeafPlan, backup: LeafPlan] {
-  const leaf = (
-    purpose: 'reconciler' | 'application' | 'backup',
-    secretName: string,
-    commonName: string,
-  ): LeafPlan => ({
+  // Of an issuer that is shared, the name root would open other clusters that trust it. Where etcd may know only that
+  // user by now, it stays.
+  const ours = own && own.since === undefined ? `${cluster}-reconciler` : 'root';
+  return [
+    clientLeaf('reconciler', reconcilerSecretName(cluster), ours, own),
+    clientLeaf('application', applicationSecretName(cluster), applicationName(cluster), own),
+    // With authentication on, etcd gives a snapshot to users of the role root only.
+    clientLeaf('backup', backupSecretName(cluster), ours, own),
+  ];
+}
+
+/** The user of etcd whom applications are taken for. */
+function applicationName(cluster: string): string {
+  return `${cluster}-client`;
+}
+
+/** Of users of etcd, but for the one that has its certificate anyway. */
+export function userLeaves(cluster: string, users: readonly string[], own?: NamesOfLeaves): readonly LeafPlan[] {
+  return users
+    .filter((user) => user !== applicationName(cluster))
+    .map((user) => clientLeaf('user', userSecretName(cluster, user), user, own));
+}
+
+function clientLeaf(purpose: Purpose, secretName: string, commonName: string, own?: NamesOfLeaves): LeafPlan {
+  return {
     purpose,
     authority: 'client',
     secretName,
@@ -160,16 +185,7 @@ export function clusterLeaves(
     ...(own?.since === 'Ahead' && { ahead: own.clients }),
     ipAddresses: [],
     usages: ['clientAuth'],
-  });
-  // Of an issuer that is shared, the name root would open other clusters that trust it. Where etcd may know only that
-  // user by now, it stays.
-  const ours = own && own.since === undefined ? `${cluster}-reconciler` : 'root';
-  return [
-    leaf('reconciler', reconcilerSecretName(cluster), ours),
-    leaf('application', applicationSecretName(cluster), `${cluster}-client`),
-    // With authentication on, etcd gives a snapshot to users of the role root only.
-    leaf('backup', backupSecretName(cluster), ours),
-  ];
+  };
 }
 
 /**

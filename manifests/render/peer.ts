@@ -16,6 +16,7 @@ export type PeerInputs = Omit<EtcdPeerSpec, 'clusterName' | 'ordinal' | 'bootstr
 
 /** Fields that no member is made from, and what reads them. A field that no peer has needs a row to compile. */
 export const ofTheCluster = {
+  auth: "etcd's users and roles: keep-users",
   bootstrap: 'what the first member starts with: be-born, begin-from-snapshot, take-over',
   replicas: 'how many members there are: scale, hibernate',
   healing: 'how long a member may be down, and who decides that it is given up: heal, unstick-pod',

@@ -10,16 +10,18 @@ import { mostMembers } from './etcd-values.ts';
 const mostBytes = 64 * 1024;
 /** Of one message at its top: members, their alarms of two kinds, and what is there once. */
 const mostFields = 3 * mostMembers;
-
-const refusedFor = `more than ${mostFields} fields, or fields that can't be read`;
+/** The same of users, roles and rights: names, or a key and its end. */
+const mostOfAuth = 1024;
 
 export const boundedBytes = { 'grpc.max_receive_message_length': mostBytes };
 
 /** Ends a call whose answer has more fields than any of etcd's, before the first of them is decoded. */
 export function withBoundedFields(channel: Channel): Channel {
   const create = channel.createCall.bind(channel);
-  channel.createCall = (...args) => {
-    const call = create(...args);
+  channel.createCall = (method, ...args) => {
+    const most = method.startsWith('/etcdserverpb.Auth/') ? mostOfAuth : mostFields;
+    const refusedFor = `more than ${most} fields, or fields that can't be read`;
+    const call = create(method, ...args);
     const start = call.start.bind(call);
     call.start = (metadata, listener) =>
       start(metadata, {
@@ -27,7 +29,7 @@ export function withBoundedFields(channel: Channel): Channel {
         onReceiveMetadata: (received) => listener.onReceiveMetadata(received),
         onReceiveStatus: (ended) => listener.onReceiveStatus(ended),
         onReceiveMessage: (message: Buffer) => {
-          if (hasAtMostFields(message, mostFields)) listener.onReceiveMessage(message);
+          if (hasAtMostFields(message, most)) listener.onReceiveMessage(message);
           else call.cancelWithStatus(status.RESOURCE_EXHAUSTED, `this is no answer of etcd: ${refusedFor}`);
         },
       });

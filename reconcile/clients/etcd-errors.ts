@@ -105,7 +105,17 @@ const refusals: ReadonlyMap<string, Refusal> = new Map([
   ['too many requests', 'TooManyRequests'],
   ['permission denied', 'PermissionDenied'],
   ['user name is empty', 'UserNeeded'],
+  // Also of a user that is asked about: etcd-auth.ts tells them apart.
   ['user name not found', 'UserNeeded'],
+  ['user name already exists', 'UserExists'],
+  ['role name already exists', 'RoleExists'],
+  ['role name not found', 'NoSuchRole'],
+  ['role is not granted to the user', 'NotGranted'],
+  ['permission is not granted to the role', 'NotGranted'],
+  ['root user does not exist', 'RootNeeded'],
+  ['root user does not have root role', 'RootNeeded'],
+  // Root would go while authentication is on.
+  ['invalid auth management', 'RootNeeded'],
 ]);
 
 /** The reason in one word; undefined when etcd gave none that is known. */

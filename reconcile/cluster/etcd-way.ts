@@ -33,6 +33,7 @@ export function fencedEtcd(way: EtcdWay, signal: AbortSignal, deadline: number):
         defragment: guard(etcd.defragment),
         disarm: guard(etcd.disarm),
         compact: guard(etcd.compact),
+        changeAuth: guard(etcd.changeAuth),
       };
     },
   };

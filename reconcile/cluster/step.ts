@@ -25,6 +25,7 @@ import { type KnownFleets, knownFleets, readFourEyes } from './observe/read-four
 import { takesRoom } from './observe/room.ts';
 import type { RoomNow } from './observe/room-now.ts';
 import type { ClusterObjects } from './observe/snapshot.ts';
+import { authStatus } from './report/auth.ts';
 import { goingOn } from './report/going-on.ts';
 import { isAtRest, report } from './report/report.ts';
 import type { ClusterResult } from './result.ts';
@@ -195,7 +196,9 @@ async function carryOut(
   // From before the lease is sent: whatever the answer takes counts against us, never for us.
   const inTime = abortAfter(stepSeconds * 1000, signal);
   const existing = existingKept(situation, action);
-  const leased = await takeLease(kube, cluster, { action, reason, holder, now, ...(existing && { existing }) }, inTime);
+  const auth = action.kind === 'keep-users' ? authStatus(situation) : undefined;
+  const kept = { ...(existing && { existing }), ...(auth && { auth }) };
+  const leased = await takeLease(kube, cluster, { action, reason, holder, now, ...kept }, inTime);
   if (!leased) return { outcome: { kind: 'lost' }, written: cluster };
   // A process that slept between its last answer and the lease wrote a deadline that is nearer than it thinks.
   const asleep = Math.max(0, (kube.now() ?? now).getTime() - now.getTime());

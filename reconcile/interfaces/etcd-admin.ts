@@ -1,15 +1,7 @@
-import type { Etcd, EtcdCallOptions, EtcdError, MemberId } from './etcd.ts';
+import type { Etcd, EtcdCallOptions, EtcdChangeOptions, EtcdError, MemberId } from './etcd.ts';
+import type { EtcdAuth } from './etcd-auth.ts';
 
-/**
- * For a change. It is sent once, to one endpoint, and never repeated in here: after an `ambiguous` the caller looks
- * again (`members` behind a barrier, `alarms`, `status`) before anything else.
- */
-export interface EtcdChangeOptions extends EtcdCallOptions {
-  /** The cluster that is meant: an endpoint whose address has gone to a pod of another cluster is not asked. */
-  readonly clusterId: string;
-  /** For the change itself, in milliseconds; finding the endpoint takes up to two more reads. Default: 5,000. */
-  readonly timeoutMs?: number;
-}
+export type { EtcdChangeOptions } from './etcd.ts';
 
 export interface KvHash {
   /** The member that answered. */
@@ -37,7 +29,7 @@ export interface Alarm {
  * refuses, nor to a member of another cluster. All throw an {@link EtcdError}: `down`, it was not sent; `refused` with
  * a `reason`, it was certainly not made; `ambiguous`, it may have been made or may be yet.
  */
-export interface EtcdAdmin extends Etcd {
+export interface EtcdAdmin extends Etcd, EtcdAuth {
   /**
    * Adds a learner with this peer URL, and gives its ID. After `ambiguous`: list behind a barrier and look for the URL;
    * the learner may still come while the endpoint that was asked holds the request. @throws {EtcdError} refused:

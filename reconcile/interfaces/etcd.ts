@@ -84,6 +84,17 @@ export interface EtcdCallOptions {
   readonly signal: AbortSignal;
 }
 
+/**
+ * For a change. It is sent once, to one endpoint, and never repeated in here: after an `ambiguous` the caller looks
+ * again (`members` behind a barrier, `alarms`, `status`) before anything else.
+ */
+export interface EtcdChangeOptions extends EtcdCallOptions {
+  /** The cluster that is meant: an endpoint whose address has gone to a pod of another cluster is not asked. */
+  readonly clusterId: string;
+  /** For the change itself, in milliseconds; finding the endpoint takes up to two more reads. Default: 5,000. */
+  readonly timeoutMs?: number;
+}
+
 /** One cluster's etcd. Endpoints are client URLs, e.g. `http://10.244.0.7:2379`. */
 export interface Etcd {
   /** Linearizable, from any of the endpoints. @throws {EtcdError} when there is no quorum in time. */
@@ -124,6 +135,12 @@ export type Refusal =
   | 'TooManyRequests'
   | 'PermissionDenied'
   | 'UserNeeded'
+  | 'UserExists'
+  | 'NoSuchUser'
+  | 'RoleExists'
+  | 'NoSuchRole'
+  | 'NotGranted'
+  | 'RootNeeded'
   // Not sent:
   | 'IsLeader'
   | 'AnotherMember';

@@ -1,4 +1,4 @@
-import { type Meaning, step } from './meaning.ts';
+import { isWell, type Meaning, step } from './meaning.ts';
 
 /** Changes of a working cluster: members, version, configuration, volumes, space. */
 
@@ -138,6 +138,26 @@ export const changes = {
   FourEyesMissing: {
     means: 'An approval that is given does not count: its fleet asks for another person than the author of the commit.',
     cure: 'another person approves it, as the message says ([runbook](docs/runbooks/spec-refused.md#an-approval-by-the-author))',
+  },
+  KeepingUsers: step("etcd's users, roles and rights are made as the spec says."),
+  EnablingAuth: step("etcd's authentication is turned on."),
+  DisablingAuth: step("etcd's authentication is turned off."),
+  UsersAsAsked: { means: "etcd's users, roles and rights are as the spec says (condition `AuthReady`).", cure: isWell },
+  AuthDisabled: {
+    means: 'etcd asks no client for its user, as `spec.auth.mode` says (condition `AuthReady`).',
+    cure: 'nothing, if that is intended: every client with a certificate can read and write all keys',
+  },
+  UnlistedUsers: {
+    means: 'etcd has users or roles that the spec does not list, and others made (condition `AuthReady`).',
+    cure: 'list them in `spec.auth`, or delete them with `etcdctl` ([Users and roles](docs/how-to/users.md#other-hands))',
+  },
+  AuthUnread: {
+    means: "etcd's users can't be read: the user of etcd-ratchet lacks the role root, or a member does not answer.",
+    cure: 'give our user the role root again, by a certificate that has it ([Users and roles](docs/how-to/users.md#locked-out))',
+  },
+  AuthRefused: {
+    means: "The spec asks for etcd's authentication where it would protect nothing, or certificates tell no user.",
+    cure: honoured,
   },
   TakingNames: step('The volumes record that members let in certificates by names only.'),
   NotingDisks: step('The disk behind each volume is recorded.'),

@@ -110,6 +110,8 @@ export const refusals = {
   TemplateRefused: 'person',
   NotAllowed: 'person',
   TlsModeRefused: 'person',
+  AuthRefused: 'person',
+  AuthUnread: 'itself',
   InvalidWindow: 'person',
   InvalidRequest: 'person',
   NothingToHibernate: 'person',

@@ -9,6 +9,7 @@ import { recordOf } from '../../reconcile/cluster/know/life.ts';
 import { type Rule, situate } from '../../reconcile/cluster/know/situation.ts';
 import type { Request, Program as Requests } from '../../reconcile/requests/program.ts';
 import { adoptionBugs } from './adoption-bugs.ts';
+import { authBugs } from './auth-bugs.ts';
 import { backupBugs } from './backup-bugs.ts';
 import { handBugs } from './hand-bugs.ts';
 import { healingBugs } from './healing-bugs.ts';
@@ -148,6 +149,7 @@ export const bugs: readonly Bug[] = [
   ...handBugs,
   ...outageBugs,
   ...namesBugs,
+  ...authBugs,
   {
     name: 'leaves-removals',
     what: 'a removal that was begun is not finished',

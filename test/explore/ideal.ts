@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Decision } from '../../reconcile/cluster/know/decision.ts';
 import { hasDeparted } from '../../reconcile/cluster/know/life.ts';
 import { quorumOf } from '../../reconcile/cluster/know/membership/quorum.ts';
+import { usersUnlike } from './auth-invariants.ts';
 import { destroys } from './cures.ts';
 import { isOpen } from './model/clients.ts';
 import { hasQuorum, neverLeads, runnerOf, serving, votersOf } from './model/etcd.ts';
@@ -91,7 +92,7 @@ export function ideal(state: State, { code, decide }: Rules): State | undefined 
   if (certified) return certified;
   if (world.cluster.gone) return undefined;
   const decision = decide(world);
-  if (decision.kind === 'act') return claimed(state, decision.action, decision.reason);
+  if (decision.kind === 'act') return claimed(state, decision.action, decision.reason, code);
   const told = toldIn(world);
   if (told !== world) return { ...state, world: told };
   const later = timePasses(world) ?? daysPass(world, decision);
@@ -140,7 +141,7 @@ export function restsWrongly(world: World, decision: Decision): string | undefin
     ({ process, outside }) => process && !outside && process.version !== cluster.spec.version,
   );
   if (other) return `it says that it is done, and ${other.name} runs ${other.process?.version}`;
-  return asksByHalves(world);
+  return asksByHalves(world) ?? usersUnlike(world);
 }
 
 /** What needs no comparison of StatefulSets is done all the same: births are finished, and members healed. */

@@ -2,6 +2,7 @@ import { isOfRecovery, type VolumeRecord } from '../../manifests/render/volume-r
 import type { ActionKind } from '../../reconcile/cluster/know/action.ts';
 import { quorumOf } from '../../reconcile/cluster/know/membership/quorum.ts';
 import { leavesOthersBe } from './adoption-invariants.ts';
+import { keepsUsers } from './auth-invariants.ts';
 import { backsUpFirst } from './backup-invariants.ts';
 import { healsAsApproved } from './healing-invariants.ts';
 import { isOpen } from './model/clients.ts';
@@ -279,6 +280,7 @@ export const invariants = {
   I14: healsAsApproved,
   I16: restartsOnOurs,
   I17: servesOnlyOnward,
+  I19: keepsUsers,
 } as const satisfies Readonly<Record<string, Invariant>>;
 
 const all = Object.entries(invariants);

@@ -12,6 +12,7 @@ const once = {
   ...{ noDryRuns: 1, webhook: 1, dryRuns: 1 },
   ...{ node: 1, cut: 1, returns: 1, force: 1, restore: 1, jobPod: 1, kill: 1, trial: 1, cramped: 1, apart: 1 },
   ...{ backupFails: 1, backupAges: 1, backupGoes: 1, objectGoes: 1, namedGoes: 1, namedTurns: 1, namedAnew: 1 },
+  ...{ userMade: 1, rightsGiven: 1, rightsTaken: 1, authTurned: 1 },
 } as const satisfies Readonly<Record<FaultKind, 1>>;
 
 /** Any one fault beside a backup, a rollback or an adoption: two rare things at once. In ring 1 a third, by turns. */

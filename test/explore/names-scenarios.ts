@@ -1,3 +1,4 @@
+import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
 import { inputsHash } from '../../manifests/render/inputs-hash.ts';
 import { bundledTrust } from '../../reconcile/cluster/know/certificates/trust.ts';
 import type { Inputs } from '../../reconcile/cluster/know/spec/inputs.ts';
@@ -15,14 +16,27 @@ const any = { tls: { mode: 'CertManager', certManager: issuer } } as const;
 const own = { tls: { mode: 'CertManager', certManager: { ...issuer, allowedNames: 'Own' } } } as const;
 
 /** Born with certificates of an issuer, which every member lets in. */
-function open(replicas: number): () => World {
+export function open(replicas: number): () => World {
+  return certified(replicas, any, plainLeaf);
+}
+
+/** Born with names, which needs no person's consent: no certificate without one was ever let in. */
+export function named(replicas: number): () => World {
+  const make = certified(replicas, own, namedLeaf);
   return () => {
-    const { places, ...world } = healthy({ replicas, ...any }, 6);
-    const certified = { ...world, ours: plainLeaf, places: places.map((place) => showing(place, plainLeaf)) };
-    const { certificates } = look(certified, { nonce: '' });
+    const world = make();
+    return { ...world, cluster: { ...world.cluster, agreedToNames: true } };
+  };
+}
+
+function certified(replicas: number, tls: Partial<EtcdClusterSpec>, leaf: Leaf): () => World {
+  return () => {
+    const { places, ...world } = healthy({ replicas, ...tls }, 6);
+    const begun = { ...world, ours: leaf, places: places.map((place) => born(showing(place, leaf))) };
+    const { certificates } = look(begun, { nonce: '' });
     const trust = certificates.kind === 'read' ? bundledTrust(certificates) : undefined;
     if (trust === undefined) throw new Error('the members of a healthy cluster trust one issuer');
-    return { ...certified, places: certified.places.map((place) => trusting(place, trust)) };
+    return { ...begun, places: begun.places.map((place) => trusting(place, trust)) };
   };
 }
 
@@ -39,6 +53,15 @@ function asked(replicas: number): () => World {
       places: places.map((place) => showing(place, namedLeaf)),
     };
   };
+}
+
+/** As its inputs say. */
+function born(place: Place): Place {
+  const { peer, volume, process } = place;
+  const { allowedNames } = peer?.inputs.tls ?? {};
+  if (!allowedNames || volume?.record.kind !== 'valid' || !process) return place;
+  const record = { kind: 'valid', record: { ...volume.record.record, allowedNames } } as const;
+  return { ...place, volume: { ...volume, record }, process: { ...process, asks: true } };
 }
 
 function showing(place: Place, leaf: Leaf): Place {

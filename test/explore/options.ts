@@ -21,7 +21,7 @@ export interface Options {
 
 export const usage = `npm run explore -- [options]
 
-Searches small clusters, with the real rules, for a way in which what must never happen (I1 to I18) happens, or from which
+Searches small clusters, with the real rules, for a way in which what must never happen (I1 to I19) happens, or from which
 a cluster would not come to rest. Prints the shortest story of each, and ends with 1 if there is any.
 
   --all              the whole: each scenario to its end, or to 50,000 states, as long as it takes (with two cores a

@@ -1,5 +1,6 @@
 import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
 import { adoptionScenarios } from './adoption-scenarios.ts';
+import { authScenarios } from './auth-scenarios.ts';
 import { backupScenarios } from './backup-scenarios.ts';
 import { deadNodes } from './dead-nodes.ts';
 import { handScenarios } from './hand-scenarios.ts';
@@ -182,6 +183,7 @@ export const scenarios: readonly Scenario[] = [
   ...handScenarios,
   ...outageScenarios,
   ...namesScenarios,
+  ...authScenarios,
   ...mixes,
 ];
 

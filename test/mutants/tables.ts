@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 import { ofAdoption } from './tables/adoption.ts';
 import { ofAllowLists } from './tables/allow-lists.ts';
+import { ofAuth } from './tables/auth.ts';
 import { ofAwaitedBackups } from './tables/awaited-backups.ts';
 import { ofBackups } from './tables/backups.ts';
 import { ofCertificates } from './tables/certificates.ts';
@@ -45,6 +46,7 @@ export const mutants: readonly Mutant[] = [
   ...ofRecovery,
   ...ofRestore,
   ...ofRevisions,
+  ...ofAuth,
   ...ofClients,
   ...ofLooks,
   ...ofHalts,

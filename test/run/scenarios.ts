@@ -33,6 +33,7 @@ const sideBySide = { unit: 3, explore: 1, integration: 3, e2e: 4 } as const sati
  */
 export const measuring: readonly string[] = [
   'adopt',
+  'auth',
   'clients',
   'coredns',
   'life-sizes',

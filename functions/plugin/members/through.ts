@@ -42,6 +42,11 @@ function lookingAt(etcd: EtcdAdmin, there: (endpoint: string) => string): EtcdAd
     hashKv: (endpoint, options) => etcd.hashKv(there(endpoint), options),
     alarms: (endpoints, options) => etcd.alarms(endpoints.map(there), options),
     hasHistory: (endpoints, revision, options) => etcd.hasHistory(endpoints.map(there), revision, options),
+    authStatus: (endpoint, options) => etcd.authStatus(there(endpoint), options),
+    users: (endpoints, options) => etcd.users(endpoints.map(there), options),
+    roles: (endpoints, options) => etcd.roles(endpoints.map(there), options),
+    rolesOf: (endpoints, user, options) => etcd.rolesOf(endpoints.map(there), user, options),
+    rightsOf: (endpoints, role, options) => etcd.rightsOf(endpoints.map(there), role, options),
     metrics: noWay,
     counters: noWay,
   };

@@ -1,5 +1,8 @@
 import type { Program } from '../../requests/program.ts';
 import type { Action, ActionKind } from '../know/action.ts';
+import { disableAuth } from './actions/auth/disable-auth.ts';
+import { enableAuth } from './actions/auth/enable-auth.ts';
+import { keepUsers } from './actions/auth/keep-users.ts';
 import { applyShared } from './actions/birth/apply-shared.ts';
 import { prepareMembers } from './actions/birth/prepare-members.ts';
 import { restoreLabels } from './actions/birth/restore-labels.ts';
@@ -119,6 +122,9 @@ const definitions: { readonly [K in ActionKind]: ActionDefinition<K> } = {
   'call-off-rollback': callOffRollback,
   'drop-peers': dropPeers,
   'back-up': backUp,
+  'keep-users': keepUsers,
+  'enable-auth': enableAuth,
+  'disable-auth': disableAuth,
 };
 
 /**

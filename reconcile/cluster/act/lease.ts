@@ -1,5 +1,5 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import type { ClusterStep } from '../../../manifests/api/etcd-cluster-status.ts';
+import type { ClusterStep, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
 import { isReason, type Kube, resources } from '../../interfaces/kube.ts';
 import type { Action } from '../know/action.ts';
@@ -26,6 +26,8 @@ export async function takeLease(
     readonly now: Date;
     /** Written before anything joins: a commit that removes it meets a status that knows it (I13). */
     readonly existing?: ExistingCluster;
+    /** Written before any user is made: no crash leaves one behind that counts as made by others (I19). */
+    readonly auth?: EtcdClusterStatus['auth'];
   },
   signal: AbortSignal,
 ): Promise<EtcdCluster | undefined> {
@@ -43,6 +45,7 @@ export async function takeLease(
     observedGeneration: -1,
     ...cluster.status,
     ...(step.existing && { existing: step.existing }),
+    ...(step.auth && { auth: step.auth }),
     step: written,
   };
   try {

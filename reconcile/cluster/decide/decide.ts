@@ -3,6 +3,7 @@ import type { Observation } from '../know/observation.ts';
 import { type Rule, situate } from '../know/situation.ts';
 import { outlasted } from './outlasted.ts';
 import { dropInherited, takeOver } from './rules/adoption/take-over.ts';
+import { keepAuth } from './rules/auth/keep-auth.ts';
 import { adopt } from './rules/birth/adopt.ts';
 import { awaitLeftovers } from './rules/birth/await-leftovers.ts';
 import { beBorn } from './rules/birth/be-born.ts';
@@ -213,6 +214,10 @@ export const tiers = [
       [lackSpace, 'what frees space stands above; no member joins a cluster that accepts no writes'],
       [grow, 'new members start with the version and configuration that all members have by now'],
       [shrink, 'while another change is under way, the number of members is corrected last'],
+      [
+        keepAuth,
+        'users are of the data: all members are there, and have the version and the certificates, before clients are asked for theirs (I19)',
+      ],
     ],
   },
   {

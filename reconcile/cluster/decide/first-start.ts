@@ -3,7 +3,7 @@ import type { FirstStart } from '../know/actions/birth.ts';
 import { authoritiesToMake, remedyFor } from '../know/certificates/due.ts';
 import { rotationAskedFor } from '../know/certificates/occasion.ts';
 import { validityFrom } from '../know/certificates/validity.ts';
-import { leavesOfCluster } from '../know/certificates/wanted.ts';
+import { leavesOfCluster, leavesOfUsers } from '../know/certificates/wanted.ts';
 import type { ReadCertificates } from '../know/observation.ts';
 import type { Situation } from '../know/situation.ts';
 
@@ -20,8 +20,9 @@ export function firstStartOfBirth(
 ): FirstStart | undefined {
   return firstStart(situation, (read) => {
     const authorities = authoritiesToMake(read, token, situation.at);
-    const own = leavesOfCluster(situation.cluster, 'Managed');
-    const leaves = [...own, ...names.flatMap((member) => leavesOf(member, situation))];
+    const { cluster } = situation;
+    const members = names.flatMap((member) => leavesOf(member, situation));
+    const leaves = [...leavesOfCluster(cluster, 'Managed'), ...members, ...leavesOfUsers(cluster, 'Managed')];
     const isFresh =
       authorities.length === 2 && Object.values(read.authorities).every(({ state }) => state === 'missing');
     return isFresh && read.leaves.every(({ state }) => state === 'missing') ? { authorities, leaves } : undefined;

@@ -6,6 +6,7 @@ import { isBeingRecovered } from '../know/life.ts';
 import type { Rule, Situation } from '../know/situation.ts';
 import { isOutOfSpace } from '../know/space/databases.ts';
 import { dropInherited, takeOver } from './rules/adoption/take-over.ts';
+import { keepAuth } from './rules/auth/keep-auth.ts';
 import { adopt } from './rules/birth/adopt.ts';
 import { beBorn } from './rules/birth/be-born.ts';
 import { keepLabels } from './rules/birth/keep-labels.ts';
@@ -134,6 +135,7 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   [grow, onlyAction(cares)],
   [shrinkFirst, onlyAction(cares)],
   [shrink, onlyAction(cares)],
+  [keepAuth, () => cares],
   [deleteReplaced, onlyAction(cares)],
   [defragment, onlyAction(cares)],
 ]);
@@ -213,11 +215,20 @@ function support(said: Decision): Passing {
 }
 
 /** No member starts before its certificates exist. */
-function certificates({ kind }: Decision, situation: Situation): Passing {
+function certificates(said: Decision, situation: Situation): Passing {
   const { certificates: seen } = situation;
   const starts = seen.kind === 'read' && lackedBeforeAStart(situation, seen).length > 0;
   if (starts) return { ...beforeTheGate, holds: [runMembers, ...beforeTheGate.holds] };
-  return kind === 'wait' ? beforeTheGate : besides;
+  if (isOfUsersOnly(said)) return cares;
+  return said.kind === 'wait' ? beforeTheGate : besides;
+}
+
+/** No member needs the certificate of a user. */
+function isOfUsersOnly(said: Decision): boolean {
+  if (said.kind !== 'act') return false;
+  const { action } = said;
+  if (action.kind !== 'issue-certificates' && action.kind !== 'hand-over-certificates') return false;
+  return action.leaves.length > 0 && action.leaves.every(({ plan }) => plan.purpose === 'user');
 }
 
 /**

@@ -12,6 +12,7 @@ import type {
   Slot,
 } from '../know/observation.ts';
 import { create, onSlot, replaced, slotOf, without } from './effect.ts';
+import { observedAuth } from './host-auth.ts';
 import { observedEtcd } from './host-etcd.ts';
 import { observedRecovery } from './host-recovery.ts';
 import { observedSpace } from './host-space.ts';
@@ -114,6 +115,7 @@ export const observationHost: Host<Observation> = {
   etcd: observedEtcd,
   certificates: certificatesHost,
   space: observedSpace,
+  auth: observedAuth,
   recovery: observedRecovery,
   awaitedBackup: ({ awaitedBackup }, name) => {
     if (awaitedBackup?.kind !== 'known' || awaitedBackup.name !== name) return 'missing';

@@ -1,14 +1,18 @@
+import type { RightsChange } from '../../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { type Kube, resources } from '../../interfaces/kube.ts';
 import { type RefusedApproval, withoutRefused } from '../../objects/approvals.ts';
 import { only } from '../../objects/list-in.ts';
 import { inParallel } from '../../stepping/in-parallel.ts';
+import type { EtcdWay } from '../etcd-way.ts';
+import { rightsChanged } from '../know/auth/rights-changed.ts';
 import type { Observation } from '../know/observation.ts';
 import { failureOf } from '../know/outcome.ts';
 import { withoutApprovals } from '../know/refused-approvals.ts';
 import { situate } from '../know/situation.ts';
 import type { Refusal } from '../know/spec/refusal.ts';
+import { askAuth } from '../observe/ask-auth.ts';
 import { type ObserveContext, observe } from '../observe/observe.ts';
 import { type KnownFleets, knownFleets, readFourEyes } from '../observe/read-four-eyes.ts';
 import { readNamedBackup } from '../observe/read-named-backup.ts';
@@ -40,6 +44,8 @@ export interface ClusterPlan {
     /** Voters that are left meanwhile. */
     readonly risk?: string;
     readonly changes: readonly string[];
+    /** Users of etcd for whom something changes. */
+    readonly rights: readonly RightsChange[];
     /** What the new spec asks for and can't be had, unless the live one asks for it already. */
     readonly refusals: readonly Refusal[];
     /** It ends with a person, and would not without the change. */
@@ -110,7 +116,8 @@ async function planOne(
       : await readFourEyes(objects.cluster, { fleets, unread: 'all' }, signal);
     const desired = desiredBy(intent, fourEyes.refused);
     const seen = withoutApprovals(observed.observation, fourEyes);
-    const observation = await withNamed(seen, desired, { kube, signal });
+    const named = await withNamed(seen, desired, { kube, signal });
+    const observation = await withUsers(named, desired, { etcd: observed.etcd, signal });
     const plan = planChange(observation, desired);
     const { steps, end } = plan;
     const changes = changesOf(observation, plan);
@@ -128,6 +135,7 @@ async function planOne(
         summary,
         ...(risk !== undefined && { risk }),
         changes,
+        rights: rightsChanged(observation, plan.outcome),
         refusals,
         needsPerson,
         ...(template && { template }),
@@ -158,6 +166,17 @@ async function withNamed(
     ...(snapshotClaims.length > 0 && { snapshotClaims }),
     ...(snapshotOffers.length > 0 && { snapshotOffers }),
   };
+}
+
+/** Users of a cluster of which nothing was asked so far; its own were looked at with it. */
+async function withUsers(
+  observation: Observation,
+  desired: Desired | undefined,
+  { etcd, signal }: { readonly etcd: EtcdWay; readonly signal: AbortSignal },
+): Promise<Observation> {
+  if (!desired?.spec.auth) return observation;
+  const { auth } = await askAuth(etcd, withDesired(observation, desired), { thorough: true, signal });
+  return auth ? { ...observation, auth } : observation;
 }
 
 function newRefusals(observation: Observation, desired: Desired, kind: Intent['kind']): readonly Refusal[] {

@@ -8,6 +8,7 @@ import { collectGarbage, dropVolumes, endPods } from './settle/garbage.ts';
 import { leaveGivenUp } from './settle/given-up.ts';
 import { bindVolumes, growVolumes, makePods, runContainers, seeTemplates } from './settle/pods.ts';
 import { runRecovery } from './settle/recovery.ts';
+import { tellUsers } from './settle/users.ts';
 
 /** What Kubernetes and etcd do by themselves, each as if nothing stood in its way. */
 const actors = [
@@ -25,6 +26,7 @@ const actors = [
   runRecovery,
   readDiskLogs,
   runEtcd,
+  tellUsers,
   presentLeaves,
   takeBackup,
 ] as const satisfies readonly Effect[];

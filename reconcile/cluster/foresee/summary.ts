@@ -24,6 +24,9 @@ export function changesOf(before: Observation, { steps, outcome }: Plan): readon
     ...members(before, outcome),
     ...change(sizeOf(before), sizeOf(outcome)),
     ...restarts(steps),
+    ...(steps.some(({ action }) => action === 'keep-users') ? ['users and roles'] : []),
+    ...(steps.some(({ action }) => action === 'enable-auth') ? ['authentication on'] : []),
+    ...(steps.some(({ action }) => action === 'disable-auth') ? ['authentication off'] : []),
     ...(steps.some(({ action }) => action === 'rotate-authorities') ? ['new CAs'] : []),
     ...beginning(steps),
   ];

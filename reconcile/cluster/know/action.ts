@@ -1,5 +1,6 @@
 import type { BackupWish } from '../../../manifests/render/backup-before.ts';
 import type { HibernationBackup } from '../../../manifests/render/volume-record.ts';
+import type { AuthAction } from './actions/auth.ts';
 import type { BirthAction } from './actions/birth.ts';
 import type { CertificatesAction } from './actions/certificates.ts';
 import type { MembershipAction } from './actions/membership.ts';
@@ -64,6 +65,7 @@ type VersionsAction =
  * crash, the next invocation finishes that very step, with the same token and the same member list.
  */
 export type Action =
+  | AuthAction
   | BirthAction
   | CertificatesAction
   | DeletionAction

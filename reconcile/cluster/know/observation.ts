@@ -5,6 +5,7 @@ import type { EndpointStatus, ListedMember, MemberMetrics, TlsProblem } from '..
 import type { RefusedApproval } from '../../objects/approvals.ts';
 import type { Action } from './action.ts';
 import type { ExistingPod } from './adoption/existing-pod.ts';
+import type { AuthView } from './observed/auth.ts';
 import type { AwaitedBackupView, BackupView, NamedBackup, SnapshotClaim, SnapshotOffer } from './observed/backups.ts';
 import type { Certificates } from './observed/certificates.ts';
 import type { Hashes } from './observed/hashes.ts';
@@ -13,6 +14,7 @@ import type { PodView } from './observed/pods.ts';
 import type { DiskLogView, NodeView, RecoveryView } from './observed/recovery.ts';
 import type { VolumeView } from './observed/volumes.ts';
 
+export type * from './observed/auth.ts';
 export type * from './observed/backups.ts';
 export type * from './observed/certificates.ts';
 export type * from './observed/hashes.ts';
@@ -50,6 +52,8 @@ export interface Observation {
   readonly recovery?: RecoveryView;
   /** Whether there is history to compact; asked only while etcd is out of space, absent when unknown. */
   readonly hasHistory?: boolean;
+  /** Asked only where the spec says what users there are; absent: not asked. */
+  readonly auth?: AuthView;
   /** Asked only while members may have different data; absent when no member could be asked. */
   readonly hashes?: Hashes;
   /**

@@ -10,6 +10,7 @@ export interface Statement {
     | 'Stalled'
     | 'SetAside'
     | 'CertificatesReady'
+    | 'AuthReady'
     | 'Drainable'
     | 'Drifted';
   readonly status: 'True' | 'False' | 'Unknown';

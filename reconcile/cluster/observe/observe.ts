@@ -9,6 +9,7 @@ import type { EtcdWay } from '../etcd-way.ts';
 import type { Holder } from '../know/holder.ts';
 import type { Certificates, Observation } from '../know/observation.ts';
 import { needsPerson } from '../know/outcome.ts';
+import { askAuth } from './ask-auth.ts';
 import { askEtcd, askExisting, type EtcdAnswers, endpointOf, etcdBudget, isReachable } from './ask-etcd.ts';
 import { callsForExisting, type ExistingEndpoint, existingEndpoints, namingThem } from './ask-existing.ts';
 import { askHashes } from './ask-hashes.ts';
@@ -137,7 +138,9 @@ async function askMembers(
   objects: ClusterObjects,
   at: Date,
   signal: AbortSignal,
-): Promise<EtcdAnswers & Pick<Observation, 'certificates' | 'hasHistory' | 'hashes'> & Pick<Observed, 'etcd'>> {
+): Promise<
+  EtcdAnswers & Pick<Observation, 'certificates' | 'hasHistory' | 'hashes' | 'auth'> & Pick<Observed, 'etcd'>
+> {
   const { cluster, requested } = objects;
   const slots = slotsOf(objects);
   const question = { kube, wire, cluster, slots, requested, at, signal, ...(nameAllowances && { nameAllowances }) };
@@ -156,6 +159,7 @@ async function askMembers(
   const way = theirs.length === 0 ? ours : wayBeside(ours, theirs, access, etcd);
   const told = access.kind === 'none' ? {} : await askMetrics(ours, { ...answers, at }, signal);
   const space = await askSpace(way, answers, abortAfter(etcdBudget, signal));
+  const users = access.kind === 'none' ? {} : await askAuth(way, { ...answers, cluster }, { thorough, signal });
   // Not within the budget of the others: whole databases are read for it.
   const data = await askHashes(way, answers, signal);
   const doubtful = certificates.kind === 'unread' && (thorough || isShutOut(answers));
@@ -164,6 +168,7 @@ async function askMembers(
     ...answers,
     ...told,
     ...space,
+    ...users,
     ...data,
     etcd: way,
   };

@@ -32,6 +32,7 @@ import { settled } from '../know/space/filling.ts';
 import { soakOf } from '../know/versions/soak.ts';
 import { attempts, awaitedAfter, hasLasted, waitingSince } from '../know/waiting.ts';
 import { approvalsAsked } from './approvals.ts';
+import { authStatement, authStatus } from './auth.ts';
 import { availability } from './availability.ts';
 import { certificatesStatement, certificatesStatus } from './certificates.ts';
 import { statementsFor } from './conditions.ts';
@@ -83,6 +84,7 @@ export function statusFor(
   const isAsAsked = next.kind === 'done' && approvals.length === 0 && !situation.differs;
   const signers = isAsAsked ? [] : (situation.signers ?? previous?.signers ?? []);
   const certificates = certificatesStatus(situation);
+  const auth = authStatus(situation);
   const history = historyAfter(previous?.history ?? [], decision, outcome, { at, generation });
   const plan = planAfter(situation, decision, outcome, foretold);
   const gaveUp = livesGivenUp(situation, life);
@@ -108,6 +110,7 @@ export function statusFor(
     selector: selectorOf(cluster.metadata.name),
     members,
     ...(certificates && { certificates }),
+    ...(auth && { auth }),
     ...(effective.refusals.length > 0 && {
       refusals: effective.refusals.map(({ reason, message, cure, field }) => ({
         reason,
@@ -133,6 +136,7 @@ export function statusFor(
         ...statements,
         availability(situation, outage),
         ...certificatesStatement(situation),
+        ...authStatement(situation),
         ...drainsStatement(situation),
         ...driftStatement(situation),
       ],

@@ -15,6 +15,7 @@ export const onlyHere = {
     ring: 2,
   },
   'assigned-users': { onlyHere: 'admission changes the users of pods that a real controller made of ours', ring: 2 },
+  auth: { onlyHere: 'etcd of each minor lets in its users, and refuses what they have no right to', ring: 2 },
   backup: {
     onlyHere: 'Jobs with the rights of an installation back up a live etcd to real stores, and prove it',
     ring: 1,

@@ -31,6 +31,8 @@ export interface Code extends Nature {
   readonly readsAtOnce?: boolean;
   /** Only a bug: etcd lets any member go. */
   readonly letsAnythingGo?: boolean;
+  /** Only a bug: status is not told of users before they are made. */
+  readonly tellsUsersLate?: boolean;
   /** Those that a recovery left behind are told from what the others remember of them. */
   readonly remembersOutvoted: boolean;
 }

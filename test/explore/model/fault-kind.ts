@@ -36,4 +36,7 @@ type MemberFault =
   | 'objectGoes'
   | 'namedGoes'
   | 'namedTurns'
-  | 'namedAnew';
+  | 'namedAnew'
+  | UserFault;
+
+export type UserFault = 'userMade' | 'rightsGiven' | 'rightsTaken' | 'authTurned';

@@ -22,11 +22,13 @@ import { clusterIdOf } from './lineage.ts';
 import { namedAnew, namedGo, namedTurn } from './named-backups.ts';
 import { nodeFaults } from './node-faults.ts';
 import { lacking, type Place, withoutPeer, withPlace } from './state.ts';
+import { userFaults } from './user-hands.ts';
 
 /** Faults that strike one member. */
 export const worldFaults = {
   ...nodeFaults,
   ...handFaults,
+  ...userFaults,
   crash: {
     what: 'the container of # ends',
     strike: (world, { name, process }) => process && settleEtcd(withPlace(world, name, exited)),

@@ -16,6 +16,7 @@ import { madeBackup } from './backups.ts';
 import { minorOf, movedLeader, runnerOf, runningVoters, serving, settleEtcd, votersOf, withFormation } from './etcd.ts';
 import { lettingGo, lettingPodGo } from './going.ts';
 import { compared } from './hands.ts';
+import { authIn } from './host-auth.ts';
 import { recoveryIn } from './host-recovery.ts';
 import { spaceIn } from './host-space.ts';
 import { clusterIdOf } from './lineage.ts';
@@ -86,6 +87,7 @@ export function worldHost({
     etcd: etcdIn({ referred, late, unguarded, voters }),
     certificates: certificatesHost,
     space: spaceIn,
+    auth: authIn,
     recovery: recoveryIn(referred),
   };
 }

@@ -9,6 +9,7 @@ import { isAsleep, lifeOf } from '../../../reconcile/cluster/know/life.ts';
 import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { soakOf } from '../../../reconcile/cluster/know/versions/soak.ts';
+import { authStatus } from '../../../reconcile/cluster/report/auth.ts';
 import type { Position } from '../../../reconcile/requests/standing.ts';
 import type { Code } from './code.ts';
 import type { Event } from './event.ts';
@@ -29,13 +30,20 @@ export function decideIn(world: World, code: Code): Decision {
 }
 
 /** It has leased: everybody else waits from now on, and whoever looked before comes too late. */
-export function claimed(state: State, action: Action, reason: string): State {
+export function claimed(
+  state: State,
+  action: Action,
+  reason: string,
+  { tellsUsersLate }: Pick<Code, 'tellsUsersLate'> = {},
+): State {
   const { looked, world } = state;
   const cluster = lacking(world.cluster, 'abandoned');
+  const { auth } = cluster.spec;
+  const memory = keepingExisting(world, action);
   return {
     ...state,
-    world: { ...world, cluster: { ...cluster, memory: keepingExisting(world, action) } },
-    acting: { action, reason, claimed: claimedIn(world), answers: [] },
+    world: { ...world, cluster: { ...cluster, memory: tellsUsersLate ? memory : withUsers(world, action, memory) } },
+    acting: { action, reason, claimed: claimedIn(world), ...(auth && { auth }), answers: [] },
     ...(looked && { looked: { ...looked, stale: true } }),
   };
 }
@@ -48,6 +56,12 @@ function keepingExisting(world: World, action: Action): Memory {
   const existing = existingKept({ ...observation, life: lifeOf(observation) }, action);
   if (isDeepStrictEqual(existing, memory.existing)) return memory;
   return existing ? { ...memory, existing } : lacking(memory, 'existing');
+}
+
+/** With the lease, too: users that are to be made are known before any is. */
+function withUsers(world: World, action: Action, memory: Memory): Memory {
+  const auth = action.kind === 'keep-users' ? usersIn(world, look(world, { nonce: '' })) : undefined;
+  return auth ? { ...memory, auth } : memory;
 }
 
 export interface Advanced {
@@ -127,6 +141,10 @@ function soakIn({ cluster: { spec, memory } }: World, observation: Observation):
     : undefined;
 }
 
+function usersIn({ cluster: { spec } }: World, observation: Observation): Memory['auth'] {
+  return spec.auth && authStatus(situate(observation));
+}
+
 /** Records which members are unhealthy, and which cluster it is. */
 export function toldIn(world: World, action?: Action): World {
   const observation = look(world, { nonce: '' });
@@ -144,17 +162,20 @@ export function toldIn(world: World, action?: Action): World {
   const clusterVersion = observation.clusterVersion ?? memory.clusterVersion;
   const floor = world.clients && (floorOf(observation, life) ?? memory.floor);
   const existing = existingKept({ ...observation, life }, action);
+  const auth = usersIn(world, observation);
   const soak = soakIn(world, observation);
   const same =
     clusterId === memory.clusterId &&
     clusterVersion === memory.clusterVersion &&
     floor === memory.floor &&
     isDeepStrictEqual(soak, memory.soak) &&
+    isDeepStrictEqual(auth, memory.auth) &&
     isDeepStrictEqual(existing, memory.existing);
   const told = same
     ? memory
     : {
-        ...lacking(lacking(memory, 'existing'), 'soak'),
+        ...lacking(lacking(lacking(memory, 'existing'), 'soak'), 'auth'),
+        ...(auth && { auth }),
         ...(soak && { soak }),
         ...(existing && { existing }),
         ...(clusterId && { clusterId }),

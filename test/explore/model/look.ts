@@ -20,6 +20,7 @@ import { awaitedIn, hibernationBackupIn, revisionSince } from './backups.ts';
 import { certificatesIn } from './certificates.ts';
 import { formationOf, hasQuorum, isHeard } from './etcd.ts';
 import { compared, templateOf } from './hands.ts';
+import { authSeen } from './host-auth.ts';
 import { clusterIdOf } from './lineage.ts';
 import { nodeOf, recoveryOf } from './look-recovery.ts';
 import { namedIn } from './named-backups.ts';
@@ -83,6 +84,7 @@ export function look(world: World, { nonce, forgetful = false }: Seen): Observat
     ...(version !== undefined && { clusterVersion: `${version}.0` }),
     // As long as writes are refused, the fleet has no room: a cure that waits for it never comes.
     ...(formation?.data?.alarm && { hasHistory: false, crowdedBy: [`${namespace}/other`] }),
+    ...(formation && authSeen(formation, { cluster: resource, slots })),
     ...(recovery && { recovery }),
     ...(awaitedBackup && { awaitedBackup }),
     ...asleep,
@@ -331,7 +333,7 @@ function resourceOf(cluster: Cluster, places: readonly Place[]): EtcdCluster {
 }
 
 function statusOf({ memory, generation }: Cluster, places: readonly Place[]): EtcdClusterStatus {
-  const { clusterId, clusterVersion, existing, floor, failedJoins = 0, retired = [], soak, waited } = memory;
+  const { clusterId, clusterVersion, existing, floor, failedJoins = 0, retired = [], soak, waited, auth } = memory;
   const told = { at: nowText, message: 'as it was', outcome: 'acted', generation };
   return {
     observedGeneration: generation,
@@ -339,6 +341,7 @@ function statusOf({ memory, generation }: Cluster, places: readonly Place[]): Et
     ...(clusterVersion !== undefined && { clusterVersion }),
     ...(existing && { existing }),
     ...(floor !== undefined && { revisionFloor: floor }),
+    ...(auth && { auth }),
     ...(soak && { soak: { version: soak.version, since: soak.over ? daysAgo : nowText } }),
     ...(waited && { lastDecision: { kind: 'Wait', reason: waited, message: 'as it was', waitingSince: daysAgo } }),
     members: places.flatMap(({ name, ill }) =>

@@ -1,9 +1,12 @@
+import type { AuthSpec } from '../../../manifests/api/auth-settings.ts';
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
 import type { Leased } from '../../../reconcile/cluster/act/actions/define.ts';
 import type { Action } from '../../../reconcile/cluster/know/action.ts';
 import type {
   ConfigMapView,
+  KnownAuth,
   PeerView,
   Shared,
   StatefulSetView,
@@ -55,6 +58,8 @@ export interface World {
   readonly clients?: Clients;
   /** What etcd-ratchet and applications show. Absent: there are no certificates. */
   readonly ours?: Leaf;
+  /** Users and roles of which status no longer knows, or never did, that they were asked for: they stay. */
+  readonly strays?: readonly string[];
 }
 
 /** Those that watch. */
@@ -108,6 +113,8 @@ export interface Memory {
   readonly clusterVersion?: string;
   /** Learners that came to nothing under this spec, since the last that got through; two are as many as any. */
   readonly failedJoins?: number;
+  /** What it says of users and roles: only where the spec says which there are to be. */
+  readonly auth?: NonNullable<EtcdClusterStatus['auth']>;
   readonly retired?: readonly string[];
   /** What the spec said of others when ours joined them, while they vote. */
   readonly existing?: ExistingCluster;
@@ -210,6 +217,8 @@ export interface Formation {
   readonly formed: boolean;
   /** Its size in bytes, where that counts, and whether etcd has raised NOSPACE: then its fleet has no room. */
   readonly data?: { readonly bytes: number; readonly alarm: boolean };
+  /** Its users and roles; absent: none was ever made. */
+  readonly auth?: KnownAuth;
   /** An acknowledged write is on no disk of a quorum that runs. */
   readonly lost?: true;
   /** How many approvals were followed by another leader: each adds an entry to raft's log. */
@@ -241,6 +250,8 @@ export interface Acting {
   readonly reason: string;
   /** The resource as it was leased. */
   readonly claimed: Leased;
+  /** What the spec said of users then. */
+  readonly auth?: AuthSpec;
   /** Of its program, so far. */
   readonly answers: readonly Answered[];
   /** It goes on to the end of the writes that are sent side by side, which have this number, and dies. */

@@ -18,6 +18,7 @@ import { consent } from './person.ts';
 import { outdated, perform, positionAfter, positionOf, wordsOf, writtenBy } from './sending.ts';
 import { type Acting, type Late, type Left, lacking, type State, type World } from './state.ts';
 import { referredIn } from './uids.ts';
+import { usersForgotten, withStrays } from './user-hands.ts';
 
 export interface Rules {
   readonly code: Code;
@@ -32,7 +33,7 @@ export interface Rules {
 export function successors(state: State, rules: Rules, visit: Visit<State, Event>): void {
   const emit = (event: Event, after: State) => visit(event, followed(state, after, rules.code));
   ticks(state, rules, emit);
-  arrivals(state, emit);
+  arrivals(state, rules, emit);
   const referred = referredIn(state);
   happenings(state.world, referred, rules.code, (what, name, world) =>
     emit({ who: 'world', what, ...(name !== undefined && { name }) }, { ...state, world }),
@@ -69,7 +70,7 @@ function ticks(state: State, { code, decide }: Rules, emit: Visit<State, Event>)
   if (looked && (!looked.stale || !code.comparesClaims) && !acting) {
     const { action, reason } = looked;
     const event: Event = { who: 'tick', what: `the other one claims its step (${reason})`, action, begins: true };
-    const after = lacking(claimed(lacking(state, 'looked'), action, reason), 'looked');
+    const after = lacking(claimed(lacking(state, 'looked'), action, reason, code), 'looked');
     emit({ ...event, ...(looked.stale && { stale: true }) }, after);
   }
   if (acting) {
@@ -81,7 +82,7 @@ function ticks(state: State, { code, decide }: Rules, emit: Visit<State, Event>)
   if (decision.kind === 'act') {
     const { action, reason } = decision;
     const what = `claims ${action.kind} (${reason}: ${decision.message})`;
-    emit({ who: 'tick', what, action, begins: true }, claimed(state, action, reason));
+    emit({ who: 'tick', what, action, begins: true }, claimed(state, action, reason, code));
     return;
   }
   const told = toldIn(world);
@@ -97,9 +98,10 @@ function acts(state: State, acting: Acting, code: Code, emit: Visit<State, Event
 }
 
 /** Requests that were sent by holders who are gone. */
-function arrivals(state: State, emit: Visit<State, Event>): void {
+function arrivals(state: State, { code }: Rules, emit: Visit<State, Event>): void {
+  const isCompared = sendsNext(state, code, changesAuth);
   for (const [index, late] of state.late.entries()) {
-    arriving(state, index, late, emit);
+    if (!isCompared || !changesAuth.includes(late.request.kind)) arriving(state, index, late, emit);
   }
 }
 
@@ -114,7 +116,7 @@ function arriving(state: State, index: number, late: Late, emit: Visit<State, Ev
   const performed = perform(state.world, request, sending);
   const write = writtenBy(request);
   if (performed.kind !== 'answered' || !write) return;
-  const rest = { ...state, world: performed.state };
+  const rest = { ...state, world: withStrays(state.world, performed.state) };
   const base = { who: 'late', action, write, ...(write.name !== undefined && { name: write.name }) } as const;
   const words = wordsOf(request);
   const event: Event = { ...base, what: `a request arrives: ${words}`, ...(stale && { stale }) };
@@ -180,19 +182,26 @@ function faults(state: State, rules: Rules, emit: Visit<State, Event>): void {
   }
   for (const kind of Object.keys(worldFaults) as WorldFault[]) {
     const left = spent(state.left, kind);
-    if (!left || ((kind === 'hand' || kind === 'newer') && endsPodNext(state, rules))) continue;
+    if (!left || ((kind === 'hand' || kind === 'newer') && sendsNext(state, rules.code, endsPod))) continue;
+    if (kind === 'rightsTaken' && sendsNext(state, rules.code, changesAuth)) continue;
     const { what, strike } = worldFaults[kind];
     for (const place of world.places) {
       const after = strike(world, place);
-      if (after) emit({ who: 'fault', what, name: place.name }, { ...state, left, world: after });
+      if (!after) continue;
+      const forgot = kind === 'status' ? usersForgotten(state, after) : after;
+      emit({ who: 'fault', what, name: place.name }, { ...state, left, world: forgot });
     }
   }
 }
 
 /** It has just compared the StatefulSet. Kubernetes has no fence over that and its pod: this gap is milliseconds. */
-function endsPodNext({ acting }: State, { code }: Rules): boolean {
+const endsPod: readonly string[] = ['evictPod', 'deletePod'];
+/** It has just compared the revision of etcd's users. etcd has no fence over that. */
+const changesAuth: readonly string[] = ['changeAuth'];
+
+function sendsNext({ acting }: State, code: Code, kinds: readonly string[]): boolean {
   const position = acting && positionOf(acting, code);
-  return position?.kind === 'asks' && (position.request.kind === 'evictPod' || position.request.kind === 'deletePod');
+  return position?.kind === 'asks' && kinds.includes(position.request.kind);
 }
 
 /** The acting invocation dies before its next write, after it, or while it is on its way. */
@@ -227,7 +236,8 @@ function dyingAt(state: State, acting: Acting, position: Position, code: Code, e
     emit(event, abandoned({ ...state, left: death, world: performed.state }));
   }
   const slow = spent(state.left, 'late');
-  if (!slow || write.fence === 'cluster' || (write.fence === 'none' && !write.membership)) return;
+  const isLost = write.fence === 'none' && !write.membership && request.kind !== 'changeAuth';
+  if (!slow || write.fence === 'cluster' || isLost) return;
   const late = [...state.late, { action, request, ...(former && { former }) }];
   const frozen = { ...state, left: slow, late };
   emit({ who: 'fault', what: `the invocation freezes when it ${words}: the request is on its way` }, abandoned(frozen));

@@ -5,7 +5,14 @@ const [url = ''] = process.argv.slice(2);
 const etcd = connectEtcd();
 const asked = Array.from({ length: 32 }, (_, index) => {
   const signal = AbortSignal.timeout(10_000);
-  return index % 2 === 0 ? etcd.members([url], { signal }) : etcd.status(url, { signal });
+  const options = { signal, clusterId: '1' };
+  const questions = [
+    () => etcd.members([url], { signal }),
+    () => etcd.status(url, { signal }),
+    () => etcd.users([url], options),
+    () => etcd.rightsOf([url], 'r', options),
+  ];
+  return questions[index % questions.length]?.();
 });
 const settled = await Promise.allSettled(asked);
 etcd.close();

@@ -23,6 +23,11 @@ export const hostileAnswers: Readonly<Record<string, { readonly answer: () => An
     answer: () => plain(emptyMembers(100)),
     fails: /a list of 100 members is no answer|an answer without a header/,
   },
+  // Of users and roles there may be as many: these are decoded.
+  'a thousand members': {
+    answer: () => plain(emptyMembers(1_000)),
+    fails: /this is no answer of etcd|an answer without a header/,
+  },
   'two million members': { answer: () => plain(emptyMembers(2_000_000)), fails: tooLarge },
   'a member whose name has three megabytes': { answer: () => plain(longName(3_000_000)), fails: tooLarge },
   'a hundred megabytes, compressed': { answer: () => compressed(Buffer.alloc(100_000_000)), fails: tooLarge },

@@ -23,8 +23,10 @@ export interface Contract<At extends SomeScene = Scene, Seen = Observation> {
   readonly differs?: Difference;
   /** Where its cluster's certificates come from; absent: it has none. */
   readonly tls?: EtcdClusterSpec['tls'];
+  /** What etcd's users and roles are to be; absent: they are not observed. */
+  readonly auth?: EtcdClusterSpec['auth'];
   /** It changes an etcd that contracts of this minor share: one at a time. */
-  readonly turn?: { readonly of: 'changing' | 'filling'; readonly version: EtcdVersion };
+  readonly turn?: { readonly of: 'changing' | 'filling' | 'guarded'; readonly version: EtcdVersion };
   /** What of an observation else must come to be the same, where `told` does not tell it. */
   readonly also?: (left: Seen) => unknown;
   /** Of requests that wait for something that does not come: milliseconds until the live one is stopped. */

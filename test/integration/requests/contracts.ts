@@ -1,4 +1,5 @@
 import { requests } from '../../../reconcile/cluster/act/requests/all.ts';
+import { auth } from './auth.ts';
 import { authorities } from './authorities.ts';
 import { backup } from './backup.ts';
 import { certManager } from './cert-manager.ts';
@@ -33,6 +34,7 @@ export const contracts = contractsFor(requests, {
   ...membership,
   ...leadership,
   ...authorities,
+  ...auth,
   ...intermediates,
   ...leaves,
   ...certManager,

@@ -3,6 +3,7 @@ import type { EtcdAdmin } from '../../../reconcile/interfaces/etcd-admin.ts';
 import { until } from '../../e2e/support/until.ts';
 import { post, startMembers, type TestCluster, type TestMember } from '../clients/etcd-members.ts';
 import { insist, open, put, within } from '../clients/etcd-membership-asking.ts';
+import { type GuardedEtcd, startGuarded } from './guarded-etcd.ts';
 
 /** What etcd of one minor there is. */
 export interface EtcdPlace extends AsyncDisposable {
@@ -12,6 +13,8 @@ export interface EtcdPlace extends AsyncDisposable {
   readonly changing: ChangingCluster;
   /** One voter, whose database and alarms contracts change, one after the other. */
   readonly filling: FillingCluster;
+  /** One voter with TLS, whose users and roles contracts change, one after the other. */
+  readonly guarded: GuardedCluster;
   /** One of two voters: it answers for itself, and hears no quorum. */
   readonly bereft: EtcdCluster;
   /** The same, and started anew since: it tells its metrics, and nothing else. */
@@ -41,13 +44,16 @@ export interface FillingCluster extends EtcdCluster, Taken {
   raise(alarm: 'NOSPACE' | 'CORRUPT'): Promise<void>;
 }
 
+export interface GuardedCluster extends EtcdCluster, Taken, Pick<GuardedEtcd, 'clients' | 'become'> {}
+
 /** A busy machine elects no other leader between a look and the request that is about what was seen. */
 const patient = ['--election-timeout=5000'];
 
 export async function startEtcdPlace(binary: string): Promise<EtcdPlace> {
-  const started = await Promise.all(
-    [3, 1, 1, 2, 2].map((count) => startMembers(binary, count, count === 3 ? patient : [])),
-  );
+  const [guarded, ...started] = await Promise.all([
+    startGuarded(binary),
+    ...[3, 1, 1, 2, 2].map((count) => startMembers(binary, count, count === 3 ? patient : [])),
+  ]);
   const [three, one, other, two, third] = started as [TestCluster, TestCluster, TestCluster, TestCluster, TestCluster];
   await three.addLearner();
   using etcd = open();
@@ -60,10 +66,11 @@ export async function startEtcdPlace(binary: string): Promise<EtcdPlace> {
     steady,
     changing: changeable(one, changing),
     filling: fillable(filling),
+    guarded: { ...guarded, ...oneAtATime() },
     bereft: { ...bereft, members: bereft.members.slice(0, 1) },
     anew: await startedAnew(etcd, third),
     [Symbol.asyncDispose]: async () => {
-      await Promise.all(started.map((cluster) => cluster[Symbol.asyncDispose]()));
+      await Promise.all([guarded, ...started].map((cluster) => cluster[Symbol.asyncDispose]()));
     },
   };
 }

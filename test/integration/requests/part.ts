@@ -1,14 +1,14 @@
-import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import type { Kube } from '../../../reconcile/interfaces/kube.ts';
 import type { HostOf, Requests, Subject } from '../../../reconcile/requests/define.ts';
 import type { Program } from '../../../reconcile/requests/program.ts';
+import type { Contract } from './contract.ts';
 import type { SomeScene } from './scene.ts';
 import type { Stage } from './stage.ts';
 
 /** A table of requests as its contracts are tried: where they begin, and what of it is compared. */
 export interface Part<A extends Subject, At extends SomeScene, S> {
   readonly requests: Requests<A>;
-  makeScene(stage: Stage, tls: EtcdClusterSpec['tls']): Promise<At>;
+  makeScene(stage: Stage, spec: Pick<Contract, 'tls' | 'auth'>): Promise<At>;
   /** Of contracts that say nothing of it. */
   start(scene: At): Promise<unknown>;
   look(scene: At): Promise<Looked<S>>;

@@ -1,3 +1,5 @@
+import { clusterLeaves } from '../../../manifests/render/certificate-names.ts';
+import { podHost } from '../../../manifests/render/names.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import type { EndpointStatus, ListedMember } from '../../../reconcile/interfaces/etcd.ts';
 import type { Alarm } from '../../../reconcile/interfaces/etcd-admin.ts';
@@ -5,28 +7,28 @@ import { type EtcdVersion, etcdVersions } from '../../support/cluster/binaries/c
 import { ownAddress } from '../manifests-build/etcd-process.ts';
 import type { Contract, Contracts } from './contract.ts';
 import type { ChangingCluster, EtcdCluster, FillingCluster } from './etcd-place.ts';
+import type { Users } from './guarded-etcd.ts';
 import { type MemberStart, member } from './members.ts';
 import { clusterName, type Scene, type SomeScene } from './scene.ts';
+import { leaf, managed } from './secrets.ts';
 
 /** Members whose pods have the addresses of real etcd processes. */
 
 export const wrongCluster = '1234';
 export const unknownMember = 'abcdef0123456789';
 
-/** The same contracts for each minor. */
+/** The same contracts for each minor. Those of one minor may take turns: minors alternate, and wait less. */
 export function onEachMinor<At extends SomeScene = Scene, Seen = Observation>(
   contractsOf: (version: EtcdVersion) => Contracts<At, Seen>,
 ): Contracts<At, Seen> {
-  const [first, ...rest] = etcdVersions.map((version) => {
-    const [one, ...more] = contractsOf(version);
-    const named = (contract: Contract<At, Seen>): Contract<At, Seen> => ({
-      ...contract,
-      when: `etcd ${version}: ${contract.when}`,
-    });
-    return [named(one), ...more.map(named)] as const;
-  });
-  if (!first) throw new Error('no minor is supported');
-  return [first[0], ...first.slice(1), ...rest.flat()];
+  const lists = etcdVersions.map((version) =>
+    contractsOf(version).map((contract) => ({ ...contract, when: `etcd ${version}: ${contract.when}` })),
+  );
+  const longest = Math.max(...lists.map(({ length }) => length));
+  const [first, ...rest] = Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list[index] ?? []));
+  const [one, ...more] = first ?? [];
+  if (!one) throw new Error('no minor is supported');
+  return [one, ...more, ...rest.flat()];
 }
 
 /** Three voters, and a learner that never started; asked, and refused, and never changed. */
@@ -87,9 +89,52 @@ async function run(
   }
 }
 
+/** A voter alone, with TLS, these users and roles, and our certificate in its Secret. Contracts take turns. */
+export function guarded(version: EtcdVersion, users: Users) {
+  return {
+    turn: { of: 'guarded', version },
+    tls: managed,
+    start: async (scene: Scene) => {
+      const cluster = scene.stage.etcd[version].guarded;
+      await cluster.become(users, podHost(scene.namespace, clusterName, name));
+      const [ours] = clusterLeaves(clusterName);
+      await leaf(scene, ours, cluster.clients);
+      await run(scene, cluster);
+    },
+  } as const;
+}
+
 /** One whose container runs, and which does not answer. */
 export async function silent(scene: SomeScene): Promise<void> {
   await member(scene, { pod: { ready: true, address: ownAddress() } });
+}
+
+/** Of what is asked of etcd as a cluster, and refused before it is done. */
+export function whenNotServed(
+  version: EtcdVersion,
+  ask: (clusterId: string, seen: Observation) => ReturnType<Contract['asks']>,
+  { changes }: { readonly changes: boolean },
+): readonly Contract[] {
+  return [
+    {
+      when: 'another cluster answers',
+      start: steady(version),
+      asks: (seen) => ask(wrongCluster, seen),
+      refused: 'precondition ClusterIdMismatch',
+    },
+    {
+      when: 'no quorum answers',
+      start: bereft(version),
+      asks: (seen) => ask(clusterIn(seen), seen),
+      // A change is not sent; of a question it is not known.
+      refused: changes ? 'retryable EtcdUnreachable' : 'retryable EtcdDidNotAnswer',
+    },
+    { when: 'no member answers', start: silent, asks: (seen) => ask('c1', seen), refused: 'retryable EtcdUnreachable' },
+  ];
+}
+
+export function clusterIn(seen: Observation): string {
+  return listIn(seen).clusterId;
 }
 
 /** Where no quorum answers, its members at least tell which cluster it is. */

@@ -1,4 +1,4 @@
-import type { EtcdCluster, EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { certificateResource } from '../../../manifests/render/cert-manager-certificate.ts';
 import { certificateRequestResource } from '../../../manifests/render/cert-manager-request.ts';
 import { podName } from '../../../manifests/render/names.ts';
@@ -7,6 +7,7 @@ import type { ActContext } from '../../../reconcile/cluster/act/actions/context.
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { observe } from '../../../reconcile/cluster/observe/observe.ts';
 import { readObjects } from '../../../reconcile/cluster/observe/snapshot.ts';
+import type { EtcdTls } from '../../../reconcile/interfaces/etcd.ts';
 import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/interfaces/kube.ts';
 import type { Doing } from './doing.ts';
 import type { Stage } from './stage.ts';
@@ -44,12 +45,15 @@ export interface Seen {
 
 const signal = () => AbortSignal.timeout(20_000);
 
-export async function makeScene(stage: Stage, tls: EtcdClusterSpec['tls'] = { mode: 'Disabled' }): Promise<Scene> {
+export async function makeScene(
+  stage: Stage,
+  { tls = { mode: 'Disabled' }, auth }: Pick<EtcdCluster['spec'], 'tls' | 'auth'>,
+): Promise<Scene> {
   const { kube } = stage;
   const namespace = await stage.namespace();
   const cluster = await kube.create<EtcdCluster>(resources.clusters, {
     metadata: { name: clusterName, namespace },
-    spec: { replicas: 3, version: '3.6.16', storage: { size: '1Gi' }, tls },
+    spec: { replicas: 3, version: '3.6.16', storage: { size: '1Gi' }, tls, ...(auth && { auth }) },
   } as EtcdCluster);
 
   const make = <T extends KubeObject>(resource: Resource, object: T) =>
@@ -98,7 +102,7 @@ export async function makeScene(stage: Stage, tls: EtcdClusterSpec['tls'] = { mo
       if (!objects) throw new Error('the cluster is gone');
       const context = {
         kube,
-        etcd: async () => connectEtcd(),
+        etcd: async (by?: EtcdTls) => connectEtcd(by ? { tls: by } : {}),
         wire: async () => undefined,
         holder: { pod: 'contract/test', uid: 'contract' },
         nonce: () => 'nonce',

@@ -12,50 +12,22 @@ import {
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import type { EndpointStatus } from '../../../reconcile/interfaces/etcd.ts';
 import type { Alarm } from '../../../reconcile/interfaces/etcd-admin.ts';
-import type { EtcdVersion } from '../../support/cluster/binaries/catalogue.ts';
-import { type Contract, type Contracts, type Difference, othersAct } from './contract.ts';
+import { type Contracts, type Difference, othersAct } from './contract.ts';
 import {
   bereft,
+  clusterIn,
   filling,
   idOf,
-  listIn,
   name,
   onEachMinor,
   silent,
   statusesIn,
   steady,
   unknownMember,
+  whenNotServed,
   wrongCluster,
 } from './running.ts';
 import { whenStale } from './stale.ts';
-
-/** Of what is asked of etcd as a cluster, and refused before it is done. */
-function whenNotServed(
-  version: EtcdVersion,
-  ask: (clusterId: string, seen: Observation) => ReturnType<Contract['asks']>,
-  { changes }: { readonly changes: boolean },
-): readonly Contract[] {
-  return [
-    {
-      when: 'another cluster answers',
-      start: steady(version),
-      asks: (seen) => ask(wrongCluster, seen),
-      refused: 'precondition ClusterIdMismatch',
-    },
-    {
-      when: 'no quorum answers',
-      start: bereft(version),
-      asks: (seen) => ask(clusterIn(seen), seen),
-      // A change is not sent; of a question it is not known.
-      refused: changes ? 'retryable EtcdUnreachable' : 'retryable EtcdDidNotAnswer',
-    },
-    { when: 'no member answers', start: silent, asks: (seen) => ask('c1', seen), refused: 'retryable EtcdUnreachable' },
-  ];
-}
-
-function clusterIn(seen: Observation): string {
-  return listIn(seen).clusterId;
-}
 
 function newestIn(seen: Observation): bigint {
   return statusesIn(seen).reduce((newest, { revision }) => (revision > newest ? revision : newest), 1n);

@@ -18,6 +18,7 @@ export function told(observation: Observation, known: ReadonlySet<string>) {
     certificates: toldCertificates(observation.certificates, known),
     alarms: [...new Set(slots.flatMap(({ endpoint }) => (endpoint.kind === 'known' ? endpoint.status.errors : [])))],
     hasHistory: observation.hasHistory,
+    auth: observation.auth,
     ...ofRecovery(observation),
   };
 }

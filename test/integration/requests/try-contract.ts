@@ -40,7 +40,7 @@ export async function tryContract<A extends Subject, At extends SomeScene, S>(
   stage: Stage,
 ): Promise<void> {
   const work = async () =>
-    compare(kind, { contract, part, scene: await part.makeScene(stage, contract.tls), meanwhile: [] });
+    compare(kind, { contract, part, scene: await part.makeScene(stage, contract), meanwhile: [] });
   await (contract.turn === undefined ? work() : stage.etcd[contract.turn.version][contract.turn.of].use(work));
 }
 

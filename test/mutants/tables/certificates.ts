@@ -7,6 +7,7 @@ const refusedClients = 'test/unit/cluster/world/revocations.test.ts';
 const allowedNames = 'test/unit/cluster/world/allowed-names.test.ts';
 const nameLists = 'test/unit/manifests/certificate-allowance.test.ts';
 const gatewayClient = 'test/unit/cluster/world/gateway-client.test.ts';
+const ofUsers = 'test/unit/cluster/world/user-certificates.test.ts';
 
 /** What an action about certificates looks at again just before it acts, and what its writes carry. */
 export const ofCertificates: readonly Mutant[] = [
@@ -65,6 +66,62 @@ export const ofCertificates: readonly Mutant[] = [
     to: 'requests',
     without: 'a request is told as one for a name that lets in',
     killers: [gatewayClient],
+  },
+  {
+    file: 'manifests/render/certificate-names.ts',
+    from: '.filter((user) => user !== applicationName(cluster))',
+    to: '',
+    without: 'the user of applications has a second key, which no application needs',
+    killers: ['test/unit/certificates/names.test.ts', ofUsers],
+  },
+  {
+    file: 'reconcile/cluster/know/certificates/wanted.ts',
+    from: "if (mode !== 'Managed' && mode !== 'CertManager') return [];",
+    to: '',
+    without: 'certificates of users are waited for that no signer makes',
+    killers: [ofUsers],
+  },
+  {
+    file: 'reconcile/cluster/know/certificates/wanted.ts',
+    from: '[...leavesOfCluster(cluster, mode, own), ...members, ...leavesOfUsers(cluster, mode, own)]',
+    to: '[...leavesOfCluster(cluster, mode, own), ...leavesOfUsers(cluster, mode, own), ...members]',
+    without: 'a step that fails at the certificate of a user has not written those of members',
+    killers: [ofUsers],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/certificates/certify.ts',
+    from: "const read = life.stage === 'birth' ? withoutUsers(certificates) : certificates;",
+    to: 'const read = certificates;',
+    without: 'a user whose certificate may not be written holds up a birth',
+    killers: [ofUsers],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/certificates/certify.ts',
+    from: 'return withoutUsers(read)',
+    to: 'return read',
+    without: 'a birth from a snapshot waits for the certificates of users',
+    killers: ['test/unit/cluster/restore-snapshot.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/certificates/ask-cert-manager.ts',
+    from: 'const needed = withoutUsers(certificates);',
+    to: 'const needed = certificates;',
+    without: 'a user whose certificate may not be requested holds up a birth',
+    killers: [ofUsers],
+  },
+  {
+    file: 'reconcile/cluster/decide/what-may-go-on.ts',
+    from: 'if (isOfUsersOnly(said)) return cares;',
+    to: '',
+    without: 'a user whose certificate may not be written holds up changes of members',
+    killers: [ofUsers],
+  },
+  {
+    file: 'reconcile/cluster/know/certificates/take-names.ts',
+    from: "plan.purpose !== 'server' && (plan.purpose !== 'user' || facts !== undefined)",
+    to: "plan.purpose !== 'server'",
+    without: 'a user without a certificate keeps members from letting in names',
+    killers: ['test/unit/cluster/take-names.test.ts'],
   },
   {
     file: 'reconcile/x509/judge.ts',

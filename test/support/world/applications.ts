@@ -5,6 +5,7 @@ import {
   backupSecretName,
   gatewaySecretName,
   reconcilerSecretName,
+  userLeaves,
 } from '../../../manifests/render/certificate-names.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
@@ -61,11 +62,17 @@ export function authorityOf(world: World, which: 'peer' | 'client'): AuthorityFa
 export function restingFlaws(world: World): readonly string[] {
   const flaws: string[] = [];
   const peerNames = world.claims().map(({ metadata }) => metadata.name);
+  const { tls, auth } = world.cluster()?.spec ?? {};
+  const users = userLeaves(
+    name,
+    (auth?.users ?? []).map((user) => user.name),
+  );
   const expected = [
     [reconcilerSecretName(name), 'client'],
     [applicationSecretName(name), 'client'],
     [backupSecretName(name), 'client'],
-    ...(world.cluster()?.spec.tls?.gatewayClient === 'Enabled' ? [[gatewaySecretName(name), 'client'] as const] : []),
+    ...(tls?.gatewayClient === 'Enabled' ? [[gatewaySecretName(name), 'client'] as const] : []),
+    ...users.map(({ secretName }) => [secretName, 'client'] as const),
     ...peerNames.flatMap((peer) => [[`${peer}-peer-tls`, 'peer'] as const, [`${peer}-server-tls`, 'client'] as const]),
   ] as const;
   for (const [secretName, which] of expected) {

@@ -7,6 +7,7 @@ import { isInQuorum, leaderOf, runningOf, votersOf } from './quorum.ts';
 import { commit } from './replication.ts';
 import { compactIn, defragmentIn, disarmIn } from './space.ts';
 import type { Formation, Process, State } from './state.ts';
+import { usersOf } from './users.ts';
 
 /** What changes an etcd cluster of the world, and what a real one refuses (etcd's api/v3rpc/rpctypes). */
 export function changing(
@@ -92,6 +93,7 @@ export function changing(
       compactIn(formation, leader);
       state.changes += 1;
     },
+    ...usersOf(state, served, reachedBy),
   };
 
   /** A voter of that cluster that a quorum listens to. */

@@ -6,6 +6,7 @@ import {
   applicationSecretName,
   backupSecretName,
   gatewaySecretName,
+  userSecretName,
 } from '../../../manifests/render/certificate-names.ts';
 import { labels, podName } from '../../../manifests/render/names.ts';
 import { isOfRecovery, readVolumeRecord, type VolumeRecord } from '../../../manifests/render/volume-record.ts';
@@ -207,7 +208,11 @@ const readers = {
   'whoever reads its Secret now': applicationSecretName,
   "a client of etcd's gateway that reads its Secret now": gatewaySecretName,
   'a backup that mounts its Secret now': backupSecretName,
+  'a user of etcd that reads its Secret now': (cluster: string) => userSecretName(cluster, watchedUser),
 } as const;
+
+/** Whose certificate is looked at where the spec lists it. */
+export const watchedUser = 'reader';
 
 /**
  * While nothing was broken on purpose: any two members that run can talk, and so can every application, with the

@@ -61,6 +61,7 @@ export function asInvocation(kube: Kube, faults: Faults = {}): InvocationKube {
       moveLeader: writing(members.moveLeader),
       defragment: writing(members.defragment),
       disarm: writing(members.disarm),
+      changeAuth: writing(members.changeAuth),
       compact: writing(members.compact),
     }),
   };

@@ -107,11 +107,13 @@ export function beginLife(state: State, pod: Pod, uid: string, data: Data): void
     ...{ clusterId, memberId: member.id, version, ...held, made: `${token}/${attempt}`, madeOf: original },
   });
   state.wrote.set(uid, new Set([...(state.wrote.get(uid) ?? []), clusterId]));
-  state.formations.set(clusterId, alone(member, { acknowledged: applied, ahead, compacted: applied + ahead }));
+  const auth = state.formations.get(original.clusterId)?.auth;
+  const began = { acknowledged: applied, ahead, compacted: applied + ahead };
+  state.formations.set(clusterId, alone(member, { ...began, ...(auth && { auth }) }));
   state.changes += 1;
 }
 
-function alone(member: Member, began: Pick<Formation, 'acknowledged' | 'ahead' | 'compacted'>): Formation {
+function alone(member: Member, began: Pick<Formation, 'acknowledged' | 'ahead' | 'compacted' | 'auth'>): Formation {
   return {
     members: [member],
     formed: false,

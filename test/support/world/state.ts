@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.ts';
+import type { KnownAuth } from '../../../reconcile/cluster/know/observation.ts';
 import type { KubeObject, Resource } from '../../../reconcile/interfaces/kube.ts';
 import type { LeafFacts } from '../../../reconcile/x509/inspect.ts';
 import type { FakeKube } from '../fakes/kube.ts';
@@ -55,6 +56,10 @@ export interface Formation {
   /** It began from a snapshot: so many revisions ahead of its writes, and with all history before this one gone. */
   ahead?: number;
   readonly compacted?: number;
+  /** Its users and roles; absent: none was ever made. */
+  auth?: KnownAuth;
+  /** Its own user is one of etcd's no more. */
+  unreadUsers?: boolean;
   /** Whether a quorum of it ever ran at once: from then on it may hold data. */
   formed: boolean;
 }

@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { AsnConvert } from '@peculiar/asn1-schema';
 import { Certificate, id_ce_subjectAltName } from '@peculiar/asn1-x509';
-import { clusterLeaves, gatewayLeaf } from '../../../manifests/render/certificate-names.ts';
+import { clusterLeaves, gatewayLeaf, userLeaves } from '../../../manifests/render/certificate-names.ts';
 import { canonicalAddress } from '../../../reconcile/x509/facts.ts';
 import { inspectAuthority } from '../../../reconcile/x509/inspect.ts';
 import {
@@ -24,7 +24,7 @@ const year = { notBefore: now, notAfter: days(365) };
 
 const gatewayPlan = gatewayLeaf({ namespace: 'payments', cluster: 'c' });
 
-for (const plan of [peerPlan, serverPlan, ...clusterLeaves('c'), gatewayPlan]) {
+for (const plan of [peerPlan, serverPlan, ...clusterLeaves('c'), gatewayPlan, ...userLeaves('c', ['reader'])]) {
   test(`a ${plan.purpose} leaf says what was planned, and nothing else`, async () => {
     const issued = await issueLeaf(plan, old, year);
     const data = leafData(issued, [old.certificate]);

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterLeaves, gatewayLeaf, memberLeaves, ownNamesOf } from '../../../manifests/render/certificate-names.ts';
+import { certManagerCertificate } from '../../../manifests/render/cert-manager-certificate.ts';
+import {
+  clusterLeaves,
+  gatewayLeaf,
+  issuedSecretName,
+  memberLeaves,
+  ownNamesOf,
+  userLeaves,
+} from '../../../manifests/render/certificate-names.ts';
+import { ownerReference } from '../../../manifests/render/owner-reference.ts';
 import { covers, missingNames, requiredNames } from '../../../reconcile/x509/names.ts';
 import { peerPlan, serverPlan } from './forge.ts';
 
@@ -16,7 +25,33 @@ test('required are the names by which members let a leaf in', () => {
   const [peer, server] = memberLeaves({ ...place, own }, 'c-0');
   assert.deepEqual(requiredNames(peer), ['c-0-0.c-peers.payments.svc', own.members]);
   assert.deepEqual(requiredNames(server), requiredNames(serverPlan));
-  for (const plan of clusterLeaves('c', own)) assert.deepEqual(requiredNames(plan), [own.clients]);
+  for (const plan of [...clusterLeaves('c', own), ...userLeaves('c', ['reader'], own)])
+    assert.deepEqual(requiredNames(plan), [own.clients]);
+});
+
+test('the leaf of a user has its name, in a Secret that no other user or cluster has', () => {
+  const plans = [...userLeaves('c', ['a-b', 'a', 'c-client']), ...userLeaves('b-c', ['a', 'b-c-client'])];
+  assert.deepEqual(
+    plans.map(({ secretName, commonName, usages }) => [secretName, commonName, usages]),
+    [
+      ['a-b.c-user-tls', 'a-b', ['clientAuth']],
+      ['a.c-user-tls', 'a', ['clientAuth']],
+      ['a.b-c-user-tls', 'a', ['clientAuth']],
+    ],
+  );
+});
+
+test('names of Secrets and common names are valid for the longest names of a user and a cluster', () => {
+  const [plan] = userLeaves('c'.repeat(49), ['u'.repeat(63)]);
+  assert.ok(plan && issuedSecretName(plan).length <= 253);
+  // X.509 (ub-common-name), and cert-manager's admission.
+  assert.ok((plan.commonName ?? '').length <= 64);
+  const { metadata, spec } = certManagerCertificate(plan, {
+    ...{ cluster: 'c'.repeat(49), namespace: 'payments', issuerRef: { name: 'company' }, lifetime: 7_776_000_000 },
+    owner: ownerReference('EtcdCluster', { metadata: { name: 'c', uid: 'uid' } }),
+  });
+  for (const value of Object.values({ ...metadata.labels, ...spec.secretTemplate?.labels }))
+    assert.match(value, /^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/u);
 });
 
 test('not required is the name of the leaf for the gateway, by which no member lets in', () => {

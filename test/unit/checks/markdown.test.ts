@@ -11,6 +11,7 @@ test('nothing that a stranger wrote is a link, a picture, a mention, HTML or a t
   const planned = {
     summary: evil,
     risk: evil,
+    rights: [{ who: evil, gains: evil, loses: evil }],
     steps: [{ action: 'a', target: evil, reason: 'r', message: evil }],
     end,
   };
@@ -40,6 +41,21 @@ test('nothing that a stranger wrote is a link, a picture, a mention, HTML or a t
   assert.equal(rows[0]?.match(/(?<!\\)\|/g)?.length, 6, 'one row of five cells');
 });
 
+test('users of etcd for whom something changes stand in a table of what they gain and lose', () => {
+  const planned = {
+    summary: '1 step: users and roles',
+    rights: [
+      { who: 'user reader', gains: 'read /a/*' },
+      { who: 'user old, which is deleted', loses: 'write /b' },
+    ],
+    steps: [],
+    end: { kind: 'done', reason: 'Converged', message: 'all healthy' } as const,
+  };
+  const text = reportMarkdown(reportWith({ clusters: [{ namespace: 'n', name: 'm', intent: 'update', planned }] }));
+  assert.ok(text.includes('| in etcd | gains | loses |\n|---|---|---|\n| user reader | read /a/\\* |  |\n'), text);
+  assert.ok(text.includes('| user old, which is deleted |  | write /b |\n\n'), text);
+});
+
 test('a report is small enough to be kept, however many clusters and problems it is about', () => {
   const step = {
     action: 'restart-member',
@@ -49,6 +65,7 @@ test('a report is small enough to be kept, however many clusters and problems it
   };
   const planned = {
     summary: '',
+    rights: Array(40).fill({ who: 'user a', gains: 'z'.repeat(1000), loses: 'z'.repeat(1000) }),
     steps: Array(250).fill(step),
     end: { kind: 'done', reason: '', message: '' } as const,
   };

@@ -73,7 +73,15 @@ for (const [words, reason] of [
   ['2 UNKNOWN: etcdserver: too many requests', 'TooManyRequests'],
   ['7 PERMISSION_DENIED: etcdserver: permission denied', 'PermissionDenied'],
   ['3 INVALID_ARGUMENT: etcdserver: user name is empty', 'UserNeeded'],
-  ['5 NOT_FOUND: etcdserver: user name not found', 'UserNeeded'],
+  ['9 FAILED_PRECONDITION: etcdserver: user name not found', 'UserNeeded'],
+  ['9 FAILED_PRECONDITION: etcdserver: user name already exists', 'UserExists'],
+  ['9 FAILED_PRECONDITION: etcdserver: role name already exists', 'RoleExists'],
+  ['9 FAILED_PRECONDITION: etcdserver: role name not found', 'NoSuchRole'],
+  ['9 FAILED_PRECONDITION: etcdserver: role is not granted to the user', 'NotGranted'],
+  ['9 FAILED_PRECONDITION: etcdserver: permission is not granted to the role', 'NotGranted'],
+  ['9 FAILED_PRECONDITION: etcdserver: root user does not exist', 'RootNeeded'],
+  ['9 FAILED_PRECONDITION: etcdserver: root user does not have root role', 'RootNeeded'],
+  ['3 INVALID_ARGUMENT: etcdserver: invalid auth management', 'RootNeeded'],
   ['2 UNKNOWN: etcdserver: constructor', undefined],
 ] as const satisfies readonly (readonly [string, Refusal | undefined])[]) {
   test(`"${words}" is refused as ${reason ?? 'nothing that is known'}`, () => {

@@ -80,6 +80,7 @@ test('the order of the rules is the safety policy', () => {
       'lackSpace', // what makes the quota larger has been tried,
       'grow', // members come and go when nothing else is left to change about those that are there,
       'shrink',
+      'keepAuth', // users are known by members of the version and with the certificates that are asked for,
       'defragment', // who answers nobody for a while does so when nothing else is to be done,
       'deleteReplaced', // what nobody needs any more goes when nothing else is to be done,
       'nameWhatIsLeft', // what storage drivers take their time for holds up nothing else,

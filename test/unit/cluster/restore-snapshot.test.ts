@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { withDefaults } from '../../../manifests/api/defaults.ts';
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import { userLeaves } from '../../../manifests/render/certificate-names.ts';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import { restoreJob } from '../../../manifests/render/restore-job.ts';
 import { sourceOf, wishOf } from '../../../manifests/render/snapshot-id.ts';
@@ -13,7 +14,7 @@ import type { Observation, RecoveryPodView, RecoveryView } from '../../../reconc
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { toldFailure } from '../../../reconcile/jobs/failure.ts';
 import { peer } from '../manifests/api-documents.ts';
-import { managed, nothingYet } from './certificates.ts';
+import { leafView, managed, missing, nothingYet } from './certificates.ts';
 import { all, healthy, initialCluster, prepared, unborn, without, withRecord } from './observations.ts';
 
 const snapshot = { object: 'gs://backups/orders/a.db' };
@@ -182,6 +183,15 @@ describe('while a snapshot is restored', () => {
       return decision?.kind === 'act' && decision.action.kind === 'conclude-restore' && decision.action.starts;
     });
     assert.deepEqual(started, [true, undefined]);
+  });
+
+  test('a member starts in that step while the certificate of a user is not there', () => {
+    const situation = situate(seen(1, known({ job: { ...job, failed: true, completed: true } })));
+    const all = managed(1);
+    const leaves = [...all.leaves, ...userLeaves('orders', ['reader']).map((plan) => missing(leafView(plan)))];
+    const decision = beginFromSnapshot({ ...situation, certificates: { ...all, leaves } });
+    assert.ok(decision?.kind === 'act' && decision.action.kind === 'conclude-restore');
+    assert.equal(decision.action.starts, true);
   });
 
   test('a failure that may pass is repeated after a pause, ten times at most', () => {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { userSecretName } from '../../../manifests/render/certificate-names.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { callsForAll } from '../../../reconcile/cluster/know/certificates/occasion.ts';
 import { wantedLeaves } from '../../../reconcile/cluster/know/certificates/wanted.ts';
 import type { LeafView, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
-import { leafFacts, leafView } from './certificates.ts';
+import { leafFacts, leafView, missing } from './certificates.ts';
 import { all, type Differences, healthy, withInputs, withRecord } from './observations.ts';
 
 /** A cluster that lets in every certificate of its issuer, and is to let in names. */
@@ -64,6 +65,20 @@ describe('names that members are to let in', () => {
     );
     assert.match(older.message, /not presented by its member yet: orders-1-peer-tls$/);
     assert.equal(asked({ ...seen(), certificates: { kind: 'unread' } }).approval, undefined);
+  });
+
+  test('do not wait for the leaf of a user that was never made, but for one without a name', () => {
+    const { spec } = seen().cluster;
+    const auth = { mode: 'Disabled', users: [{ name: 'reader' }] } as const;
+    const reader = userSecretName('orders', 'reader');
+    const withUser = (change: (leaf: LeafView) => LeafView) => {
+      const observation = seen(change, {}, { spec: { tls, auth } });
+      return asked({ ...observation, cluster: { ...observation.cluster, spec: { ...spec, auth } } });
+    };
+    assert.ok(withUser((leaf) => (leaf.plan.secretName === reader ? missing(leaf) : leaf)).approval);
+    const { approval, message } = withUser(nameless(reader));
+    assert.equal(approval, undefined);
+    assert.match(message, new RegExp(`without its name: ${reader}$`));
   });
 
   test('are recorded on all volumes at once, by an approval of exactly these', () => {

@@ -62,6 +62,22 @@ export const fullCluster: EtcdCluster = {
       managed: { authorityLifetime: '8760h' },
       rotationOverlap: '1h',
     },
+    auth: {
+      mode: 'Enabled',
+      users: [{ name: 'orders-client', roles: ['all', 'some'] }, { name: 'admin', roles: ['root'] }, { name: 'none' }],
+      roles: [
+        { name: 'all', rights: [{ prefix: '', access: 'ReadWrite' }] },
+        {
+          name: 'some',
+          rights: [
+            { prefix: '/ö/', access: 'Read' },
+            { key: '/a', access: 'Write' },
+            { range: { from: '/a', to: '/c' }, access: 'Read' },
+          ],
+        },
+        { name: 'nothing' },
+      ],
+    },
     volumeRetention: {
       whenDeleted: 'Delete',
       whenScaled: 'Retain',
@@ -324,6 +340,8 @@ function clipped(text: string): string {
   return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
 }
 
+const right = (given: object) => ({ mode: 'Enabled', roles: [{ name: 'a', rights: [given] }] });
+
 const issuerMissing = 'it is required with mode CertManager';
 const secretsMissing = 'provided names your Secrets: it is required with mode Provided';
 
@@ -457,6 +475,30 @@ export const badClusters = rows('a cluster', cluster, [
       "needs etcd's HTTP gateway: of etcd.extraArgs leave enable-grpc-gateway out",
     ],
   ),
+  ['spec/auth', { users: [] }, 'spec.auth.mode is required'],
+  ['spec/auth', { mode: 'On' }, 'must be one of Enabled, Disabled, is "On"'],
+  ['spec/auth', { mode: 'Enabled', users: [{ name: 'root' }] }, 'must not be root: etcd-ratchet keeps that one itself'],
+  ['spec/auth', { mode: 'Enabled', users: [{ name: 'orders-reconciler' }] }, 'must not end in -reconciler'],
+  ['spec/auth', { mode: 'Enabled', users: [{ name: 'a.b' }] }, 'must be lower-case letters, digits and "-"'],
+  ['spec/auth', { mode: 'Enabled', users: [{ name: 'a' }, { name: 'a' }] }, 'two of auth.users have one name'],
+  ['spec/auth', { mode: 'Enabled', roles: [{ name: 'a' }, { name: 'a' }] }, 'two of auth.roles have one name'],
+  [
+    'spec/auth',
+    { mode: 'Enabled', users: [{ name: 'a', roles: ['b'] }] },
+    'a user has a role that auth.roles does not',
+  ],
+  ['spec/auth', { mode: 'Enabled', roles: [{ name: 'root' }] }, 'must not be root'],
+  ['spec/auth', { mode: 'Enabled', roles: [{ name: 'a', rights: [{ prefix: '/' }] }] }, 'access is required'],
+  ['spec/auth', right({ access: 'Read' }), 'name the keys in one way: prefix, key or range'],
+  ['spec/auth', right({ key: '/a', prefix: '/a', access: 'Read' }), 'name the keys in one way: prefix, key or range'],
+  ['spec/auth', right({ key: '', access: 'Read' }), 'must'],
+  ['spec/auth', right({ range: { from: 'b', to: 'a' }, access: 'Read' }), 'to must come after from'],
+  ['spec/auth', right({ prefix: 'x'.repeat(241), access: 'Read' }), 'must have at most 240 characters'],
+  [
+    'spec',
+    { ...cluster.spec, auth: { mode: 'Enabled' }, tls: { mode: 'Disabled' } },
+    'auth needs tls.mode Managed or CertManager',
+  ],
   ['spec/tls', { ...named({}), peerSourceAddress: 'Any' }, 'needs certManager.peerIssuerRef, or allowedNames Own'],
   ['spec/tls', { mode: 'Provided' }, secretsMissing],
   [

@@ -117,6 +117,11 @@ for (const [title, spec, says] of [
     { tls: { mode: 'CertManager', certManager: { issuerRef: { name: 'ca' } } } },
     'is enough to join as a member',
   ],
+  [
+    'a prefix that ends in the middle of a name',
+    { auth: { mode: 'Enabled', roles: [{ name: 'a', rights: [{ prefix: '/a', access: 'Read' }] }] } },
+    'does not end in a separator: /a covers /aa as well',
+  ],
   ['a large quota', { storage: { size: '64Gi' }, etcd: { quotaBackendBytes: '10Gi' } }, 'the most that etcd advises'],
 ] as const) {
   test(`${title} is worth a warning`, () => {

@@ -1,4 +1,5 @@
 import { named } from '../../../requests/define.ts';
+import { askAuth, changeAuth, requireLogin } from './auth.ts';
 import { deleteAuthority, hasMemberPods, readAuthority, trustOnlyNewest, writeAuthorityRecord } from './authorities.ts';
 import { createBackup } from './backup.ts';
 import { askQuorum, askRemains, askWhatRuns, seeWhereTheyRun } from './before-recovery.ts';
@@ -122,6 +123,9 @@ export const requests = named({
   createRestoreJob,
   deleteJob,
   createBackup,
+  askAuth,
+  changeAuth,
+  requireLogin,
 });
 
 export type RequestKind = keyof typeof requests;

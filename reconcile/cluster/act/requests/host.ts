@@ -5,12 +5,14 @@ import type { NewLife } from '../../../../manifests/render/new-life.ts';
 import type { Recovery } from '../../../../manifests/render/volume-record.ts';
 import type { MemberList } from '../../../interfaces/etcd.ts';
 import type { Alarm } from '../../../interfaces/etcd-admin.ts';
+import type { AuthChange } from '../../../interfaces/etcd-auth.ts';
 import type { LabelledRef } from '../../know/actions/birth.ts';
 import type { Finalizer } from '../../know/marks.ts';
 import type {
   AuthorityView,
   ConfigMapView,
   IssuedView,
+  KnownAuth,
   LeafView,
   PeerView,
   Shared,
@@ -49,6 +51,7 @@ export interface Host<S> {
   readonly etcd: EtcdHost<S>;
   readonly certificates: CertificatesHost<S>;
   readonly space: SpaceHost<S>;
+  readonly auth: AuthHost<S>;
   readonly recovery: RecoveryHost<S>;
   /** The EtcdBackup that is awaited before the cluster changes or goes. */
   awaitedBackup(state: S, name: string): 'missing' | 'ours' | 'foreign';
@@ -133,6 +136,13 @@ export interface SpaceHost<S> {
   /** @throws {StepError} */
   compact(state: S, revision: string): S;
   defragment(state: S, memberId: string): S;
+}
+
+/** etcd's users and roles. */
+export interface AuthHost<S> {
+  seen(state: S): KnownAuth;
+  /** As etcd makes it, or refuses it. @throws {StepError} */
+  change(state: S, change: AuthChange): S;
 }
 
 export interface JobMade {

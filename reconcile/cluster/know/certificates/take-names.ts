@@ -41,7 +41,10 @@ export function namesToApprove(seen: Seen, life: Life): Approval | undefined {
 function whatLacksNames({ certificates, cluster, slots }: Seen) {
   const own = namesOfLeaves(cluster, slots, 'CertManager');
   if (certificates.kind !== 'read' || !own) return { unsigned: [], unshown: [], isRead: false };
-  const leaves = certificates.leaves.filter(({ plan }) => plan.purpose !== 'server');
+  // No client has the leaf of a user that was never made: it locks out none.
+  const leaves = certificates.leaves.filter(
+    ({ plan, facts }) => plan.purpose !== 'server' && (plan.purpose !== 'user' || facts !== undefined),
+  );
   const unsigned = leaves.filter(
     ({ plan, facts }) => !facts || missingNames({ ...facts, ipAddresses: [] }, plan.dnsNames).length > 0,
   );

@@ -11,10 +11,11 @@ import {
   memberSecretName,
   type NamesOfLeaves,
   ownNamesOf,
+  userLeaves,
 } from '../../../../manifests/render/certificate-names.ts';
 import type { VolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { hasDeparted, recordOf } from '../life.ts';
-import type { Slot } from '../observation.ts';
+import type { ReadCertificates, Slot } from '../observation.ts';
 import { asksForNames } from '../spec/names-asked.ts';
 
 /**
@@ -114,10 +115,11 @@ export function wantedLeaves(
   const members = slots
     .filter(({ peer }) => peer?.current && !peer.leaving)
     .flatMap((slot) => memberLeaves({ namespace, cluster: name, dnsNames: namesOf(slot.name), own }, slot.name));
-  return [...leavesOfCluster(cluster, mode, own), ...members];
+  // Users' last: a step that fails at one of them has written what members need.
+  return [...leavesOfCluster(cluster, mode, own), ...members, ...leavesOfUsers(cluster, mode, own)];
 }
 
-/** The leaves that are not a member's, ours first. */
+/** The leaves that are neither a member's nor of a user of etcd, ours first. */
 export function leavesOfCluster(
   { metadata: { name, namespace = '' }, spec }: Pick<EtcdCluster, 'metadata' | 'spec'>,
   mode: TlsMode,
@@ -129,6 +131,25 @@ export function leavesOfCluster(
   // Where members let in names, the gateway is off.
   const gateway = spec.tls?.gatewayClient === 'Enabled' && own === undefined;
   return [reconciler, application, backup, ...(gateway ? [gatewayLeaf({ namespace, cluster: name })] : [])];
+}
+
+/** Of each user that the spec lists, also while authentication is off: clients can have theirs before it is on. */
+export function leavesOfUsers(
+  { metadata: { name }, spec: { auth } }: Pick<EtcdCluster, 'metadata' | 'spec'>,
+  mode: TlsMode,
+  own?: NamesOfLeaves,
+): readonly LeafPlan[] {
+  if (mode !== 'Managed' && mode !== 'CertManager') return [];
+  return userLeaves(
+    name,
+    (auth?.users ?? []).map((user) => user.name),
+    own,
+  );
+}
+
+/** What a cluster needs to be born, and members to start: what keeps a user's leaf from being made holds up neither. */
+export function withoutUsers(read: ReadCertificates): ReadCertificates {
+  return { ...read, leaves: read.leaves.filter(({ plan }) => plan.purpose !== 'user') };
 }
 
 /** The peer that a leaf is for; the cluster's own leaves have none. */
@@ -155,6 +176,7 @@ export function sourceNameOf({ spec }: EtcdCluster, mode: TlsMode, plan: LeafPla
     case 'application':
     case 'backup':
     case 'gateway':
+    case 'user':
       return undefined;
   }
 }

@@ -13,6 +13,7 @@ import { reservedInClaim } from '../../../../manifests/render/volume-claim.ts';
 import { toldIn } from '../../../reasons/cure.ts';
 import { refusalIn } from '../../../reasons/refusals.ts';
 import { existingRemoved } from '../adoption/kept.ts';
+import type { WantedAuth } from '../auth/wanted.ts';
 import { rollbackRefusal } from '../backups/rollback-refusal.ts';
 import { effectiveTrust } from '../certificates/trust.ts';
 import { refusedNames } from '../certificates/wanted.ts';
@@ -21,6 +22,7 @@ import type { Observation, Shared, Slot } from '../observation.ts';
 import { judgeVersion, type Pending } from '../versions/effective-version.ts';
 import { flagsReserved } from '../versions/version-refusals.ts';
 import { type Allowing, serviceNotAllowed, templateNotAllowed } from './allowed.ts';
+import { judgeAuth } from './effective-auth.ts';
 import { judgeImage } from './effective-image.ts';
 import { judgeVolumes } from './effective-storage.ts';
 import { judgeTls } from './effective-tls.ts';
@@ -42,6 +44,8 @@ export interface Effective {
   readonly newStorage: Inputs['storage'];
   /** The Service for clients outside is neither made nor changed: the installation does not allow what is wanted. */
   readonly keepsService: boolean;
+  /** etcd's users and roles, where they are kept. */
+  readonly auth?: WantedAuth;
   /** What must precede the next minor that the spec asks for. */
   readonly pending?: Pending;
   /** The image of `inputs` is refused, and no member has another: nothing may be made of it. */
@@ -52,7 +56,10 @@ export function effectiveSpec(
   observation: Pick<Observation, 'cluster' | 'slots' | 'certificates'> & {
     readonly shared: Pick<Shared, 'revocations'>;
   } & Partial<
-      Pick<Observation, 'clusterVersion' | 'membership' | 'inherited' | 'namedBackups' | 'nameAllowances' | 'egress'>
+      Pick<
+        Observation,
+        'clusterVersion' | 'membership' | 'inherited' | 'namedBackups' | 'nameAllowances' | 'egress' | 'auth'
+      >
     > & {
       readonly refused?: readonly ClusterSetAside[];
     },
@@ -73,6 +80,7 @@ export function effectiveSpec(
   const rollback = rollbackRefusal(observation, life);
   const removed = existingRemoved(observation);
   const etcd = judgeQuota(spec, size.value, slots);
+  const auth = judgeAuth(observation, { mode: tls.value.mode, version: version.value });
   const reserved = Object.keys(spec.etcd?.extraArgs ?? {}).filter((flag) => reservedBecause(flag) !== undefined);
   const { podTemplate: _, ...rest } = spec;
   const effective = {
@@ -90,7 +98,7 @@ export function effectiveSpec(
     keepsService: service !== undefined,
     newStorage: { ...spec.storage, size: size.value },
     refusals: [
-      ...[version, tls, size, image, template, etcd].flatMap(({ refusal }) => refusal ?? []),
+      ...[version, tls, size, image, template, etcd, auth].flatMap(({ refusal }) => refusal ?? []),
       ...(reserved.length > 0 ? [flagsReserved(reserved)] : []),
       ...(names ? [names] : []),
       ...(service ? [service] : []),
@@ -98,6 +106,7 @@ export function effectiveSpec(
       ...(rollback ? [rollback] : []),
       ...(removed ? [removed] : []),
     ],
+    ...(auth.value && { auth: auth.value }),
     ...(version.pending && { pending: version.pending }),
     ...(image.unfit && { unfit: image.unfit }),
   };

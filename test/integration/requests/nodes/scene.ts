@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import type { EtcdNodePolicy, NodeGrant } from '../../../../manifests/api/etcd-node-policy.ts';
 import type { Node, Pod } from '../../../../manifests/kube-types.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
@@ -25,8 +24,8 @@ const bootID = 'boot-1';
 /** Of all scenes: nowhere else is our account let make a Job that touches its host. */
 export const rebootsIn = 'etcd-ratchet-reboots';
 
-export async function makeNodesScene(stage: Stage, tls: EtcdClusterSpec['tls']): Promise<NodesScene> {
-  const base = await makeScene(stage, tls);
+export async function makeNodesScene(stage: Stage, spec: Parameters<typeof makeScene>[1]): Promise<NodesScene> {
+  const base = await makeScene(stage, spec);
   const { kube, namespace } = base;
   const labels = { 'contract.test/scene': namespace };
   const key = `${namespace}/${clusterName}`;

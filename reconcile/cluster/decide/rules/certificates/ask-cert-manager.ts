@@ -4,6 +4,7 @@ import type { CertificateOrder } from '../../../know/actions/certificates.ts';
 import { handOverDue, usable } from '../../../know/certificates/hand-over.ts';
 import { issuanceTrouble } from '../../../know/certificates/issuance.ts';
 import { issuerOf, orderFor } from '../../../know/certificates/order.ts';
+import { withoutUsers } from '../../../know/certificates/wanted.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import type { Certificates, LeafView, ReadCertificates } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -19,9 +20,10 @@ import { nameTaken } from './certify.ts';
 export function requestCertificates(situation: Situation): Decision | undefined {
   const { certificates, life } = situation;
   if (!isOfCertManager(situation, certificates)) return undefined;
+  const needed = withoutUsers(certificates);
   // A cluster that is born first gets what its running members need; a birth waits until every certificate exists.
-  if (life.stage === 'birth') return prepareStart(situation, certificates) ?? handOver(situation, certificates);
-  return handOver(situation, certificates) ?? prepareStart(situation, certificates);
+  if (life.stage === 'birth') return prepareStart(situation, needed) ?? handOver(situation, needed);
+  return handOver(situation, certificates) ?? prepareStart(situation, needed);
 }
 
 /** Below the rules that keep a cluster alive: cert-manager's admission may refuse, and must not hold them up. */

@@ -6,7 +6,7 @@ import { rotationAskedFor } from '../../../know/certificates/occasion.ts';
 import type { Remedy } from '../../../know/certificates/remedy.ts';
 import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
 import { validityFrom } from '../../../know/certificates/validity.ts';
-import { peerUidOf } from '../../../know/certificates/wanted.ts';
+import { peerUidOf, withoutUsers } from '../../../know/certificates/wanted.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import type { LeafView, ReadCertificates } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -25,12 +25,13 @@ export function certify(situation: Situation): Decision | undefined {
   if (life.stage !== 'birth' && life.stage !== 'born') return undefined;
   const token = tokenOfAuthorities(slots, life.stage === 'birth' ? life.record.token : life.token);
 
+  const read = life.stage === 'birth' ? withoutUsers(certificates) : certificates;
   return (
-    makeAuthorities(situation, certificates, token) ??
-    retireEnded(situation, certificates) ??
-    putLeavesRight(situation, certificates) ??
-    nameTaken(situation, certificates) ??
-    awaitCertificates(situation, certificates)
+    makeAuthorities(situation, read, token) ??
+    retireEnded(situation, read) ??
+    putLeavesRight(situation, read) ??
+    nameTaken(situation, read) ??
+    awaitCertificates(situation, read)
   );
 }
 
@@ -147,11 +148,11 @@ function awaitCertificates(situation: Situation, read: ReadCertificates): Decisi
 }
 
 /** Leaves that a member needs for its start and does not have; at a birth, those of the other holders, too. */
-export function lackedBeforeAStart({ slots, life }: Situation, { leaves }: ReadCertificates): readonly LeafView[] {
+export function lackedBeforeAStart({ slots, life }: Situation, read: ReadCertificates): readonly LeafView[] {
   const due = slots.filter(({ peer, statefulSet }) => peer?.current && !statefulSet).map(({ name }) => name);
   if (due.length === 0) return [];
-  return leaves
-    .filter(({ plan: { peer } }) => (peer === undefined ? life.stage === 'birth' : due.includes(peer)))
+  return withoutUsers(read)
+    .leaves.filter(({ plan: { peer } }) => (peer === undefined ? life.stage === 'birth' : due.includes(peer)))
     .filter(({ state, facts, defects }) => {
       return state !== 'ours' || !facts || defects.some(isFatal);
     });

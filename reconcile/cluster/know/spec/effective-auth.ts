@@ -1,0 +1,47 @@
+import type { TlsMode } from '../../../../manifests/api/tls-settings.ts';
+import { isVersion } from '../../../../manifests/api/version.ts';
+import { bypassesAuth } from '../../../../manifests/api/version-defects.ts';
+import { type WantedAuth, wantedAuth } from '../auth/wanted.ts';
+import type { Observation } from '../observation.ts';
+import type { Judged, Refusal } from './refusal.ts';
+
+const field = 'spec.auth';
+
+/**
+ * Users and roles as they are kept. Where users get at what they have no right to, authentication is not turned on:
+ * it would protect nothing, and look as if it did. Where it is on, it stays.
+ */
+export function judgeAuth(
+  observation: Pick<Observation, 'cluster' | 'slots'> & Partial<Pick<Observation, 'auth'>>,
+  { mode, version }: { readonly mode: TlsMode; readonly version: string },
+): Judged<WantedAuth | undefined> {
+  const { cluster, slots, auth } = observation;
+  const asked = cluster.spec.auth;
+  if (!asked) return { value: undefined };
+  const value = wantedAuth(asked, observation, mode);
+  if (!value) return { value, refusal: withoutCertificates(mode) };
+  const runs = slots.flatMap(({ endpoint }) => (endpoint.kind === 'known' ? [endpoint.status.version] : []));
+  const open = [version, ...runs].filter(isVersion).find((one) => bypassesAuth(one) !== undefined);
+  const bypass = open === undefined ? undefined : bypassesAuth(open);
+  if (asked.mode === 'Disabled' || open === undefined || !bypass) return { value };
+  const isOn = auth?.kind === 'known' && auth.enabled;
+  return { value: isOn ? value : undefined, refusal: tooOld(open, bypass) };
+}
+
+function withoutCertificates(mode: TlsMode): Refusal {
+  return {
+    reason: 'AuthRefused',
+    message: `etcd knows its users by certificates of etcd-ratchet, and the cluster has tls.mode ${mode}`,
+    cure: 'remove spec.auth, or make a new cluster with tls.mode Managed or CertManager from a backup',
+    field,
+  };
+}
+
+function tooOld(version: string, { because, use }: NonNullable<ReturnType<typeof bypassesAuth>>): Refusal {
+  return {
+    reason: 'AuthRefused',
+    message: `authentication of etcd ${version} protects nothing: ${because}`,
+    cure: `set spec.version to ${use} or a later patch first`,
+    field,
+  };
+}

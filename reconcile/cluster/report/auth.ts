@@ -1,0 +1,79 @@
+import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
+import { withCure } from '../../reasons/cure.ts';
+import { changesTo } from '../know/auth/changes.ts';
+import { madeAfter, madeIn } from '../know/auth/made.ts';
+import { hashOfWanted } from '../know/auth/wanted.ts';
+import type { AuthContent, KnownAuth } from '../know/observation.ts';
+import type { Situation } from '../know/situation.ts';
+import { someOf } from '../know/some-of.ts';
+import { keptStatement, type Statement } from '../know/statement.ts';
+
+/** What status remembers of etcd's users; `undefined`: nothing is asked of them, or nothing is known. */
+export function authStatus({ cluster, auth, effective }: Situation): EtcdClusterStatus['auth'] {
+  const wanted = effective.auth;
+  const before = cluster.status?.auth;
+  if (cluster.spec.auth === undefined) return undefined;
+  if (!wanted || !auth) return before;
+  // The next look reads all of it, whatever it remembers.
+  if (auth.kind === 'unknown') return before && withoutMark(before);
+  const { enabled, revision, content } = auth;
+  const { users, roles } = madeAfter(madeIn(cluster), wanted, content);
+  const isAsAsked = content ? isDone(auth, content, { cluster, effective }) : before?.revision === revision;
+  return {
+    enabled,
+    users: [...users],
+    roles: [...roles],
+    ...(isAsAsked && { revision, asked: hashOfWanted(wanted) }),
+  };
+}
+
+function withoutMark({ revision: _, asked: __, ...rest }: NonNullable<EtcdClusterStatus['auth']>) {
+  return rest;
+}
+
+function isDone(
+  { enabled }: KnownAuth,
+  content: AuthContent,
+  { cluster, effective: { auth: wanted } }: Pick<Situation, 'cluster' | 'effective'>,
+): boolean {
+  return wanted !== undefined && enabled === wanted.enabled && changesTo(wanted, content, madeIn(cluster)).length === 0;
+}
+
+/** Whether etcd asks clients for their user, and users are as the spec says. */
+export function authStatement(situation: Situation): readonly Statement[] {
+  const { cluster, auth, effective } = situation;
+  if (cluster.spec.auth === undefined) return [];
+  const type = 'AuthReady';
+  const refusal = effective.refusals.find(({ reason }) => reason === 'AuthRefused');
+  if (refusal)
+    return [{ type, status: 'False', reason: 'AuthRefused', message: withCure(refusal.message, refusal.cure) }];
+  const wanted = effective.auth;
+  if (!auth || !wanted) return keptStatement(type, cluster.status?.conditions);
+  if (auth.kind === 'unknown') return [{ type, status: 'Unknown', reason: 'AuthUnread', message: auth.cause }];
+  if (auth.content && !isDone(auth, auth.content, situation))
+    return [{ type, status: 'False', reason: 'KeepingUsers', message: "etcd's users are not as spec.auth says yet" }];
+  if (!wanted.enabled) {
+    const message = 'etcd asks no client for its user: spec.auth.mode is Disabled';
+    return [{ type, status: 'False', reason: 'AuthDisabled', message }];
+  }
+  if (!auth.content) return keptStatement(type, cluster.status?.conditions);
+  const others = [
+    ...auth.content.others.users.map((user) => `user ${user}`),
+    ...auth.content.others.roles.map((role) => `role ${role}`),
+  ];
+  if (others.length > 0) {
+    const message = withCure(
+      `etcd has what spec.auth does not list, and others made: ${someOf(others)}`,
+      'list them in spec.auth, or delete them with etcdctl user delete, or role delete',
+    );
+    return [{ type, status: 'False', reason: 'UnlistedUsers', message }];
+  }
+  return [
+    {
+      type,
+      status: 'True',
+      reason: 'UsersAsAsked',
+      message: `etcd knows ${wanted.users.size} users, as spec.auth says`,
+    },
+  ];
+}
