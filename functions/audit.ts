@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { printable } from '../manifests/printable.ts';
 import { build } from './build.ts';
 import { nameOf, packagesIn } from './materials.ts';
-import { printable } from './printable.ts';
 
 /**
  * `npm run audit`: what is known of weaknesses, asked of npm's registry for all that is installed, and judged for what

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
+import { printable } from '../manifests/printable.ts';
 import type { Log } from '../reconcile/stepping/traced.ts';
-import { printable } from './printable.ts';
 
 export type { Log };
 

@@ -107,6 +107,8 @@ function identity({ metadata }: EtcdFleet, { head }: CheckReport, name: string):
   };
 }
 
+const mostRights = 5;
+
 type Planned = NonNullable<CheckedCluster['planned']>;
 
 /** Small enough to be kept: the steps of the last clusters go first, then the clusters themselves. */
@@ -125,8 +127,11 @@ export function shortened(report: CheckReport): CheckReport {
     : { ...few, problems: report.problems.slice(0, 20), deletions: report.deletions.slice(0, 100) };
 }
 
-function inShort({ rights: _, ...planned }: Planned): Planned {
-  return { ...planned, steps: [] };
+/** Of the rights of users the first ones stay, and how many more there are. */
+function inShort({ rights = [], ...planned }: Planned): Planned {
+  const more = rights.length - mostRights;
+  const few = [...rights.slice(0, mostRights), ...(more > 0 ? [{ who: `and ${more} more` }] : [])];
+  return { ...planned, ...(few.length > 0 && { rights: few }), steps: [] };
 }
 
 function fits(report: CheckReport): boolean {

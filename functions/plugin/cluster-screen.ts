@@ -3,12 +3,12 @@ import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedul
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { ClusterMemberStatus } from '../../manifests/api/etcd-cluster-status.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
+import { printable } from '../../manifests/printable.ts';
 import { annotations, labels } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { newestFirst } from '../page/backups.ts';
 import { quotaOf, toneOfShare } from '../page/quota.ts';
 import { clusterState, memberState, readyState, scheduleState, type Tone } from '../page/state.ts';
-import { printable } from '../printable.ts';
 import type { Asked } from './command.ts';
 import { firstProblemText, problemsAmong } from './first-problem.ts';
 import { type Lag, lagOf } from './lag.ts';

@@ -1,8 +1,8 @@
 import type { Command, Option } from 'commander';
 import { abortAfter } from '../../manifests/abort-after.ts';
+import { printable } from '../../manifests/printable.ts';
 import { approvals, group } from '../../manifests/render/names.ts';
 import { type KubeObject, type Resource, resources } from '../../reconcile/interfaces/kube.ts';
-import { printable } from '../printable.ts';
 import type { Common, Opened } from './command.ts';
 import { resourceCalled, wordsOfKinds } from './subject.ts';
 import type { Terminal } from './terminal.ts';

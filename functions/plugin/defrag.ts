@@ -1,10 +1,10 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { printable } from '../../manifests/printable.ts';
 import { defragmentRequestOf } from '../../manifests/render/defragment-request.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { isUnmanaged } from '../../reconcile/cluster/know/unmanaged.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { timestamp } from '../../reconcile/time/timestamp.ts';
-import { printable } from '../printable.ts';
 import { annotateObject } from './annotate.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
 import { clusterNamed, nextCommand, say } from './objects.ts';

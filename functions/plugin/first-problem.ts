@@ -1,10 +1,10 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { printable } from '../../manifests/printable.ts';
 import { kubectlRatchet } from '../../manifests/render/kubectl.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { type Concern, clusterConcerns, fleetConcerns } from '../page/attention.ts';
 import { fleetState } from '../page/state.ts';
-import { printable } from '../printable.ts';
 import { coloured, lineWidth } from './table.ts';
 import { type General, toldLines } from './words.ts';
 import { wrapped } from './wrap.ts';

@@ -1,9 +1,9 @@
 import { Document, visit } from 'yaml';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { printable } from '../../manifests/printable.ts';
 import { kubectlRatchet } from '../../manifests/render/kubectl.ts';
 import { isReason, type KubeObject, type Resource, resources } from '../../reconcile/interfaces/kube.ts';
-import { printable } from '../printable.ts';
 import { type Asked, Refusal } from './command.ts';
 import { forKubectl } from './yaml.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { printable } from '../../manifests/printable.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { KubeError, resources } from '../../reconcile/interfaces/kube.ts';
 import { type CronJob, jobOf } from '../pass/follow-up/chain.ts';
-import { printable } from '../printable.ts';
 import { annotate } from './annotate.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
 import { clusterNamed, dataText, say } from './objects.ts';

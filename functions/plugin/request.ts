@@ -2,10 +2,10 @@ import { checkKeys, checkName } from '../../manifests/api/check-report.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
+import { printable } from '../../manifests/printable.ts';
 import { resources } from '../../reconcile/interfaces/kube.ts';
 import { isOf } from '../checks/keep-report.ts';
 import { parseReport, type ShownReport } from '../page/check-report.ts';
-import { printable } from '../printable.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
 import { dataText, fleetNamed, nextCommand, refuseMissing } from './objects.ts';
 

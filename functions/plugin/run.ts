@@ -1,10 +1,10 @@
 import { Command, CommanderError, Option } from 'commander';
 import { repositoryFiles } from '../../manifests/documentation.ts';
+import { printable } from '../../manifests/printable.ts';
 import { version } from '../../manifests/release.ts';
 import { kubeThrough } from '../../reconcile/clients/kube.ts';
 import { findAccess } from '../../reconcile/clients/kube-access.ts';
 import { isReason, KubeError } from '../../reconcile/interfaces/kube.ts';
-import { printable } from '../printable.ts';
 import { kubernetesName } from './arguments.ts';
 import { type Common, type ExitCode, formats, type Opened, type Reach, Refusal } from './command.ts';
 import { addAsking, addBackups, addingTo, addLooking, addPlanning, addSupport, type Connect } from './commands.ts';

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import { stringify } from 'yaml';
+import { printable } from '../../manifests/printable.ts';
 import { version } from '../../manifests/release.ts';
 import { KubeError, type KubeObject, type Resource, resources } from '../../reconcile/interfaces/kube.ts';
-import { printable } from '../printable.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
 import { say } from './objects.ts';
 

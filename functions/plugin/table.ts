@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
+import { printable } from '../../manifests/printable.ts';
 import type { Tone } from '../page/state.ts';
-import { printable } from '../printable.ts';
 import { wrapped } from './wrap.ts';
 
 /** A cell of a table: what a person reads, in the colour of how it is doing. */

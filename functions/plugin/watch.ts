@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { printable } from '../../manifests/printable.ts';
 import { KubeError } from '../../reconcile/interfaces/kube.ts';
-import { printable } from '../printable.ts';
 import type { Asked, ExitCode } from './command.ts';
 
 export interface Watching {

@@ -1,8 +1,8 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { printable } from '../../manifests/printable.ts';
 import type { KubeObject } from '../../reconcile/interfaces/kube.ts';
 import type { Concern } from '../page/attention.ts';
 import type { State } from '../page/state.ts';
-import { printable } from '../printable.ts';
 import { approvalsOf, askedText } from './approve.ts';
 import type { Asked, ExitCode } from './command.ts';
 import { concernLines } from './first-problem.ts';

@@ -1,10 +1,10 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { printable } from '../../manifests/printable.ts';
 import { isUnmanaged } from '../../reconcile/cluster/know/unmanaged.ts';
 import { approvalsGiven } from '../../reconcile/objects/approvals.ts';
 import { conditionOf } from '../../reconcile/objects/conditions.ts';
 import { meaningOf } from '../../reconcile/reasons/reasons.ts';
 import { clusterState } from '../page/state.ts';
-import { printable } from '../printable.ts';
 import { approvalsOf, askedText } from './approve.ts';
 import type { Asked, ExitCode } from './command.ts';
 import { defragmentationAsked } from './defrag.ts';

@@ -1,3 +1,4 @@
+import { printable } from '../../manifests/printable.ts';
 import { kstatusOf } from '../../reconcile/fleet/kstatus.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
@@ -8,7 +9,6 @@ import type { Kinds, Shown } from '../../reconcile/stepping/kind.ts';
 import { keyOf as keyOfResult, type StepResult } from '../../reconcile/stepping/result.ts';
 import type { OnePass } from '../pass/one-pass.ts';
 import type { PassResult } from '../pass/pass-context.ts';
-import { printable } from '../printable.ts';
 import { type Asked, nothingHere } from './nothing-here.ts';
 import type { TickOptions } from './options.ts';
 

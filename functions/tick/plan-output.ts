@@ -1,3 +1,4 @@
+import { printable } from '../../manifests/printable.ts';
 import type { ClusterPlan } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import { planText } from '../../reconcile/cluster/foresee/table.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
@@ -10,7 +11,6 @@ import type { Kinds, Plan } from '../../reconcile/stepping/kind.ts';
 import type { ShownCluster } from '../page/check-report.ts';
 import type { FleetResult } from '../pass/fleet-pass.ts';
 import type { PlanPassResult } from '../pass/plan-pass.ts';
-import { printable } from '../printable.ts';
 import { type Asked, nothingHere } from './nothing-here.ts';
 import type { TickOptions } from './options.ts';
 

@@ -5,10 +5,13 @@ import { list, object, type ReadonlyDeep, text } from './schema.ts';
 /** etcd's own users and roles, apart from those of Kubernetes. */
 
 const mostUsers = 64;
-const mostRoles = 64;
-/** So that etcd's answer about one role stays within what is read of it, 64 KiB, whatever the characters are. */
+const mostRoles = 32;
+/**
+ * So that etcd's answer about one role stays within what is read of it, 64 KiB, whatever the characters are, and also
+ * while it has both the rights of before and those of now.
+ */
 const mostRights = 32;
-const longestKey = 240;
+const longestKey = 120;
 const accesses = ['Read', 'Write', 'ReadWrite'] as const;
 
 /** As the common name of a certificate and part of the name of its Secret: a label of DNS. */
@@ -141,7 +144,7 @@ export const authSchema = object(
   },
   {
     description:
-      "etcd's users and roles. A user or role that is not listed is deleted where etcd-ratchet made it, and is named where not.",
+      "etcd's users and roles. A user or role that is no longer listed is deleted; one that never was is named, and stays.",
     rules: [namedOnce('users'), namedOnce('roles'), rolesAreThere],
   },
 );

@@ -41,9 +41,9 @@ const certificatesStatusSchema = object(
 
 const authStatusSchema = object(
   {
-    enabled: Type.Boolean({ description: 'Whether etcd asks who it is that asks.' }),
-    users: list(text(63), 256, { description: 'Users that etcd-ratchet made, or is to keep.' }),
-    roles: list(text(63), 256, { description: 'Roles that etcd-ratchet made, or is to keep.' }),
+    enabled: Type.Boolean({ description: 'Whether etcd asked clients for their user when all was last as asked.' }),
+    users: list(text(63), 256, { description: 'Users that spec.auth lists, or listed and that are not deleted yet.' }),
+    roles: list(text(63), 256, { description: 'Roles that spec.auth lists, or listed and that are not deleted yet.' }),
     revision: Type.Optional(
       text(20, { description: "etcd's own revision of its users, when all of them were as asked." }),
     ),

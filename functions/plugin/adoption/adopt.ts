@@ -1,12 +1,12 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
+import { printable } from '../../../manifests/printable.ts';
 import { annotations, labelSelector, labels } from '../../../manifests/render/names.ts';
 import type { Intent } from '../../../reconcile/cluster/foresee/plan-clusters.ts';
 import { approvalOfAdoption } from '../../../reconcile/cluster/know/adoption/inherited.ts';
 import type { Asking, Sought } from '../../../reconcile/cluster/observe/ask-existing.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
-import { printable } from '../../printable.ts';
 import { type Asked, type ExitCode, Refusal } from '../command.ts';
 import { dataText } from '../objects.ts';
 import { codeOf, dataOf, foresee, intentFor, tell } from '../plan.ts';

@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
 import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
+import { printable } from '../../../manifests/printable.ts';
 import { kubectlRatchet } from '../../../manifests/render/kubectl.ts';
 import type { ShownCluster } from '../../page/check-report.ts';
-import { printable } from '../../printable.ts';
 import { clusterPlanText } from '../../tick/plan-output.ts';
 import { table } from '../table.ts';
 import { forKubectl } from '../yaml.ts';

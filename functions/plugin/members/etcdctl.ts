@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { printable } from '../../printable.ts';
+import { printable } from '../../../manifests/printable.ts';
 import { type Asked, type ExitCode, Refusal } from '../command.ts';
 import { clusterNamed } from '../objects.ts';
 import { type ClientKeys, clientKeysOf, waysTo } from './ways.ts';

@@ -1,5 +1,5 @@
+import { printable } from '../../../manifests/printable.ts';
 import { KubeError } from '../../../reconcile/interfaces/kube.ts';
-import { printable } from '../../printable.ts';
 import type { Asked, ExitCode } from '../command.ts';
 import { dataText } from '../objects.ts';
 import type { Installation } from '../reconcile.ts';

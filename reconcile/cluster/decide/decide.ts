@@ -201,6 +201,10 @@ export const tiers = [
         takeOver,
         'members of another origin leave before anything else changes: until then a cluster is half in other hands',
       ],
+      [
+        keepAuth,
+        'what a commit takes from a user waits for no window or backup of an upgrade; every member is healthy, and all have the same users afterwards (I19)',
+      ],
       [backUpBeforeHibernation, 'a backup is taken of members that run'],
       [hibernate, 'members that are about to stop need no change first'],
       [shrinkFirst, 'members that will be removed are not restarted first'],
@@ -214,10 +218,6 @@ export const tiers = [
       [lackSpace, 'what frees space stands above; no member joins a cluster that accepts no writes'],
       [grow, 'new members start with the version and configuration that all members have by now'],
       [shrink, 'while another change is under way, the number of members is corrected last'],
-      [
-        keepAuth,
-        'users are of the data: all members are there, and have the version and the certificates, before clients are asked for theirs (I19)',
-      ],
     ],
   },
   {

@@ -34,13 +34,22 @@ export async function askAuth(
       const { enabled, revision } = await anyStatus(etcd, endpoints, { clusterId, signal: inTime });
       const seen = { kind: 'known', enabled, revision } as const;
       if (!thorough && isSettled(cluster, wanted, { enabled, revision, clusterId })) return seen;
-      return { ...seen, content: await contentOf(etcd, endpoints, { cluster, wanted, clusterId, signal: inTime }) };
+      return {
+        ...seen,
+        ...(await contentOf(etcd, endpoints, { cluster, wanted, clusterId, signal: inTime }).catch(unread)),
+      };
     });
     return { auth };
   } catch (error) {
     if (error instanceof EtcdError) return { auth: { kind: 'unknown', cause: error.message } };
     throw error;
   }
+}
+
+/** Whether etcd asks clients for their user is known all the same. */
+function unread(error: unknown): { readonly unread: string } {
+  if (error instanceof EtcdError) return { unread: error.message };
+  throw error;
 }
 
 /** As status remembers it, of the very spec that there is. etcd's revision does not move when it is enabled. */
@@ -84,13 +93,13 @@ async function contentOf(
   etcd: EtcdAuth,
   endpoints: readonly string[],
   { cluster, wanted, clusterId, signal }: Asking & { readonly cluster: EtcdCluster; readonly wanted: WantedAuth },
-): Promise<AuthContent> {
+): Promise<{ readonly content: AuthContent }> {
   const made = madeIn(cluster);
   const options = { clusterId, signal };
   const [users, roles] = await Promise.all([etcd.users(endpoints, options), etcd.roles(endpoints, options)]);
   const ourUsers = new Set([...wanted.users.keys(), ...made.users]);
   const ourRoles = new Set([...wanted.roles.keys(), ...made.roles]);
-  return {
+  const content = {
     users: await asked(users, ourUsers, (user) => etcd.rolesOf(endpoints, user, options)),
     roles: await asked(roles, ourRoles, (role) => etcd.rightsOf(endpoints, role, options)),
     others: {
@@ -98,6 +107,7 @@ async function contentOf(
       roles: roles.filter((role) => !ourRoles.has(role)),
     },
   };
+  return { content };
 }
 
 /** A name that has gone meanwhile is left out. */

@@ -1,4 +1,5 @@
 import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
+import { printable } from '../../../manifests/printable.ts';
 import { withCure } from '../../reasons/cure.ts';
 import { changesTo } from '../know/auth/changes.ts';
 import { madeAfter, madeIn } from '../know/auth/made.ts';
@@ -8,19 +9,20 @@ import type { Situation } from '../know/situation.ts';
 import { someOf } from '../know/some-of.ts';
 import { keptStatement, type Statement } from '../know/statement.ts';
 
-/** What status remembers of etcd's users; `undefined`: nothing is asked of them, or nothing is known. */
+/** What status remembers of etcd's users; `undefined`: nothing was ever asked of them, or is known. */
 export function authStatus({ cluster, auth, effective }: Situation): EtcdClusterStatus['auth'] {
   const wanted = effective.auth;
   const before = cluster.status?.auth;
-  if (cluster.spec.auth === undefined) return undefined;
+  // The next look that asks reads all of it, whatever it remembers.
+  if (cluster.spec.auth === undefined) return before && withoutMark(before);
   if (!wanted || !auth) return before;
-  // The next look reads all of it, whatever it remembers.
-  if (auth.kind === 'unknown') return before && withoutMark(before);
+  if (auth.kind === 'unknown' || auth.unread !== undefined) return before && withoutMark(before);
   const { enabled, revision, content } = auth;
   const { users, roles } = madeAfter(madeIn(cluster), wanted, content);
   const isAsAsked = content ? isDone(auth, content, { cluster, effective }) : before?.revision === revision;
   return {
-    enabled,
+    // What another hand turned off is still to be on: it waits for nothing then.
+    enabled: isAsAsked ? enabled : (before?.enabled ?? false),
     users: [...users],
     roles: [...roles],
     ...(isAsAsked && { revision, asked: hashOfWanted(wanted) }),
@@ -49,7 +51,18 @@ export function authStatement(situation: Situation): readonly Statement[] {
     return [{ type, status: 'False', reason: 'AuthRefused', message: withCure(refusal.message, refusal.cure) }];
   const wanted = effective.auth;
   if (!auth || !wanted) return keptStatement(type, cluster.status?.conditions);
-  if (auth.kind === 'unknown') return [{ type, status: 'Unknown', reason: 'AuthUnread', message: auth.cause }];
+  const unread = auth.kind === 'unknown' ? auth.cause : auth.unread;
+  if (auth.kind === 'unknown' || unread !== undefined)
+    return [{ type, status: 'Unknown', reason: 'AuthUnread', message: unread ?? '' }];
+  if (
+    auth.content &&
+    !auth.enabled &&
+    wanted.enabled &&
+    changesTo(wanted, auth.content, madeIn(cluster)).length === 0
+  ) {
+    const message = 'etcd asks no client for its user yet: every client with a certificate can read and write all keys';
+    return [{ type, status: 'False', reason: 'AuthDisabled', message }];
+  }
   if (auth.content && !isDone(auth, auth.content, situation))
     return [{ type, status: 'False', reason: 'KeepingUsers', message: "etcd's users are not as spec.auth says yet" }];
   if (!wanted.enabled) {
@@ -58,8 +71,8 @@ export function authStatement(situation: Situation): readonly Statement[] {
   }
   if (!auth.content) return keptStatement(type, cluster.status?.conditions);
   const others = [
-    ...auth.content.others.users.map((user) => `user ${user}`),
-    ...auth.content.others.roles.map((role) => `role ${role}`),
+    ...auth.content.others.users.map((user) => `user ${printable(user)}`),
+    ...auth.content.others.roles.map((role) => `role ${printable(role)}`),
   ];
   if (others.length > 0) {
     const message = withCure(

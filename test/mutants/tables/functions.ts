@@ -143,7 +143,7 @@ export const ofFunctions: readonly Mutant[] = [
     killers: ['test/unit/serve/same-work.test.ts'],
   },
   {
-    file: 'functions/printable.ts',
+    file: 'manifests/printable.ts',
     from: '\\p{Cf}',
     to: '',
     without: 'a log line is turned by the name of a file',

@@ -59,9 +59,9 @@ describe('users of etcd', () => {
     assert.ok(!asked.some((call) => /mallory|theirs/.test(call)), asked.join(', '));
   });
 
-  test('are unknown where no member answers, or etcd refuses', async () => {
+  test('are unread where etcd refuses, and whether it asks for them is known all the same', async () => {
     const { view } = await look({ fails: 'users' });
-    assert.deepEqual(view, { kind: 'unknown', cause: 'permission denied' });
+    assert.deepEqual(view, { kind: 'known', enabled: true, revision: '7', unread: 'permission denied' });
   });
 
   test('are asked of the next member where the first is of another cluster, or silent', async () => {

@@ -29,7 +29,7 @@ describe('changes of users and roles', () => {
     assert.deepEqual(told(changesTo(wanted(list), none, nothingMade)), [
       'adds role root',
       'adds role reads',
-      'lets role reads read /a/*',
+      'lets role reads read "/a/"*',
       'adds user root',
       'gives user root the role root',
       'adds user reader',
@@ -82,11 +82,11 @@ describe('changes of users and roles', () => {
     const changes = changesTo(next, seen, nothingMade);
     assert.deepEqual(told(changes), [
       'adds role is',
-      'lets role is read and write /a/*',
-      'lets role swaps read and write /a/*',
+      'lets role is read and write "/a/"*',
+      'lets role swaps read and write "/a/"*',
       'gives user reader the role is',
-      'lets role was read /a/*',
-      'lets role swaps write /a/*',
+      'lets role was read "/a/"*',
+      'lets role swaps write "/a/"*',
     ]);
     const after = carriedOut(seen, changes);
     assert.deepEqual(changesTo(next, after, nothingMade), []);
@@ -101,7 +101,7 @@ describe('changes of users and roles', () => {
     };
     assert.deepEqual(told(changesTo(wanted(list), seen, nothingMade)), [
       'takes the role theirs from user reader',
-      'takes /b from role reads',
+      'takes "/b" from role reads',
     ]);
   });
 
@@ -160,7 +160,7 @@ describe('a right', () => {
       rightOf({ range: { from: '/a', to: '/c' }, access: 'Read' }),
       { key: Buffer.from('/a').toString('base64'), rangeEnd: Buffer.from([0]).toString('base64') },
     ].map(wordsOf);
-    assert.deepEqual(words, ['/a/*', 'all keys', '/a', '/a to before /c', '/a and all after it']);
+    assert.deepEqual(words, ['"/a/"*', 'all keys', '"/a"', '"/a" to before "/c"', '"/a" and all after it']);
   });
 
   test('to the same keys twice is one to do both', () => {
@@ -185,9 +185,9 @@ describe('a plan of users', () => {
     const after = content({ stays: ['b'], narrower: ['a'], new: ['b'], boss: ['root'] }, { a: [reads], b: [both] });
     assert.deepEqual(changed(known(before, true), known(after, true)), [
       { who: 'user boss, which is new', gains: 'everything, also users and members' },
-      { who: 'user narrower', loses: 'write /a/*' },
-      { who: 'user new, which is new', gains: 'read /a/*; write /a/*' },
-      { who: 'user old, which is deleted', loses: 'read /a/*' },
+      { who: 'user narrower', loses: 'write "/a/"*' },
+      { who: 'user new, which is new', gains: 'read "/a/"*; write "/a/"*' },
+      { who: 'user old, which is deleted', loses: 'read "/a/"*' },
     ]);
   });
 
@@ -199,6 +199,48 @@ describe('a plan of users', () => {
       { who: 'each client with a certificate', gains: 'all keys' },
     ]);
     assert.deepEqual(changed(known(none, true), { kind: 'known', enabled: true, revision: '1' }), []);
+  });
+
+  test('says what each user keeps where authentication is turned on, and nothing while it is off', () => {
+    const users = content({ reader: ['a'], idle: [], boss: ['root'] }, { a: [reads] });
+    assert.deepEqual(changed(known(none, false), known(users, true)), [
+      { who: 'each client whose certificate is of no user', loses: 'all keys' },
+      { who: 'user idle', loses: 'all keys' },
+      { who: 'user reader', loses: 'all keys but what it keeps: read "/a/"*' },
+    ]);
+    assert.deepEqual(changed(known(none, false), known(users, false)), []);
+  });
+
+  test('says of a role that it is widened, also where no listed user has it', () => {
+    const [before, after] = [content({}, { a: [reads] }), content({}, { a: [both] })];
+    assert.deepEqual(changed(known(before, true), known(after, true)), [{ who: 'role a', gains: 'write "/a/"*' }]);
+  });
+
+  test('tells ranges apart whose words are alike', () => {
+    const long = 'x'.repeat(100);
+    for (const [had, has] of [
+      [{ key: '/orders/*' }, { prefix: '/orders/' }],
+      [{ key: 'all keys' }, { prefix: '' }],
+      [{ key: '/a to before /z' }, { range: { from: '/a', to: '/z' } }],
+      [{ prefix: `/t/${long}/mine/${long}` }, { prefix: `/t/${long}/ours/${long}` }],
+    ]) {
+      const [before, after] = [had, has].map((one) =>
+        content({ u: ['a'] }, { a: [rightOf({ ...one, access: 'Read' })] }),
+      );
+      assert.ok(before && after);
+      const [, row] = changed(known(before, true), known(after, true));
+      assert.equal(row?.who, 'user u');
+      assert.ok(row.gains && row.loses && row.gains !== row.loses, JSON.stringify(row));
+    }
+  });
+
+  test('writes invisible characters as their numbers, and bytes that are no text in hex', () => {
+    assert.equal(
+      wordsOf(rightOf({ key: '/a\u009b2J\u202e/\u200b', access: 'Read' })),
+      '"/a\\\\u009b2J\\\\u202e/\\\\u200b"',
+    );
+    const bytes = { key: Buffer.from([0xff, 1]).toString('base64'), rangeEnd: '' };
+    assert.equal(wordsOf(bytes), '"0xff01"');
   });
 });
 

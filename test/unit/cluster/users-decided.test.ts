@@ -106,7 +106,7 @@ describe('the status of users', () => {
     assert.equal(statusOf({ enabled: true, told: { ...told, revision: '6' } })?.revision, undefined);
     // The next look reads all of it.
     assert.deepEqual(statusOf({ unknown: 'no answer', told }), { enabled: true, users: [], roles: [] });
-    assert.equal(statusOf({ spec: undefined, told }), undefined);
+    assert.deepEqual(statusOf({ spec: undefined, told }), { enabled: true, users: [], roles: [] });
   });
 
   test('says in a condition whether they are as asked, and names those of others', () => {
@@ -114,7 +114,7 @@ describe('the status of users', () => {
     for (const [given, expected] of [
       [{ enabled: true, content: asAsked }, ['True', 'UsersAsAsked']],
       [{ enabled: true, content: others }, ['False', 'UnlistedUsers']],
-      [{ content: asAsked }, ['False', 'KeepingUsers']],
+      [{ content: asAsked }, ['False', 'AuthDisabled']],
       [{ enabled: true, content: none }, ['False', 'KeepingUsers']],
       [{ spec: disabled, content: asAsked }, ['False', 'AuthDisabled']],
       [{ unknown: 'no answer' }, ['Unknown', 'AuthUnread']],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { createLog } from '../../../functions/log.ts';
-import { printable } from '../../../functions/printable.ts';
+import { printable } from '../../../manifests/printable.ts';
 
 /** Lines for log collectors, with text that others chose. */
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '../../../functions/log.ts';
-import { printable } from '../../../functions/printable.ts';
+import { printable } from '../../../manifests/printable.ts';
 import { markdownText } from '../../../reconcile/cluster/foresee/table.ts';
 
 const hostile = 'a\u001b[2J\r\nfleet    other/one  Ready\u2028\u202egnp.yaml\u2066\u0007';

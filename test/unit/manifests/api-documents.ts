@@ -493,7 +493,7 @@ export const badClusters = rows('a cluster', cluster, [
   ['spec/auth', right({ key: '/a', prefix: '/a', access: 'Read' }), 'name the keys in one way: prefix, key or range'],
   ['spec/auth', right({ key: '', access: 'Read' }), 'must'],
   ['spec/auth', right({ range: { from: 'b', to: 'a' }, access: 'Read' }), 'to must come after from'],
-  ['spec/auth', right({ prefix: 'x'.repeat(241), access: 'Read' }), 'must have at most 240 characters'],
+  ['spec/auth', right({ prefix: 'x'.repeat(121), access: 'Read' }), 'must have at most 120 characters'],
   [
     'spec',
     { ...cluster.spec, auth: { mode: 'Enabled' }, tls: { mode: 'Disabled' } },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { reportMarkdown } from '../../../functions/checks/markdown.ts';
-import { printable } from '../../../functions/printable.ts';
 import { type CheckReport, checkName } from '../../../manifests/api/check-report.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../../manifests/kube-types.ts';
+import { printable } from '../../../manifests/printable.ts';
 import { resources } from '../../../reconcile/interfaces/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';
 import { fleet, head, production, report } from '../../support/page/scene.ts';

@@ -1,9 +1,11 @@
 import type { Observation } from '../../know/observation.ts';
 
-/** A cluster that was just born has no users; whether one comes back with some is known when it is there. */
+/** A cluster that was just born has no users; one that comes back has what status says, and no more is known. */
 export function tellUsers(state: Observation): Observation {
   const { auth, cluster, membership } = state;
   if (auth || !cluster.spec.auth || membership.kind === 'unknown') return state;
+  const told = cluster.status?.auth;
+  if (told) return { ...state, auth: { kind: 'known', enabled: told.enabled, revision: told.revision ?? '1' } };
   const content = { users: {}, roles: {}, others: { users: [], roles: [] } };
   return { ...state, auth: { kind: 'known', enabled: false, revision: '1', content } };
 }

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { AuthRight } from '../../../../manifests/api/auth-settings.ts';
+import { printable } from '../../../../manifests/printable.ts';
 import type { KeyRange, Right } from '../../../interfaces/etcd-auth.ts';
 
 /** Rights of the spec in etcd's own terms, and back into words. */
@@ -34,7 +36,7 @@ export function isSameRange(one: KeyRange, other: KeyRange): boolean {
   return one.key === other.key && one.rangeEnd === other.rangeEnd;
 }
 
-/** For people: `/a/*`, `/a`, `/a..<b`, `all keys`. */
+/** For people: `"/a/"*`, `"/a"`, `"/a" to before "/c"`, `all keys`. In quotes no key reads like a range. */
 export function wordsOf({ key, rangeEnd }: KeyRange): string {
   const [begin, end] = [Buffer.from(key, 'base64'), Buffer.from(rangeEnd, 'base64')];
   if (end.length === 0) return shown(begin);
@@ -44,8 +46,14 @@ export function wordsOf({ key, rangeEnd }: KeyRange): string {
 
 const longest = 80;
 
-/** Others may have granted rights to keys of any bytes. */
+/**
+ * Others may have granted rights to keys of any bytes. Two that differ in what is left out differ in its hash.
+ */
 function shown(key: Buffer): string {
-  const text = JSON.stringify(key.toString('utf8')).slice(1, -1);
-  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+  const text = key.toString('utf8');
+  const isText = Buffer.from(text).equals(key);
+  const whole = isText ? printable(text) : `0x${key.toString('hex')}`;
+  if (whole.length <= longest) return JSON.stringify(whole);
+  const hash = createHash('sha256').update(key).digest('hex').slice(0, 8);
+  return `${JSON.stringify(whole.slice(0, longest >> 1))}…(${hash})…${JSON.stringify(whole.slice(-(longest >> 2)))}`;
 }

@@ -10,6 +10,8 @@ export type AuthView =
       readonly revision: string;
       /** Absent: nothing has changed since status said that all is as asked. */
       readonly content?: AuthContent;
+      /** Why users and roles can't be read. */
+      readonly unread?: string;
     };
 
 export type KnownAuth = Extract<AuthView, { kind: 'known' }>;

@@ -18,6 +18,8 @@ export function judgeAuth(
   const { cluster, slots, auth } = observation;
   const asked = cluster.spec.auth;
   if (!asked) return { value: undefined };
+  const member = asked.users?.find(({ name }) => isOfMember(name, cluster.metadata.name))?.name;
+  if (member !== undefined) return { value: undefined, refusal: ofMember(member) };
   const value = wantedAuth(asked, observation, mode);
   if (!value) return { value, refusal: withoutCertificates(mode) };
   const runs = slots.flatMap(({ endpoint }) => (endpoint.kind === 'known' ? [endpoint.status.version] : []));
@@ -26,6 +28,20 @@ export function judgeAuth(
   if (asked.mode === 'Disabled' || open === undefined || !bypass) return { value };
   const isOn = auth?.kind === 'known' && auth.enabled;
   return { value: isOn ? value : undefined, refusal: tooOld(open, bypass) };
+}
+
+/** The certificate that such a member shows to clients would do as that user's: it is one of the CA of clients. */
+function isOfMember(user: string, cluster: string): boolean {
+  return user.startsWith(`${cluster}-`) && /^[0-9]+$/.test(user.slice(cluster.length + 1));
+}
+
+function ofMember(user: string): Refusal {
+  return {
+    reason: 'AuthRefused',
+    message: `user ${user} has the name of a member, whose certificate would be that of this user as well`,
+    cure: `give user ${user} another name`,
+    field: 'spec.auth.users',
+  };
 }
 
 function withoutCertificates(mode: TlsMode): Refusal {

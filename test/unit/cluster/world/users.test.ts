@@ -20,6 +20,9 @@ const users: AuthSpec['users'] = [
 ];
 const auth: AuthSpec = { mode: 'Enabled', users, roles: [orders, reads] };
 
+/** Long after the test. */
+const later = { windows: [{ start: '0 3 1 * *', duration: '1h' }] };
+
 describe('users and roles', () => {
   test('are made before etcd asks for them, root and our own first', async () => {
     const world = await converged(managed);
@@ -54,8 +57,9 @@ describe('users and roles', () => {
     };
     const plan = await world.plan({ ...managed, auth: next });
     assert.deepEqual(plan.planned?.rights, [
-      { who: 'user orders-client', loses: 'write /orders/*' },
-      { who: 'user reader, which is deleted', loses: 'read /orders/*' },
+      { who: 'role orders, which is deleted', loses: 'read "/orders/"*; write "/orders/"*' },
+      { who: 'user orders-client', loses: 'write "/orders/"*' },
+      { who: 'user reader, which is deleted', loses: 'read "/orders/"*' },
     ]);
     assert.match(plan.planned?.summary ?? '', /users and roles/);
     const { trail } = await applied(world, next);
@@ -84,7 +88,7 @@ describe('users and roles', () => {
     await world.apply(managed);
     assert.deepEqual(acted((await tickUntilConverged(world)).trail), []);
     assert.deepEqual([usersIn(world).enabled, usersIn(world).content], [true, before]);
-    assert.equal(world.cluster()?.status?.auth, undefined);
+    assert.deepEqual(world.cluster()?.status?.auth?.users, ['orders-client', 'reader', 'root']);
     assert.equal(conditionOf(world.cluster()?.status, 'AuthReady'), undefined);
   });
 
@@ -123,9 +127,9 @@ describe('users and roles', () => {
     assert.deepEqual(acted(trail), ['DisablingAuth']);
   });
 
-  test('wait for no window, and turning authentication on or off does', async () => {
+  test('wait for no window, and a first commit that turns authentication on or off does', async () => {
     const world = await converged(managed);
-    await world.apply({ ...managed, auth, maintenance: { windows: [{ start: '0 3 1 * *', duration: '1h' }] } });
+    await world.apply({ ...managed, auth, maintenance: later });
     const { trail } = await tickUntilConverged(world);
     const told = trail.map((line) => line.split(' ')[1]);
     const [users, waits, enables] = ['KeepingUsers', 'OutsideWindows', 'EnablingAuth'].map((word) =>
@@ -133,6 +137,56 @@ describe('users and roles', () => {
     );
     assert.ok(users !== undefined && waits !== undefined && enables !== undefined);
     assert.ok(0 < users && users < waits && waits < enables, trail.join('\n'));
+  });
+
+  test('of a new cluster are asked for since its birth, whatever window there is', async () => {
+    const world = createWorld();
+    await world.apply({ ...managed, auth, maintenance: later });
+    const { trail } = await tickUntilConverged(world);
+    assert.ok(!trail.some((line) => line.includes('OutsideWindows')), trail.join('\n'));
+    assert.equal(usersIn(world).enabled, true);
+  });
+
+  test('are asked for again at once where another hand turned that off, whatever window there is', async () => {
+    const world = await known();
+    // Of another generation than its birth.
+    await world.apply({ ...managed, auth, maintenance: later });
+    await tickUntilConverged(world);
+    byAnotherHand(world, { op: 'disable' }, { op: 'revoke-role', user: 'reader', role: 'reads' });
+    const { trail } = await tickUntilConverged(world);
+    assert.deepEqual(acted(trail), ['KeepingUsers', 'EnablingAuth'], trail.join('\n'));
+    assert.ok(!trail.some((line) => line.includes('OutsideWindows')), trail.join('\n'));
+  });
+
+  test('lose what a commit takes while an upgrade waits for its window', async () => {
+    const world = await converged({ ...managed, version: '3.5.35', auth, maintenance: later });
+    const next = {
+      ...managed,
+      version: '3.6.16',
+      maintenance: later,
+      auth: { ...auth, users: users?.slice(0, 1) ?? [] },
+    };
+    await world.apply(next);
+    const { trail } = await tickUntilConverged(world);
+    assert.match(trail[0] ?? '', /KeepingUsers acted/, trail.join('\n'));
+  });
+
+  test('of the name of a member are refused: its certificate would be that of the user', async () => {
+    const world = await converged({ ...managed, auth: { mode: 'Enabled', users: [{ name: 'orders-0' }] } });
+    assert.deepEqual(readiness(world), ['False', 'AuthRefused']);
+    assert.match(world.cluster()?.status?.refusals?.[0]?.message ?? '', /orders-0 has the name of a member/);
+  });
+
+  test('are turned off from Git also where they cannot be read, and a plan says so after a sleep', async () => {
+    const world = await known();
+    await world.apply({ ...managed, auth, replicas: 0 });
+    await tickUntilConverged(world);
+    const awake = await world.plan({ ...managed, auth, replicas: 3 });
+    const off = await world.plan({ ...managed, auth: { ...auth, mode: 'Disabled' }, replicas: 3 });
+    const reasons = (plan: typeof off) => plan.planned?.steps.map(({ reason }) => reason) ?? [];
+    assert.ok(!reasons(awake).some((reason) => /Users|Auth/.test(reason)), reasons(awake).join(', '));
+    assert.ok(reasons(off).includes('DisablingAuth'), reasons(off).join(', '));
+    assert.deepEqual(off.planned?.rights, [{ who: 'each client with a certificate', gains: 'all keys' }]);
   });
 
   test('that cannot be read are told as AuthUnread, and members are healed all the same', async () => {

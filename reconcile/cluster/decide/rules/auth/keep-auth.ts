@@ -1,4 +1,5 @@
 import type { AuthChange } from '../../../../interfaces/etcd-auth.ts';
+import { says } from '../../../../reasons/reasons.ts';
 import type { AuthSeen } from '../../../know/actions/auth.ts';
 import { changesTo } from '../../../know/auth/changes.ts';
 import { madeIn } from '../../../know/auth/made.ts';
@@ -17,10 +18,13 @@ const most = { changes: 256, bytes: 48 * 1024 };
  * etcd's users, roles and rights are as the spec says, and then etcd asks for them; or no longer does. Users come
  * first, also root and our own, so that from the moment it asks each that is listed has its rights.
  *
+ * Where clients were asked before, by status, or are to be since the birth, that waits for no window, stage or room:
+ * meanwhile each certificate opens all keys.
+ *
  * Guards I19: it never asks before our own user is one that may do everything.
  */
 export function keepAuth(situation: Situation): Decision | undefined {
-  const { auth, membership, effective } = situation;
+  const { auth, membership, effective, cluster } = situation;
   const wanted = effective.auth;
   if (!wanted || !auth || membership.kind === 'unknown') return undefined;
   if (auth.kind === 'unknown') return unread(auth.cause);
@@ -35,7 +39,9 @@ export function keepAuth(situation: Situation): Decision | undefined {
       waitForStage(situation) ?? waitToBegin(situation) ?? act({ kind: 'disable-auth', ...seen }, 'DisablingAuth', why)
     );
   }
-  const changes = auth.content ? changesTo(wanted, auth.content, madeIn(situation.cluster)) : [];
+  // To turn it off takes no look at users: where they can't be read, Git still can.
+  if (auth.unread !== undefined) return unread(auth.unread);
+  const changes = auth.content ? changesTo(wanted, auth.content, madeIn(cluster)) : [];
   const first = atOnce(changes);
   if (first.length > 0)
     return (
@@ -46,14 +52,22 @@ export function keepAuth(situation: Situation): Decision | undefined {
   const { own: user, secretName } = wanted;
   const why = `etcd begins to ask clients for their user, and knows ${wanted.users.size} by their certificates`;
   const action = { kind: 'enable-auth' as const, ...seen, user, secretName };
-  return waitForStage(situation) ?? waitToBegin(situation) ?? act(action, 'EnablingAuth', why);
+  const isOwed = cluster.status?.auth?.enabled === true || isBornSo(situation);
+  const held = isOwed ? undefined : (waitForStage(situation) ?? waitToBegin(situation));
+  return held ?? act(action, 'EnablingAuth', why);
+}
+
+/** Its birth was asked for by the spec that there is: clients were never served without authentication for long. */
+function isBornSo({ cluster: { metadata, status } }: Situation): boolean {
+  const { generation } = metadata;
+  return (status?.history ?? []).some((one) => says(one, 'PreparingMembers') && one.generation === generation);
 }
 
 function unread(cause: string): Decision {
   return refuse(
     'AuthUnread',
     `etcd's users can't be read: ${cause}`,
-    'let the certificate of etcd-ratchet be that of a user with the role root, or turn authentication off with another one that is',
+    'let the certificate of etcd-ratchet be that of a user with the role root; delete users, roles or rights of others where there are too many to be read; or turn authentication off in Git',
   );
 }
 
