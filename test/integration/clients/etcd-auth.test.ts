@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { Etcd3 } from 'etcd3';
 import type { AuthChange, Right } from '../../../reconcile/interfaces/etcd-auth.ts';
 import type { IssuedLeaf } from '../../../reconcile/x509/issue.ts';
+import { until } from '../../e2e/support/until.ts';
 import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { failing, open, refusal, within } from './etcd-membership-asking.ts';
 import { authority, clientLeaf, leaf, startTlsMembers, type TlsCluster, tlsFor } from './etcd-tls-members.ts';
@@ -32,6 +33,30 @@ const asAlice: readonly AuthChange[] = [
 
 for (const version of etcdVersions) {
   describe(`etcd ${version}`, { concurrency: 3 }, () => {
+    test('a watch that is open outlives authentication, its user and the right to it', async () => {
+      await using cluster = await startTlsMembers(binaries[version], 1, clients);
+      await using at = await place(cluster, root);
+      await using hers = await place(cluster, alice);
+      await using any = await place(cluster, stranger);
+      const seen: Record<string, string[]> = { alice: [], stranger: [] };
+      const watching = async (name: 'alice' | 'stranger', { raw }: typeof at, prefix: string) => {
+        const watcher = await raw.watch().prefix(prefix).create();
+        watcher.on('put', ({ key }) => seen[name]?.push(String(key)));
+        return watcher;
+      };
+      const theirs = await watching('stranger', any, '');
+      const readsA = right('a', 'b', 'Read');
+      await at.make(...asRoot, ...asAlice, { op: 'grant-right', role: 'reader', right: readsA }, { op: 'enable' });
+      const own = await watching('alice', hers, 'a');
+      await at.make({ op: 'delete-user', user: 'alice' }, { op: 'delete-role', role: 'reader' });
+      await at.raw.put('a1').value('1');
+      await at.raw.put('z').value('1');
+      await until('both are told', async () => seen.alice?.length === 1 && seen.stranger?.length === 2);
+      assert.deepEqual(seen, { alice: ['a1'], stranger: ['a1', 'z'] });
+      await assert.rejects(hers.raw.get('a1').string(), /permission denied/);
+      await Promise.all([theirs.cancel(), own.cancel()]);
+    });
+
     test('each change is made; made again, it is no error, and the revision stays', async () => {
       await using cluster = await startTlsMembers(binaries[version], 1, clients);
       await using at = await place(cluster, root);
