@@ -8,6 +8,7 @@ import {
 } from '../../manifests/api/check-report.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
+import { firstOf } from '../../reconcile/cluster/know/some-of.ts';
 import { isReason, type Kube, KubeError, resources } from '../../reconcile/interfaces/kube.ts';
 import { reportMarkdown } from './markdown.ts';
 
@@ -129,8 +130,7 @@ export function shortened(report: CheckReport): CheckReport {
 
 /** Of the rights of users the first ones stay, and how many more there are. */
 function inShort({ rights = [], ...planned }: Planned): Planned {
-  const more = rights.length - mostRights;
-  const few = [...rights.slice(0, mostRights), ...(more > 0 ? [{ who: `and ${more} more` }] : [])];
+  const few = firstOf(rights, mostRights, (who) => ({ who }));
   return { ...planned, ...(few.length > 0 && { rights: few }), steps: [] };
 }
 

@@ -10,7 +10,7 @@ import { resources } from '../../reconcile/interfaces/kube.ts';
 import { authorityOf } from '../../reconcile/x509/secret-data.ts';
 import { etcdVersions } from '../support/cluster/binaries.ts';
 import { leafOf } from './support/certificates.ts';
-import { connectTo } from './support/client.ts';
+import { connectTo, credentialsIn } from './support/client.ts';
 import { condition, isConverged, isWhole } from './support/conditions.ts';
 import { live, runsOn } from './support/life.ts';
 import { lookNow } from './support/look-now.ts';
@@ -106,10 +106,8 @@ for (const version of etcdVersions) {
   });
 
   async function clientOf(user: string, secretName: string): Promise<Client> {
-    const { data = {} } =
-      (await stage().get<Secret>(resources.secrets, secretName)) ?? assert.fail(`${user}: no ${secretName}`);
-    const text = (key: string) => Buffer.from(data[key] ?? '', 'base64');
-    return connected({ rootCertificate: text('ca.crt'), certChain: text('tls.crt'), privateKey: text('tls.key') });
+    const secret = await stage().get<Secret>(resources.secrets, secretName);
+    return connected(credentialsIn(secret ?? assert.fail(`${user}: no ${secretName}`)));
   }
 
   /** Of the cluster's own CA, of a user that etcd does not know. */

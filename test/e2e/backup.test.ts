@@ -13,7 +13,7 @@ import { resources } from '../../reconcile/interfaces/kube.ts';
 import { type Emulator, s3Secret, startFakeGcs, startVersity } from '../integration/backup/emulators.ts';
 import { backupStore, storeDirectory } from './support/backup-store.ts';
 import { backupUntil, createBackup, keysIn, messageOf, reasonOf, startGate } from './support/backups.ts';
-import { connectTo } from './support/client.ts';
+import { connectTo, credentialsIn } from './support/client.ts';
 import { isReady } from './support/conditions.ts';
 import { installNamespaced } from './support/installed.ts';
 import { writeKey } from './support/keys.ts';
@@ -111,9 +111,7 @@ test('with authentication on, an application is an ordinary user, and backups ar
   await pushCluster('guarded', { replicas: 1 });
   await tickUntil('guarded', isReady, 120);
   const way = await access('guarded');
-  const ours = (await get<Secret>(resources.secrets, reconcilerSecretName('guarded')))?.data ?? {};
-  const text = (key: string) => Buffer.from(ours[key] ?? '', 'base64');
-  const credentials = { rootCertificate: text('ca.crt'), certChain: text('tls.crt'), privateKey: text('tls.key') };
+  const credentials = credentialsIn(await get<Secret>(resources.secrets, reconcilerSecretName('guarded')));
   const [root, application] = [connectTo({ ...way, credentials }, 10_000), connectTo(way, 10_000)];
   try {
     await root.role('own').create();

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { RightsChange } from '../../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
@@ -168,13 +169,14 @@ async function withNamed(
   };
 }
 
-/** Users of a cluster of which nothing was asked so far; its own were looked at with it. */
+/** Users that another spec asks for. Those that the live one asks for were looked at with the cluster. */
 async function withUsers(
   observation: Observation,
   desired: Desired | undefined,
   { etcd, signal }: { readonly etcd: EtcdWay; readonly signal: AbortSignal },
 ): Promise<Observation> {
-  if (!desired?.spec.auth) return observation;
+  const isLookedAt = observation.auth !== undefined && isDeepStrictEqual(desired?.spec, observation.cluster.spec);
+  if (!desired?.spec.auth || isLookedAt) return observation;
   const { auth } = await askAuth(etcd, withDesired(observation, desired), { thorough: true, signal });
   return auth ? { ...observation, auth } : observation;
 }

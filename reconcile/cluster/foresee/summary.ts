@@ -1,5 +1,6 @@
 import { compareVersions, formatVersion, isVersion, parseVersion } from '../../../manifests/api/version.ts';
 import { defectsOf } from '../../../manifests/api/version-defects.ts';
+import type { ActionKind } from '../know/action.ts';
 import { hasDeparted, isAsleep, recordOf } from '../know/life.ts';
 import type { Observation } from '../know/observation.ts';
 import { costsOf, counted } from '../know/plan/costs.ts';
@@ -24,13 +25,18 @@ export function changesOf(before: Observation, { steps, outcome }: Plan): readon
     ...members(before, outcome),
     ...change(sizeOf(before), sizeOf(outcome)),
     ...restarts(steps),
-    ...(steps.some(({ action }) => action === 'keep-users') ? ['users and roles'] : []),
-    ...(steps.some(({ action }) => action === 'enable-auth') ? ['authentication on'] : []),
-    ...(steps.some(({ action }) => action === 'disable-auth') ? ['authentication off'] : []),
-    ...(steps.some(({ action }) => action === 'rotate-authorities') ? ['new CAs'] : []),
+    ...byOneAction.flatMap(([kind, words]) => (steps.some(({ action }) => action === kind) ? [words] : [])),
     ...beginning(steps),
   ];
 }
+
+/** Changes that are a step of their own, in words. */
+const byOneAction = [
+  ['keep-users', 'users and roles'],
+  ['enable-auth', 'authentication on'],
+  ['disable-auth', 'authentication off'],
+  ['rotate-authorities', 'new CAs'],
+] as const satisfies readonly (readonly [ActionKind, string])[];
 
 /** When the first step may begin. Of a later one its line says it. */
 function beginning([first]: Plan['steps']): readonly string[] {

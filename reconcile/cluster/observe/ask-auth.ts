@@ -4,7 +4,7 @@ import { EtcdError } from '../../interfaces/etcd.ts';
 import type { AuthStatus, EtcdAuth } from '../../interfaces/etcd-auth.ts';
 import { inParallel } from '../../stepping/in-parallel.ts';
 import { type EtcdWay, withEtcd } from '../etcd-way.ts';
-import { madeIn } from '../know/auth/made.ts';
+import { namesAsked } from '../know/auth/made.ts';
 import { hashOfWanted, type WantedAuth, wantedAuth } from '../know/auth/wanted.ts';
 import { tlsModeOf } from '../know/certificates/wanted.ts';
 import { votersOf } from '../know/membership/voters.ts';
@@ -94,17 +94,15 @@ async function contentOf(
   endpoints: readonly string[],
   { cluster, wanted, clusterId, signal }: Asking & { readonly cluster: EtcdCluster; readonly wanted: WantedAuth },
 ): Promise<{ readonly content: AuthContent }> {
-  const made = madeIn(cluster);
+  const ours = namesAsked(cluster, wanted);
   const options = { clusterId, signal };
   const [users, roles] = await Promise.all([etcd.users(endpoints, options), etcd.roles(endpoints, options)]);
-  const ourUsers = new Set([...wanted.users.keys(), ...made.users]);
-  const ourRoles = new Set([...wanted.roles.keys(), ...made.roles]);
   const content = {
-    users: await asked(users, ourUsers, (user) => etcd.rolesOf(endpoints, user, options)),
-    roles: await asked(roles, ourRoles, (role) => etcd.rightsOf(endpoints, role, options)),
+    users: await asked(users, ours.users, (user) => etcd.rolesOf(endpoints, user, options)),
+    roles: await asked(roles, ours.roles, (role) => etcd.rightsOf(endpoints, role, options)),
     others: {
-      users: users.filter((user) => !ourUsers.has(user)),
-      roles: roles.filter((role) => !ourRoles.has(role)),
+      users: users.filter((user) => !ours.users.has(user)),
+      roles: roles.filter((role) => !ours.roles.has(role)),
     },
   };
   return { content };

@@ -1,10 +1,11 @@
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import { printable } from '../../../manifests/printable.ts';
 import { withCure } from '../../reasons/cure.ts';
 import { changesTo } from '../know/auth/changes.ts';
 import { madeAfter, madeIn } from '../know/auth/made.ts';
-import { hashOfWanted } from '../know/auth/wanted.ts';
-import type { AuthContent, KnownAuth } from '../know/observation.ts';
+import { hashOfWanted, type WantedAuth } from '../know/auth/wanted.ts';
+import type { AuthContent } from '../know/observation.ts';
 import type { Situation } from '../know/situation.ts';
 import { someOf } from '../know/some-of.ts';
 import { keptStatement, type Statement } from '../know/statement.ts';
@@ -19,7 +20,9 @@ export function authStatus({ cluster, auth, effective }: Situation): EtcdCluster
   if (auth.kind === 'unknown' || auth.unread !== undefined) return before && withoutMark(before);
   const { enabled, revision, content } = auth;
   const { users, roles } = madeAfter(madeIn(cluster), wanted, content);
-  const isAsAsked = content ? isDone(auth, content, { cluster, effective }) : before?.revision === revision;
+  const isAsAsked = content
+    ? areRight(content, wanted, cluster) && enabled === wanted.enabled
+    : before?.revision === revision;
   return {
     // What another hand turned off is still to be on: it waits for nothing then.
     enabled: isAsAsked ? enabled : (before?.enabled ?? false),
@@ -33,12 +36,9 @@ function withoutMark({ revision: _, asked: __, ...rest }: NonNullable<EtcdCluste
   return rest;
 }
 
-function isDone(
-  { enabled }: KnownAuth,
-  content: AuthContent,
-  { cluster, effective: { auth: wanted } }: Pick<Situation, 'cluster' | 'effective'>,
-): boolean {
-  return wanted !== undefined && enabled === wanted.enabled && changesTo(wanted, content, madeIn(cluster)).length === 0;
+/** Whether users, roles and rights are as the spec says; those of others left aside. */
+function areRight(content: AuthContent, wanted: WantedAuth, cluster: EtcdCluster): boolean {
+  return changesTo(wanted, content, madeIn(cluster)).length === 0;
 }
 
 /** Whether etcd asks clients for their user, and users are as the spec says. */
@@ -54,22 +54,18 @@ export function authStatement(situation: Situation): readonly Statement[] {
   const unread = auth.kind === 'unknown' ? auth.cause : auth.unread;
   if (auth.kind === 'unknown' || unread !== undefined)
     return [{ type, status: 'Unknown', reason: 'AuthUnread', message: unread ?? '' }];
-  if (
-    auth.content &&
-    !auth.enabled &&
-    wanted.enabled &&
-    changesTo(wanted, auth.content, madeIn(cluster)).length === 0
-  ) {
-    const message = 'etcd asks no client for its user yet: every client with a certificate can read and write all keys';
-    return [{ type, status: 'False', reason: 'AuthDisabled', message }];
-  }
-  if (auth.content && !isDone(auth, auth.content, situation))
+  const isRight = !auth.content || areRight(auth.content, wanted, cluster);
+  if (!isRight || (auth.content && auth.enabled && !wanted.enabled))
     return [{ type, status: 'False', reason: 'KeepingUsers', message: "etcd's users are not as spec.auth says yet" }];
   if (!wanted.enabled) {
     const message = 'etcd asks no client for its user: spec.auth.mode is Disabled';
     return [{ type, status: 'False', reason: 'AuthDisabled', message }];
   }
   if (!auth.content) return keptStatement(type, cluster.status?.conditions);
+  if (!auth.enabled) {
+    const message = 'etcd asks no client for its user yet: every client with a certificate can read and write all keys';
+    return [{ type, status: 'False', reason: 'AuthDisabled', message }];
+  }
   const others = [
     ...auth.content.others.users.map((user) => `user ${printable(user)}`),
     ...auth.content.others.roles.map((role) => `role ${printable(role)}`),

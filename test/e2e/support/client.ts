@@ -46,9 +46,13 @@ export async function lookUpAccess(kube: Kube, namespace: string, name: string):
   const serverName = `${name}.${namespace}.svc`;
   const url = urlOf(plaintext ? 'http' : 'https', service?.spec.clusterIP ?? '', 2379);
   if (plaintext) return { url, serverName };
+  return { url, serverName, credentials: credentialsIn(secret) };
+}
+
+/** Of a client that mounts this Secret. */
+export function credentialsIn(secret: Secret | undefined): NonNullable<Access['credentials']> {
   const data = (key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64');
-  const credentials = { rootCertificate: data('ca.crt'), certChain: data('tls.crt'), privateKey: data('tls.key') };
-  return { url, serverName, credentials };
+  return { rootCertificate: data('ca.crt'), certChain: data('tls.crt'), privateKey: data('tls.key') };
 }
 
 /** @throws what became of the connection, when nobody does. */

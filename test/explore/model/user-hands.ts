@@ -1,12 +1,12 @@
 import { rootName } from '../../../manifests/api/auth-settings.ts';
 import { authAfter } from '../../../reconcile/cluster/act/requests/auth-model.ts';
+import { noUsers } from '../../../reconcile/cluster/know/auth/content.ts';
 import { namesIn as ofChanges } from '../../../reconcile/cluster/know/auth/told.ts';
 import type { KnownAuth } from '../../../reconcile/cluster/know/observation.ts';
 import type { AuthChange } from '../../../reconcile/interfaces/etcd-auth.ts';
 import { formationOf, serving, withFormation } from './etcd.ts';
 import type { Fault } from './fault.ts';
 import type { UserFault } from './fault-kind.ts';
-import { noUsers } from './host-auth.ts';
 import type { State, World } from './state.ts';
 
 /** Others that change etcd's users with etcdctl, where the spec says which there are to be. */

@@ -1,4 +1,5 @@
 import { authAfter } from '../../../reconcile/cluster/act/requests/auth-model.ts';
+import { noUsers } from '../../../reconcile/cluster/know/auth/content.ts';
 import type { AuthContent, KnownAuth } from '../../../reconcile/cluster/know/observation.ts';
 import { EtcdError, type Refusal } from '../../../reconcile/interfaces/etcd.ts';
 import type { AuthStatus, EtcdAuth } from '../../../reconcile/interfaces/etcd-auth.ts';
@@ -48,14 +49,6 @@ export function usersOf(
     },
   };
 }
-
-/** Before any user was made. */
-const noUsers: KnownAuth = {
-  kind: 'known',
-  enabled: false,
-  revision: '1',
-  content: { users: {}, roles: {}, others: { users: [], roles: [] } },
-};
 
 function refused(reason: Refusal, message = `refused: ${reason}`): EtcdError {
   return new EtcdError(message, 'refused', undefined, undefined, reason);

@@ -1,6 +1,7 @@
 import { rootName } from '../../../../manifests/api/auth-settings.ts';
 import type { AuthChange, Right } from '../../../interfaces/etcd-auth.ts';
 import { refusedByEtcd } from '../../../requests/refusals.ts';
+import { has, noContent, of } from '../../know/auth/content.ts';
 import { isSameRange } from '../../know/auth/ranges.ts';
 import type { AuthContent, KnownAuth } from '../../know/observed/auth.ts';
 
@@ -11,7 +12,7 @@ import type { AuthContent, KnownAuth } from '../../know/observed/auth.ts';
  * @throws {StepError}
  */
 export function authAfter(auth: KnownAuth, change: AuthChange): KnownAuth {
-  const content = auth.content ?? nothing;
+  const content = auth.content ?? noContent;
   switch (change.op) {
     case 'enable':
       if (!auth.enabled && !content.users[rootName]?.includes(rootName))
@@ -28,8 +29,6 @@ export function authAfter(auth: KnownAuth, change: AuthChange): KnownAuth {
     }
   }
 }
-
-const nothing: AuthContent = { users: {}, roles: {}, others: { users: [], roles: [] } };
 
 function moved(auth: KnownAuth, steps = 1): KnownAuth {
   return { ...auth, revision: String(BigInt(auth.revision) + BigInt(steps)) };
@@ -64,7 +63,7 @@ function contentAfter(content: AuthContent, change: ContentChange): AuthContent 
       return withRights(content, change.role, after);
     }
     case 'revoke-right': {
-      const before = has(roles, change.role) ? rightsOf(content, change.role) : [];
+      const before = of(roles, change.role);
       const left = before.filter((one) => !isSameRange(one, change.range));
       return left.length === before.length ? content : withRights(content, change.role, left);
     }
@@ -84,7 +83,7 @@ function contentAfter(content: AuthContent, change: ContentChange): AuthContent 
       return { ...content, users: { ...users, [change.user]: [...before, change.role].toSorted() } };
     }
     case 'revoke-role': {
-      const before = has(users, change.user) ? rolesOf(content, change.user) : [];
+      const before = of(users, change.user);
       if (!before.includes(change.role)) return content;
       return { ...content, users: { ...users, [change.user]: before.filter((one) => one !== change.role) } };
     }
@@ -116,17 +115,11 @@ function withRights(content: AuthContent, role: string, rights: readonly Right[]
 }
 
 function rightsOf({ roles }: AuthContent, role: string): readonly Right[] {
-  const found = Object.hasOwn(roles, role) ? roles[role] : undefined;
-  if (!found) throw refusedByEtcd('NoSuchRole', `there is no role ${role}`);
-  return found;
+  if (!has(roles, role)) throw refusedByEtcd('NoSuchRole', `there is no role ${role}`);
+  return of(roles, role);
 }
 
 function rolesOf({ users }: AuthContent, user: string): readonly string[] {
-  const found = Object.hasOwn(users, user) ? users[user] : undefined;
-  if (!found) throw refusedByEtcd('NoSuchUser', `there is no user ${user}`);
-  return found;
-}
-
-function has(all: Readonly<Record<string, unknown>>, name: string): boolean {
-  return Object.hasOwn(all, name);
+  if (!has(users, user)) throw refusedByEtcd('NoSuchUser', `there is no user ${user}`);
+  return of(users, user);
 }

@@ -1,3 +1,4 @@
+import { noUsers } from '../../know/auth/content.ts';
 import type { Observation } from '../../know/observation.ts';
 
 /** A cluster that was just born has no users; one that comes back has what status says, and no more is known. */
@@ -6,6 +7,5 @@ export function tellUsers(state: Observation): Observation {
   if (auth || !cluster.spec.auth || membership.kind === 'unknown') return state;
   const told = cluster.status?.auth;
   if (told) return { ...state, auth: { kind: 'known', enabled: told.enabled, revision: told.revision ?? '1' } };
-  const content = { users: {}, roles: {}, others: { users: [], roles: [] } };
-  return { ...state, auth: { kind: 'known', enabled: false, revision: '1', content } };
+  return { ...state, auth: noUsers };
 }

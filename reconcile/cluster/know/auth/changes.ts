@@ -1,6 +1,7 @@
 import { rootName } from '../../../../manifests/api/auth-settings.ts';
 import type { AuthChange, Right } from '../../../interfaces/etcd-auth.ts';
 import type { AuthContent } from '../observed/auth.ts';
+import { has, of } from './content.ts';
 import { isSameRange } from './ranges.ts';
 import type { WantedAuth } from './wanted.ts';
 
@@ -98,12 +99,4 @@ function deleteUser(user: string): AuthChange {
 
 function deleteRole(role: string): AuthChange {
   return { op: 'delete-role', role };
-}
-
-function of<T>(all: Readonly<Record<string, readonly T[]>>, name: string): readonly T[] {
-  return has(all, name) ? (all[name] ?? []) : [];
-}
-
-function has(all: Readonly<Record<string, unknown>>, name: string): boolean {
-  return Object.hasOwn(all, name);
 }

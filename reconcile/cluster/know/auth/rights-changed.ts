@@ -2,6 +2,8 @@ import { rootName } from '../../../../manifests/api/auth-settings.ts';
 import type { RightsChange } from '../../../../manifests/api/check-report.ts';
 import type { Right } from '../../../interfaces/etcd-auth.ts';
 import type { AuthContent, KnownAuth, Observation } from '../observation.ts';
+import { firstOf } from '../some-of.ts';
+import { has, noContent, of } from './content.ts';
 import { wordsOf } from './ranges.ts';
 
 /** Told of one user, and of users and roles: what a person reads, and a report has room for. */
@@ -16,18 +18,18 @@ export function rightsChanged(before: Observation, after: Observation): readonly
   if (!is) return [];
   // Of a cluster that sleeps status tells it.
   const wasEnabled = was?.enabled ?? before.cluster.status?.auth?.enabled ?? false;
-  const rows = rowsFor(wasEnabled, was?.content ?? nothing, is);
-  const more = rows.length - most.rows;
-  return [...rows.slice(0, most.rows), ...(more > 0 ? [{ who: `and ${more} more` }] : [])];
+  const rows = rowsFor(wasEnabled, was?.content ?? noContent, is);
+  return firstOf(rows, most.rows, (who) => ({ who }));
 }
-
-const nothing: AuthContent = { users: {}, roles: {}, others: { users: [], roles: [] } };
 
 function rowsFor(wasEnabled: boolean, had: AuthContent, { enabled, content }: KnownAuth): readonly RightsChange[] {
   if (wasEnabled && !enabled) return [{ who: 'each client with a certificate', gains: 'all keys' }];
   if (!enabled || !content) return [];
   if (!wasEnabled) return [nobodyKnown, ...limited(content)];
-  return [...changed('role', had.roles, content.roles, rightsOfRole), ...usersChanged(had, content)];
+  const roles = differences('role', had, content);
+  // A role without rights tells nothing: its users do.
+  const widened = roles.filter(({ gains, loses }) => gains !== undefined || loses !== undefined);
+  return [...widened, ...differences('user', had, content)];
 }
 
 const nobodyKnown: RightsChange = { who: 'each client whose certificate is of no user', loses: 'all keys' };
@@ -44,42 +46,24 @@ function limited(content: AuthContent): readonly RightsChange[] {
     });
 }
 
-function usersChanged(had: AuthContent, has: AuthContent): readonly RightsChange[] {
-  const of = (content: AuthContent) => (name: string) => rightsOfUser(name, content);
-  return differences('user', [had.users, has.users], of(had), of(has));
-}
-
-function changed(
-  kind: 'role',
-  had: AuthContent['roles'],
-  has: AuthContent['roles'],
-  rights: (name: string, roles: AuthContent['roles']) => Rights,
-): readonly RightsChange[] {
-  const rows = differences(
-    kind,
-    [had, has],
-    (name) => rights(name, had),
-    (name) => rights(name, has),
-  );
-  return rows.filter(({ gains, loses }) => gains !== undefined || loses !== undefined);
-}
-
 /** By what tells a range and an access from all others: words are for people, and two may be alike. */
 type Rights = ReadonlyMap<string, string>;
 
-function differences(
-  kind: 'user' | 'role',
-  [before, after]: readonly [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>],
-  hadBy: (name: string) => Rights,
-  hasBy: (name: string) => Rights,
-): readonly RightsChange[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+/** Where each kind stands, and what one of it may do. */
+const kinds = {
+  user: { in: ({ users }: AuthContent) => users, rightsOf: rightsOfUser },
+  role: { in: ({ roles }: AuthContent) => roles, rightsOf: rightsOfRole },
+} as const;
+
+function differences(kind: keyof typeof kinds, before: AuthContent, after: AuthContent): readonly RightsChange[] {
+  const { in: namesOf, rightsOf } = kinds[kind];
+  const names = new Set([before, after].flatMap((content) => Object.keys(namesOf(content))));
   return [...names].toSorted().flatMap((name) => {
-    const [had, has] = [hadBy(name), hasBy(name)];
-    const gains = listed([...has].flatMap(([key, words]) => (had.has(key) ? [] : [words])));
-    const loses = listed([...had].flatMap(([key, words]) => (has.has(key) ? [] : [words])));
-    const isNew = !Object.hasOwn(before, name);
-    const isGone = !Object.hasOwn(after, name);
+    const [had, may] = [rightsOf(name, before), rightsOf(name, after)];
+    const gains = listed([...may].flatMap(([key, words]) => (had.has(key) ? [] : [words])));
+    const loses = listed([...had].flatMap(([key, words]) => (may.has(key) ? [] : [words])));
+    const isNew = !has(namesOf(before), name);
+    const isGone = !has(namesOf(after), name);
     if (!isNew && !isGone && gains === '' && loses === '') return [];
     const who = `${kind} ${name}${isNew ? ', which is new' : isGone ? ', which is deleted' : ''}`;
     return [{ who, ...(gains !== '' && { gains }), ...(loses !== '' && { loses }) }];
@@ -87,22 +71,20 @@ function differences(
 }
 
 function listed(rights: readonly string[]): string {
-  const more = rights.length - most.rights;
-  return [...rights.slice(0, most.rights), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+  return firstOf(rights, most.rights, (words) => words).join('; ');
 }
 
 const everything = 'everything';
 
-function rightsOfUser(user: string, { users, roles }: AuthContent): Rights {
-  const has = Object.hasOwn(users, user) ? (users[user] ?? []) : [];
-  if (has.includes(rootName)) return new Map([[everything, 'everything, also users and members']]);
-  return new Map(has.flatMap((role) => [...rightsOfRole(role, roles)]));
+function rightsOfUser(user: string, content: AuthContent): Rights {
+  const roles = of(content.users, user);
+  if (roles.includes(rootName)) return new Map([[everything, 'everything, also users and members']]);
+  return new Map(roles.flatMap((role) => [...rightsOfRole(role, content)]));
 }
 
 /** To read and to write apart: of a right to both, one may stay. */
-function rightsOfRole(role: string, roles: AuthContent['roles']): Rights {
-  const rights = Object.hasOwn(roles, role) && role !== rootName ? (roles[role] ?? []) : [];
-  return new Map(rights.flatMap(wordsByKey));
+function rightsOfRole(role: string, { roles }: AuthContent): Rights {
+  return new Map(role === rootName ? [] : of(roles, role).flatMap(wordsByKey));
 }
 
 function wordsByKey(right: Right): readonly (readonly [string, string])[] {

@@ -23,11 +23,10 @@ export function judgeAuth(
   const value = wantedAuth(asked, observation, mode);
   if (!value) return { value, refusal: withoutCertificates(mode) };
   const runs = slots.flatMap(({ endpoint }) => (endpoint.kind === 'known' ? [endpoint.status.version] : []));
-  const open = [version, ...runs].filter(isVersion).find((one) => bypassesAuth(one) !== undefined);
-  const bypass = open === undefined ? undefined : bypassesAuth(open);
-  if (asked.mode === 'Disabled' || open === undefined || !bypass) return { value };
+  const [refusal] = [version, ...runs].filter(isVersion).flatMap((one) => tooOld(one) ?? []);
+  if (asked.mode === 'Disabled' || !refusal) return { value };
   const isOn = auth?.kind === 'known' && auth.enabled;
-  return { value: isOn ? value : undefined, refusal: tooOld(open, bypass) };
+  return { value: isOn ? value : undefined, refusal };
 }
 
 /** The certificate that such a member shows to clients would do as that user's: it is one of the CA of clients. */
@@ -53,11 +52,14 @@ function withoutCertificates(mode: TlsMode): Refusal {
   };
 }
 
-function tooOld(version: string, { because, use }: NonNullable<ReturnType<typeof bypassesAuth>>): Refusal {
-  return {
-    reason: 'AuthRefused',
-    message: `authentication of etcd ${version} protects nothing: ${because}`,
-    cure: `set spec.version to ${use} or a later patch first`,
-    field,
-  };
+function tooOld(version: string): Refusal | undefined {
+  const bypass = bypassesAuth(version);
+  return (
+    bypass && {
+      reason: 'AuthRefused',
+      message: `authentication of etcd ${version} protects nothing: ${bypass.because}`,
+      cure: `set spec.version to ${bypass.use} or a later patch first`,
+      field,
+    }
+  );
 }
